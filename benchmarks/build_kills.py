@@ -1,10 +1,11 @@
 """Kills whole builds at random moments and starts them again: `python -m benchmarks.build_kills`.
 
-`taskloom build` on the simulated platform is killed with SIGKILL at random moments (after a random number of its model
-calls, or a random time after the last) and started again until it ends; then the next build begins, until there were as
-many kills as asked for. Afterwards every table of its warehouse must equal an uninterrupted build's, and no finished
-call may have been made again. With `--processes 2` two builds with warehouses of their own share one ledger, and one
-of them is killed. Prints what was found; exits with 1 when anything was lost, doubled or paid for again.
+`taskloom build` on the simulated platform is killed with SIGKILL at random moments (after a random number of
+its model calls, or a random time after the last) and started again until it ends; then the next build begins,
+until there were as many kills as asked for. Afterwards every table of its warehouse must equal an
+uninterrupted build's, and no finished call may have been made again. With `--processes 2` two builds with
+warehouses of their own share one ledger, and one of them is killed. Prints what was found; exits with 1 when
+anything was lost, doubled or paid for again.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ def kill_until_done(
     source: random.Random,
     found: Found,
 ) -> None:
-    """Build into all `warehouses` with the ledger of `data`, killing the first build up to `kills` times in all."""
+    """Build into all `warehouses` with the ledger of `data`, killing the first build up to `kills` times in
+    all."""
     unfinished = list(warehouses)
     while unfinished and not found.wrong:
         before = finished_calls(data)

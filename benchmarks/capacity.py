@@ -1,8 +1,9 @@
 """What many tasks cost: a simulation that first reproduces a measured run, and then goes beyond it.
 
-One figure of the measured run, the seconds that an environment needs for a subtask that is performed in a replay, stands for every
-performance. The simulation then has to tell how long exploration, verification and replays of that run took on its two
-cores; how far it is off stands in the results. Only then are larger datasets estimated.
+One figure of the measured run, the seconds that an environment needs for a subtask that is performed in a
+replay, stands for every performance. The simulation then has to tell how long exploration, verification and
+replays of that run took on its two cores; how far it is off stands in the results. Only then are larger
+datasets estimated.
 
     python -m benchmarks capacity
 """
@@ -25,7 +26,8 @@ _WITHIN = 0.25
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run whose counts and times are known: `make run` on two cores and an idle machine, offline provider, 2026-11-22."""
+    """A run whose counts and times are known: `make run` on two cores and an idle machine, offline provider,
+    2026-11-22."""
 
     environments: int = 4
     applications_open: int = 10
@@ -61,9 +63,11 @@ class Job:
 
 
 def makespan(jobs: Sequence[Job], environments: int, room: int) -> float:
-    """Seconds until all jobs are done, taken in order by so many environments with room for so many open applications.
+    """Seconds until all jobs are done, taken in order by so many environments with room for so many open
+    applications.
 
-    A job that does not fit waits, and those behind it with it; one that needs more than the room waits until it has all.
+    A job that does not fit waits, and those behind it with it; one that needs more than the room waits until
+    it has all.
 
     >>> makespan([Job(2), Job(2), Job(2)], 2, 10)
     4.0
@@ -101,7 +105,8 @@ def simulated_growing(run: MeasuredRun, seed: int = 0) -> float:
 
 
 def simulated_covering(run: MeasuredRun, seed: int = 0) -> float:
-    """Seconds for the replays of components: one application for each subtask, as composed tasks mostly have."""
+    """Seconds for the replays of components: one application for each subtask, as composed tasks mostly
+    have."""
     source, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
     sizes = sorted(spread_over(run.subtasks_replayed, run.replays, source), reverse=True)
     jobs = [Job(size * each * _variation(source), size) for size in sizes]
@@ -130,8 +135,8 @@ PER_SUBTASK = {
     "evaluation writer": Calls(1.6, 13_070, 0.73, 700),
     "explorer": Calls(2 * MEASURED.applications / MEASURED.subtasks, 5_270, 0.55, 4_000),
 }
-"""Input tokens, and the share that a cache of prefixes would hold, as recorded on an application that nobody prepared (decisions
-203 and 213); numbers of calls and output tokens are the rough figures of `--dry-run`."""
+"""Input tokens, and the share that a cache of prefixes would hold, as recorded on an application that nobody
+prepared (decisions 203 and 213); numbers of calls and output tokens are the rough figures of `--dry-run`."""
 PER_TASK = {
     "summarizer": Calls(1.2, 640, 0.0, 300),
     "dependency judge": Calls(1.2, 460, 0.0, 250),
@@ -139,9 +144,11 @@ PER_TASK = {
 INPUT_USD, CACHED_USD, OUTPUT_USD = 3.0, 0.3, 15.0
 """Prices per million tokens that the estimates use, those of a large model."""
 PARTS_PER_TASK = MEASURED.replays / MEASURED.tasks
-"""Distinct components to be replayed for each task: an upper bound, since values repeat components in larger datasets."""
+"""Distinct components to be replayed for each task: an upper bound, since values repeat components in larger
+datasets."""
 TASKS_PER_SUBTASK = 36_076 / 255
-"""The paper's: 36,076 tasks from 255 subtasks; as many are assumed for larger datasets, whose pool must grow with them."""
+"""The paper's: 36,076 tasks from 255 subtasks; as many are assumed for larger datasets, whose pool must grow
+with them."""
 BYTES_PER_TASK = 404 * 2**20 / 1_000_000
 """Of a task with its graph, in the million that was written."""
 COMPOSING_SECONDS = 1.07e-3
@@ -210,15 +217,19 @@ def estimate(tasks: int) -> Estimate:
 def table() -> str:
     """The estimates as a table for docs/capacity.md."""
     lines = [
-        "| tasks | subtasks | environments | cores | 16 cores | 100 machines of 16 | model calls | tokens | price | stored |",
+        (
+            "| tasks | subtasks | environments | cores | 16 cores | 100 machines of 16 | model calls | tokens"
+            " | price | stored |"
+        ),
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for tasks in SIZES:
         found = estimate(tasks)
         lines.append(
-            f"| {tasks:,} | {found.subtasks:,.0f} | {_time(found.environment_days)} | {_time(found.core_days)} |"
-            f" {_time(found.days_on(1))} | {_time(found.days_on(100))} | {found.calls:,.0f} |"
-            f" {found.tokens / 1e9:,.2f} billion | ${found.usd:,.0f} | {found.gigabytes:,.0f} GB |"
+            f"| {tasks:,} | {found.subtasks:,.0f} | {_time(found.environment_days)} |"
+            f" {_time(found.core_days)} | {_time(found.days_on(1))} | {_time(found.days_on(100))} |"
+            f" {found.calls:,.0f} | {found.tokens / 1e9:,.2f} billion | ${found.usd:,.0f} |"
+            f" {found.gigabytes:,.0f} GB |"
         )
     return "\n".join(lines)
 
@@ -260,7 +271,10 @@ def figures(quick: bool = False) -> list[Figure]:
                 f"cores for {tasks:,} tasks",
                 cost.core_days,
                 "days of a core",
-                note=f"{cost.subtasks:,.0f} subtasks, {cost.calls:,.0f} model calls, ${cost.usd:,.0f}, {cost.gigabytes:,.0f} GB",
+                note=(
+                    f"{cost.subtasks:,.0f} subtasks, {cost.calls:,.0f} model calls, ${cost.usd:,.0f},"
+                    f" {cost.gigabytes:,.0f} GB"
+                ),
             )
         )
     return found

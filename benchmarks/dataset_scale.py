@@ -1,8 +1,10 @@
-"""Named queries, search, sets without leaks and the dataset folder over very many tasks, each in a process of its own, with time and memory.
+"""Named queries, search, sets without leaks and the dataset folder over very many tasks, each in a process of
+its own, with time and memory.
 
 python -m benchmarks.dataset_scale --tasks 1000000 [--warehouse FOLDER]
 
-With a folder the tasks are kept there, and a further run measures those that are there instead of writing them again.
+With a folder the tasks are kept there, and a further run measures those that are there instead of writing
+them again.
 """
 
 from __future__ import annotations
@@ -34,13 +36,15 @@ _SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowe
 
 
 def _word(place: int) -> str:
-    """A word for a place in the order of frequency, as long as English words there are: 4.7 letters in a text, 2 to 8."""
+    """A word for a place in the order of frequency, as long as English words there are: 4.7 letters in a
+    text, 2 to 8."""
     length = 1 if place < 20 else 2 if place < 150 else 3 if place < 1_500 else 4
     return "".join(_SYLLABLES[place // 100**digit % 100 if digit < 3 else 7] for digit in range(length))
 
 
 _VOCABULARY = tuple(dict.fromkeys(map(_word, range(1, 20_001))))
-"""20,000 different words: what all instructions of a dataset say is less, so that a search here reads more than there."""
+"""20,000 different words: what all instructions of a dataset say is less, so that a search here reads more
+than there."""
 _SEARCHED = tuple(f"{_VOCABULARY[99 + place]} {_VOCABULARY[699 + place]}" for place in range(5))
 _QUERIES = ("links", "levels", "cells", "applications", "scenarios", "capabilities")
 _KNOT = SetRequest(shares={"train": 0.8, "validation": 0.1, "test": 0.1})
@@ -54,7 +58,8 @@ def _measured(action: Callable[[], object]) -> tuple[float, float]:
 
 
 def _most_memory() -> float:
-    """Most gigabytes that this process has held. `getrusage` would also count what the process that started it held."""
+    """Most gigabytes that this process has held. `getrusage` would also count what the process that started
+    it held."""
     (line,) = [
         line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
     ]
@@ -98,7 +103,8 @@ def _apart(action: Callable[..., tuple[float, float]], *arguments: str) -> tuple
 
 
 def measure(count: int, kept: Path | None = None) -> list[Figure]:
-    """Seconds and memory of every named query over tasks, and of dividing them; in a folder that is kept, if one is named."""
+    """Seconds and memory of every named query over tasks, and of dividing them; in a folder that is kept, if
+    one is named."""
     found: list[Figure] = []
     schema = TABLE_NAMED["tasks"].arrow
     with tempfile.TemporaryDirectory(prefix="taskloom-benchmark-") as folder:

@@ -1,7 +1,9 @@
-"""Evaluations a second on recorded evidence: the sandbox against plain `exec` and against a fresh process for each.
+"""Evaluations a second on recorded evidence: the sandbox against plain `exec` and against a fresh process for
+each.
 
-Plain `exec` is the fastest there can be and contains nothing; a fresh interpreter process is what contains something with
-the standard library alone. All three judge the same evidence with the same functions in the same run.
+Plain `exec` is the fastest there can be and contains nothing; a fresh interpreter process is what contains
+something with the standard library alone. All three judge the same evidence with the same functions in the
+same run.
 """
 
 from __future__ import annotations
@@ -115,7 +117,8 @@ def by_exec(piece: Evidence) -> bool:
 
 
 def in_a_fresh_process() -> bool:
-    """The same source in an interpreter of its own; the checks are not even there, so this is a lower bound."""
+    """The same source in an interpreter of its own; the checks are not even there, so this is a lower
+    bound."""
     program = FUNCTION + "\nprint(evaluate_agent_task_completion)"
     return (
         subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, check=True).returncode == 0

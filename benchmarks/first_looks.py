@@ -1,11 +1,14 @@
-"""What functions make of a later set of labelled outcomes: at the first look, which is kept, and at any look after that.
+"""What functions make of a later set of labelled outcomes: at the first look, which is kept, and at any look
+after that.
 
-Each folder of `benchmarks/labelled_work_cases` is a set that somebody else wrote from the catalogue, without a look at the rules, when the
-rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218, 0219, 0222 and 0225 say how each was made. A set is unseen once: its first
-look is kept in `benchmarks/results`, shown in README's table, and never measured again, so this is no part of `make bench`.
+Each folder of `benchmarks/labelled_work_cases` is a set that somebody else wrote from the catalogue, without
+a look at the rules, when the rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218,
+0219, 0222 and 0225 say how each was made. A set is unseen once: its first look is kept in
+`benchmarks/results`, shown in README's table, and never measured again, so this is no part of `make bench`.
 
     python -m benchmarks.labelled_performances --set sixth
-    python -m benchmarks.first_looks sixth            # judges with the functions of the dataset, and keeps nothing
+    python -m benchmarks.first_looks sixth            # judges with the functions of the dataset, and keeps
+    nothing
     python -m benchmarks.first_looks seventh --keep   # keeps the first look
 """
 
@@ -43,7 +46,8 @@ def look(
     functions: Mapping[str, list[EvaluationFunction]] | None = None,
     keep_in: Path | None = None,
 ) -> list[Figure]:
-    """Both error rates of what was performed of a set, with `functions` or the accepted ones of the dataset in `data`.
+    """Both error rates of what was performed of a set, with `functions` or the accepted ones of the dataset
+    in `data`.
 
     With `keep_in` every verdict and both figures are kept in that folder.
 
@@ -53,14 +57,16 @@ def look(
     report_file = None if keep_in is None else keep_in / f"{name}_work_report.json"
     if report_file is not None and report_file.exists():
         raise NotMeasuredError(
-            f"the first look is kept in {report_file.name} and the set is no longer unseen; without --keep it is only judged."
+            f"the first look is kept in {report_file.name} and the set is no longer unseen; without --keep it"
+            " is only judged."
         )
     cases = load_cases(CASES / name)
     known = accepted_functions(data / "warehouse", cases) if functions is None else dict(functions)
     judgement = judge(cases, Performances(data), known)
     if not judgement.outcomes:
         raise NotMeasuredError(
-            f"no outcome of the {name} set was performed in {data}; run python -m benchmarks.labelled_performances --set {name}."
+            f"no outcome of the {name} set was performed in {data}; run python -m"
+            f" benchmarks.labelled_performances --set {name}."
         )
     judgement.invalid = [reason.partition("\n")[0] for reason in judgement.invalid]
     report = acceptance_report(judgement.outcomes)

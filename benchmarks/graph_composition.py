@@ -1,7 +1,8 @@
 """Graph mathematics and composition against networkx, in one run and one process, by processor time.
 
-The pool is synthetic and of the paper's size. Both composers select closed sets with their cells; the records that taskloom
-then builds (orders, coherency, capabilities, ids) are timed apart, because the baseline does not build them.
+The pool is synthetic and of the paper's size. Both composers select closed sets with their cells; the records
+that taskloom then builds (orders, coherency, capabilities, ids) are timed apart, because the baseline does
+not build them.
 """
 
 from __future__ import annotations
@@ -125,8 +126,9 @@ def composition(quick: bool) -> list[Figure]:
             theirs / ours >= 50,
             "random growth with rejection on networkx",
             f"{len(selected):,} in {ours:.1f} s of processor time; the baseline had {baseline.tasks:,} after"
-            f" {baseline.seconds:.0f} s ({ours_rate / their_rate:.0f} times fewer a second) and at the end made {baseline.last_rate:.0f} a second, ever fewer: at that rate it would"
-            f" take {theirs:.0f} s at least",
+            f" {baseline.seconds:.0f} s ({ours_rate / their_rate:.0f} times fewer a second) and at the end"
+            f" made {baseline.last_rate:.0f} a second, ever fewer: at that rate it would take {theirs:.0f} s"
+            " at least",
         ),
         Figure(
             "cells reached",

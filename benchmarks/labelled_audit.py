@@ -1,7 +1,7 @@
 """Precision and recall of the audit's errors, on labelled tasks in CRAB's layout.
 
-Each case is made by hand: a task that is fine however it looks, or one with a defect that makes it unsolvable or
-ungradable. An error on a fine task, or none on a defective one, is a mistake.
+Each case is made by hand: a task that is fine however it looks, or one with a defect that makes it unsolvable
+or ungradable. An error on a fine task, or none on a defective one, is a mistake.
 """
 
 from __future__ import annotations

@@ -1,17 +1,20 @@
 """Labelled outcomes of real work: what people would call right or wrong, and the actions that bring it about.
 
-A file `benchmarks/labelled_work_cases/<application>.yaml` names curated subtasks with one parameter set each, and for each of them cases.
-A case is a list of steps written as in the catalogue's worked examples, and beside those
+A file `benchmarks/labelled_work_cases/<application>.yaml` names curated subtasks with one parameter set each,
+and for each of them cases. A case is a list of steps written as in the catalogue's worked examples, and
+beside those
 
-- `worked: true`, the subtask's worked example; `worked: {amount: 9.00 USD}`, the same with other values; with the keys `subtask`,
-  `first` and `last` beside the values, that of another subtask, or only its steps from `first` to `last` (counted from 0, both included)
+- `worked: true`, the subtask's worked example; `worked: {amount: 9.00 USD}`, the same with other values; with
+  the keys `subtask`, `first` and `last` beside the values, that of another subtask, or only its steps from
+  `first` to `last` (counted from 0, both included)
 - `front: tiddlywiki`, a click on the task bar for an application that is also open
 - `write`, `delete`, `copy` and `move`, what a person would do in a file manager or a terminal
 
 A case says under `shows` what must be seen afterwards for the case to count as performed.
 
-The folders below it hold later sets, each written after the one before it had been used to mend the rules, by somebody who had not seen how
-functions are examined, and judged by functions that existed before; see `benchmarks.first_looks`.
+The folders below it hold later sets, each written after the one before it had been used to mend the rules, by
+somebody who had not seen how functions are examined, and judged by functions that existed before; see
+`benchmarks.first_looks`.
 """
 
 from __future__ import annotations
@@ -64,7 +67,8 @@ Kind = Literal[
 ]
 """Kinds of outcomes; the last three are right work.
 
-another route  other controls or keys; detour  with a look around, a corrected slip or help from elsewhere, but the same end;
+another route  other controls or keys; detour  with a look around, a corrected slip or help from elsewhere,
+               but the same end;
 seen again  the state after the page was loaded anew.
 """
 RIGHT_KINDS: frozenset[Kind] = frozenset({"another route", "detour", "seen again"})
@@ -142,7 +146,8 @@ class LabelledSubtask(Record):
     parameters: dict[str, str]
     """Values for the instruction."""
     before: tuple[dict[str, object], ...] = ()
-    """What is done before the subtask begins, because it makes what the subtask reads; no part of the evidence."""
+    """What is done before the subtask begins, because it makes what the subtask reads; no part of the
+    evidence."""
     also_open: tuple[str, ...] = ()
     """Further applications that are open."""
     cases: tuple[LabelledCase, ...] = Field(min_length=4)
@@ -219,8 +224,8 @@ def read_cases(file: Path) -> list[Case]:
         example = _example(application, labelled.subtask)
         if set(labelled.parameters) != set(example.parameter_sets[0]):
             raise ValueError(
-                f"{file.name}: {labelled.subtask} has the parameters {sorted(labelled.parameters)}; the catalogue's are"
-                f" {sorted(example.parameter_sets[0])}."
+                f"{file.name}: {labelled.subtask} has the parameters {sorted(labelled.parameters)}; the"
+                f" catalogue's are {sorted(example.parameter_sets[0])}."
             )
         cases += [Case(application, example, labelled, label) for label in labelled.cases]
     for case in cases:

@@ -16,7 +16,8 @@ class Shown(Record):
     """One thing to be seen at the end; exactly one of the places, with what is and is not in it."""
 
     file: str = ""
-    """Path, or glob pattern, of a file that must be there; with several, one of them must have all that is asked."""
+    """Path, or glob pattern, of a file that must be there; with several, one of them must have all that is
+    asked."""
     gone: str = ""
     """Path or glob pattern of files and folders that must not be there."""
     folder: str = ""

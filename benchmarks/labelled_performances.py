@@ -1,8 +1,9 @@
 """Performing labelled cases in the installed applications; what was seen is kept in the data folder.
 
-`python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
-yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--set NAME`
-performs a later set (`unseen`, `third`, …: the folders of `benchmarks/labelled_work_cases`).
+`python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part
+(all without one) that were not performed yet, and says of each what failed. With `--again` also those that
+were, with `--look FOLDER` the last screens are written there; `--set NAME` performs a later set (`unseen`,
+`third`, …: the folders of `benchmarks/labelled_work_cases`).
 """
 
 from __future__ import annotations
@@ -214,7 +215,8 @@ async def _do(
 async def _act(
     environment: Environment, agent: WorkedExampleAgent, observation: Observation
 ) -> tuple[Observation, str]:
-    """Let `agent` act to its end; evidence is taken at the end of a case only, which saves most of the time."""
+    """Let `agent` act to its end; evidence is taken at the end of a case only, which saves most of the
+    time."""
     for _ in range(STEP_LIMIT):
         decision = await agent.decide("", observation, ())
         if decision.action is None:
@@ -303,8 +305,9 @@ async def perform_missing(
 
 
 def most_telling_first(cases: Sequence[Case]) -> list[Case]:
-    """The cases in an order in which a part of them tells most: of every subtask a right one and three wrong ones of different
-    kinds first, subtask by subtask in turn over the applications, those that stand first in the catalogue before the others.
+    """The cases in an order in which a part of them tells most: of every subtask a right one and three wrong
+    ones of different kinds first, subtask by subtask in turn over the applications, those that stand first in
+    the catalogue before the others.
     """
     ranked: list[tuple[tuple[bool, int, str], Case]] = []
     seen: dict[str, list[Kind]] = {}
@@ -335,8 +338,9 @@ def _look(case: Case, final: Evidence, folder: Path) -> None:
     slug = re.sub(r"[^a-z0-9]+", "-", case.case_id.lower())
     (folder / f"{slug}.png").write_bytes(annotate(observation, include_text=False))
     lines = [
-        f"{item.control_type} {item.text!r} value={item.value[:100]!r} in {item.parent_type} {item.parent_text!r}"
-        f"{' checked' if item.checked else ''}{' disabled' if item.disabled else ''}{' focused' if item.focused else ''}"
+        f"{item.control_type} {item.text!r} value={item.value[:100]!r} in {item.parent_type}"
+        f" {item.parent_text!r}"
+        f"{' checked' if item.checked else ''}{' disabled' if item.disabled else ''}{' focused' if item.focused else ''}"  # noqa: E501
         for item in final.controls
     ]
     lines += ["", final.window_title, final.url, repr(final.clipboard), *(file.path for file in final.files)]

@@ -1,8 +1,9 @@
 """Verdicts of a dataset's accepted evaluation functions on labelled outcomes of real work.
 
-The cases (`benchmarks/labelled_work_cases`) were made by people's sense of right and wrong, without a look at how functions are examined. What
-is not performed yet is performed in the installed applications, and kept in the data folder. The functions are those of the warehouse in the
-data folder (`TASKLOOM_DATA`), or of another one:
+The cases (`benchmarks/labelled_work_cases`) were made by people's sense of right and wrong, without a look at
+how functions are examined. What is not performed yet is performed in the installed applications, and kept in
+the data folder. The functions are those of the warehouse in the data folder (`TASKLOOM_DATA`), or of another
+one:
 
     python -m benchmarks.labelled_work [--warehouse FOLDER] [--perform] [--again]
 """
@@ -90,7 +91,8 @@ def figures(quick: bool = False) -> list[Figure]:
 def accepted_functions(
     location: Path, cases: Iterable[Case] | None = None
 ) -> dict[str, list[EvaluationFunction]]:
-    """Accepted functions in a warehouse of the subtasks that `cases` (the first set without any) are about, by subtask.
+    """Accepted functions in a warehouse of the subtasks that `cases` (the first set without any) are about,
+    by subtask.
 
     Raises:
         NotMeasuredError: there is no such warehouse, or it has none.
@@ -209,7 +211,8 @@ def described(judgement: Judgement, report: AcceptanceReport) -> str:
 def keep_report(
     judgement: Judgement, report: AcceptanceReport, place: Path = REPORT, *, outcomes: bool = False
 ) -> None:
-    """Write rates and mistakes as JSON, an entry per line; with `outcomes` every verdict, as the import of outcomes reads them."""
+    """Write rates and mistakes as JSON, an entry per line; with `outcomes` every verdict, as the import of
+    outcomes reads them."""
     fields = {"outcome_id", "provenance"}
     content: dict[str, object] = {
         **report.model_dump(mode="json"),

@@ -1,7 +1,7 @@
 """What durability costs: `python -m benchmarks.ledger_commits`.
 
-32 tasks record replies as fast as they can, first by the ledger as it is (every reply on the disk before it is used,
-waiting writes share a transaction), then one transaction per reply with the same synchronisation.
+32 tasks record replies as fast as they can, first by the ledger as it is (every reply on the disk before it
+is used, waiting writes share a transaction), then one transaction per reply with the same synchronisation.
 """
 
 from __future__ import annotations

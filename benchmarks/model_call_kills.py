@@ -1,10 +1,10 @@
 """Kills a run of model calls at random moments and starts it again: `python -m benchmarks.model_call_kills`.
 
-A run of chained calls against the local server is killed with SIGKILL at random moments and started again with the
-same ledger until it ends; then the next run begins, until there were as many kills as asked for. Every run's answers
-and ledger must equal an uninterrupted run's, no finished call may be sent again, and with `--processes 2` the same
-must hold for two processes that share one ledger. Prints what was found; exits with 1 when anything was lost, doubled
-or paid for again.
+A run of chained calls against the local server is killed with SIGKILL at random moments and started again
+with the same ledger until it ends; then the next run begins, until there were as many kills as asked for.
+Every run's answers and ledger must equal an uninterrupted run's, no finished call may be sent again, and with
+`--processes 2` the same must hold for two processes that share one ledger. Prints what was found; exits with
+1 when anything was lost, doubled or paid for again.
 """
 
 from __future__ import annotations
@@ -171,9 +171,9 @@ def main() -> None:
     found = asyncio.run(measure(arguments.kills, arguments.processes, arguments.seed))
     print(
         f"{found.kills} kills over {found.runs} runs of {ITEMS} chains by {arguments.processes} process(es):"
-        f" {found.wrong_answers} runs with other answers, {found.wrong_ledgers} ledgers unlike an uninterrupted run's,"
-        f" {found.sent} requests sent, {found.sent_again_in_flight} of them again after being in flight at a kill,"
-        f" {found.sent_again_finished} again although finished"
+        f" {found.wrong_answers} runs with other answers, {found.wrong_ledgers} ledgers unlike an"
+        f" uninterrupted run's, {found.sent} requests sent, {found.sent_again_in_flight} of them again after"
+        f" being in flight at a kill, {found.sent_again_finished} again although finished"
     )
     sys.exit(1 if found.wrong_answers or found.wrong_ledgers or found.sent_again_finished else 0)
 

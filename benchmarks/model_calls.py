@@ -8,9 +8,11 @@ s3  as s1, with 5 % of calls answered 500 and a limit of 1,200 requests a minute
 
 flowing  bound ÷ time from the first request to the last answer, both seen by the server
 whole    bound ÷ wall time of the process, imports and all
-bound    makespan of the same latencies on 32 places, simulated; under a limit, each call admitted when it allows
+bound    makespan of the same latencies on 32 places, simulated; under a limit, each call admitted when it
+         allows
 
-Contenders: `taskloom` (ledger on), `plain` (asyncio, a semaphore and the openai SDK with its own retries), and each
+Contenders: `taskloom` (ledger on), `plain` (asyncio, a semaphore and the openai SDK with its own retries),
+    and each
 peer of `benchmarks/peers` for which `--peer NAME=PYTHON` names an interpreter that has it installed.
 """
 
@@ -53,7 +55,8 @@ SCENARIOS = {
 
 
 def makespan(latencies: list[float], scenario: Scenario) -> float:
-    """When the last item is done, if a free place always takes the next one at once and the limit allows it."""
+    """When the last item is done, if a free place always takes the next one at once and the limit allows
+    it."""
     spacing = 60 / scenario.requests_per_minute if scenario.requests_per_minute else 0.0
     free = [0.0] * CONCURRENCY
     heapq.heapify(free)

@@ -26,7 +26,8 @@ class BaselineRun:
 
     seconds: float = 0.0
     last_rate: float = 0.0
-    """Tasks per second in the last quarter of the time: its rate only falls, as tasks repeat and cells fill."""
+    """Tasks per second in the last quarter of the time: its rate only falls, as tasks repeat and cells
+    fill."""
     attempts: int = 0
     tasks: int = 0
     per_cell: Counter[Cell] = field(default_factory=Counter)
@@ -62,7 +63,8 @@ def random_growth(
     seconds: float,
     seed: int = 0,
 ) -> BaselineRun:
-    """Grow random sets inside random intents until `wanted` tasks or `seconds` of processor time are reached."""
+    """Grow random sets inside random intents until `wanted` tasks or `seconds` of processor time are
+    reached."""
     generator = random.Random(seed)
     by_subtask: dict[str, list[BoundSubtask]] = {}
     for node in nodes:

@@ -1,7 +1,8 @@
-"""Recordings of curated subtasks by their worked examples, kept in the data folder: evidence for the benchmarks.
+"""Recordings of curated subtasks by their worked examples, kept in the data folder: evidence for the
+benchmarks.
 
-`python -m benchmarks.recordings` records what is not recorded yet, in the installed applications; the simulated ones need
-neither a browser nor an installation.
+`python -m benchmarks.recordings` records what is not recorded yet, in the installed applications; the
+simulated ones need neither a browser nor an installation.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def stored_recordings(data: Path = DATA) -> list[RecordedSubtask]:
 async def record_subtask(
     environment: Environment, application: Application, example: ExampleSubtask
 ) -> RecordedSubtask | None:
-    """Perform a subtask with its first parameter sets; None where a reset does not provide its inputs, or it fails."""
+    """Perform a subtask with its first parameter sets; None where a reset does not provide its inputs, or it
+    fails."""
     categories = load_resource_categories()
     subtask = subtask_of(application, example)
     there = {(fixture.category, fixture.value) for fixture in application.fixtures}

@@ -1,7 +1,8 @@
-"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and README's table of them.
+"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and README's
+table of them.
 
-A benchmark is a module of this package. One that has `figures(quick)` returns a list of `Figure`s, which are printed as a
-table; any other has `main()`, is run as a program, and its output is kept as text.
+A benchmark is a module of this package. One that has `figures(quick)` returns a list of `Figure`s, which are
+printed as a table; any other has `main()`, is run as a program, and its output is kept as text.
 """
 
 from __future__ import annotations
@@ -123,7 +124,8 @@ def table(figures: list[Figure]) -> str:
     for figure in figures:
         met = {True: "yes", False: "**no**", None: ""}[figure.met]
         lines.append(
-            f"| {figure.name} | {figure.value:,.4g} {figure.unit} | {figure.goal} | {met} | {figure.baseline} |"
+            f"| {figure.name} | {figure.value:,.4g} {figure.unit} | {figure.goal} | {met} |"
+            f" {figure.baseline} |"
         )
     notes = [f"- {figure.name}: {figure.note}" for figure in figures if figure.note]
     return "\n".join([*lines, "", *notes])

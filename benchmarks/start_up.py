@@ -1,9 +1,9 @@
 """What a run costs before its first item: `python -m benchmarks start_up`.
 
-The smallest build on the simulated platform, timed as a process from start to end, with the server of Prefect as we
-start it (beside our imports, on a prepared database) and as Prefect would start its own temporary one (the baseline:
-after importing the whole server into our process). First in a new data folder, then again in it. What the build itself
-takes is in both, so the saved share of the start-up alone is larger than shown.
+The smallest build on the simulated platform, timed as a process from start to end, with the server of Prefect
+as we start it (beside our imports, on a prepared database) and as Prefect would start its own temporary one
+(the baseline: after importing the whole server into our process). First in a new data folder, then again in
+it. What the build itself takes is in both, so the saved share of the start-up alone is larger than shown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ PREFECTS_OWN = (
     "from taskloom.cli.main import main; main()"
 )
 PREPARE = (
-    "import sys; from pathlib import Path; from taskloom.flows.running.log_setup import prepare_prefect;"
-    "from taskloom.flows.running.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1])); prepare_database()"
+    "import sys; from pathlib import Path; from taskloom.flows.running.log_setup import prepare_prefect;from"
+    " taskloom.flows.running.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1]));"
+    " prepare_database()"
 )
 
 
@@ -85,8 +86,8 @@ def figures(quick: bool) -> list[Figure]:
             "2 or more",
             theirs / ours >= 2,
             "Prefect's own temporary server",
-            f"whole process {ours:.1f} s instead of {theirs:.1f} s, of which processor time {our_cpu:.1f} s instead of"
-            f" {their_cpu:.1f} s",
+            f"whole process {ours:.1f} s instead of {theirs:.1f} s, of which processor time {our_cpu:.1f} s"
+            f" instead of {their_cpu:.1f} s",
         )
 
     return [
@@ -97,6 +98,8 @@ def figures(quick: bool) -> list[Figure]:
             shown / plain,
             "times a bare Python",
             baseline="`python -c pass`",
-            note=f"{shown:.2f} s instead of {plain:.2f} s; neither Prefect, a model SDK nor DuckDB is imported",
+            note=(
+                f"{shown:.2f} s instead of {plain:.2f} s; neither Prefect, a model SDK nor DuckDB is imported"
+            ),
         ),
     ]

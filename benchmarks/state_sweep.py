@@ -1,8 +1,10 @@
-"""What accepted functions do not notice: every place of the state at the end of right work, altered by itself.
+"""What accepted functions do not notice: every place of the state at the end of right work, altered by
+itself.
 
-The examination makes its counterfeits from what performances changed. This sweep takes no notice of that: it goes through all that an
-application or a user keeps, file by file and field by field, alters, removes or doubles each thing alone, and asks the function once more. What
-is accepted is either a place that says nothing (a time, a random id, the width of a window) or one that nobody guards:
+The examination makes its counterfeits from what performances changed. This sweep takes no notice of that: it
+goes through all that an application or a user keeps, file by file and field by field, alters, removes or
+doubles each thing alone, and asks the function once more. What is accepted is either a place that says
+nothing (a time, a random id, the width of a window) or one that nobody guards:
 
     python -m benchmarks.state_sweep [--warehouse FOLDER] [SUBTASK …]
 """
@@ -105,7 +107,8 @@ def _edits(text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str
 
 
 def unguarded(source: str, positive: Trajectory, sandbox: EvaluationSandbox) -> dict[str, str]:
-    """Kinds of places whose alteration the function does not notice, with an example; under "#" how many alterations were tried."""
+    """Kinds of places whose alteration the function does not notice, with an example; under "#" how many
+    alterations were tried."""
     found: dict[str, str] = {}
     asked: Counter[str] = Counter()
     for kind, edited in sweep(positive.final_evidence):

@@ -1,8 +1,9 @@
 """A million complete task records, composed and written to a warehouse as they come.
 
-Each size runs in a process of its own: composition makes tasks one by one, `taskloom.warehouse.importing.bulk.write_tasks` takes them from the
-iterator, one commit for each batch, and nothing holds them all. Processor time per task at both sizes is compared, and the
-peak memory of the larger is taken. The million takes about 20 minutes on one core.
+Each size runs in a process of its own: composition makes tasks one by one,
+`taskloom.warehouse.importing.bulk.write_tasks` takes them from the iterator, one commit for each batch, and
+nothing holds them all. Processor time per task at both sizes is compared, and the peak memory of the larger
+is taken. The million takes about 20 minutes on one core.
 
     python -m benchmarks streamed_tasks
 """

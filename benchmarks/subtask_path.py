@@ -1,9 +1,11 @@
-"""Which modules one subtask travels through, from the catalogue to Parquet: `python -m benchmarks subtask_path`.
+"""Which modules one subtask travels through, from the catalogue to Parquet: `python -m benchmarks
+subtask_path`.
 
-A small build on the simulated platform is watched: every call of a function of ours that is given a record of the chosen
-subtask (its entry, the subtask, an instance, a trajectory, a function, a task made of it). A module that hands such a record
-on to another module is on the path: a reader who follows the subtask has to open it. A module that is only given one, and
-answers, is a detail that can be read when it is needed. Records themselves and the queue of the loop are not counted.
+A small build on the simulated platform is watched: every call of a function of ours that is given a record of
+the chosen subtask (its entry, the subtask, an instance, a trajectory, a function, a task made of it). A
+module that hands such a record on to another module is on the path: a reader who follows the subtask has to
+open it. A module that is only given one, and answers, is a detail that can be read when it is needed. Records
+themselves and the queue of the loop are not counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Ingest and queries of the warehouse beside plain JSONL with pandas and SQLite with JSON, on the same synthetic tasks.
+"""Ingest and queries of the warehouse beside plain JSONL with pandas and SQLite with JSON, on the same
+synthetic tasks.
 
     python -m benchmarks.warehouse --tasks 1000000
 
-All figures come from one run on one machine; only their ratios travel. pandas reads JSONL into memory, so its peak is
-measured too; above --pandas-limit tasks it gets that many rows and the table says so.
+All figures come from one run on one machine; only their ratios travel. pandas reads JSONL into memory, so its
+peak is measured too; above --pandas-limit tasks it gets that many rows and the table says so.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def synthetic(count: int, seed: int = 0, vocabulary: Sequence[str] = ()) -> Iter
     Args:
         count: number of tasks.
         seed: of every random choice.
-        vocabulary: words of the instructions, each half as often as one at half its place; sixteen equally frequent ones by default.
+        vocabulary: words of the instructions, each half as often as one at half its place; sixteen equally
+            frequent ones by default.
     """
     draw = random.Random(seed)
     often = list(accumulate(1 / place for place in range(1, len(vocabulary) + 1))) or None
@@ -177,15 +179,18 @@ def bench_sqlite(folder: Path, count: int) -> dict[str, float]:
     levels = DIMENSIONS
     columns = ", ".join(f"content ->> '{name}_level'" for name in levels)
     queries = {
-        "level filter": "SELECT count(*) FROM tasks WHERE content ->> 'dependency_level' = 'hard' AND content ->> 'hierarchy_level' = 'hard'",
+        "level filter": (
+            "SELECT count(*) FROM tasks WHERE content ->> 'dependency_level' = 'hard' AND content ->>"
+            " 'hierarchy_level' = 'hard'"
+        ),
         "group by five levels": f"SELECT {columns}, count(*) FROM tasks GROUP BY 1, 2, 3, 4, 5",
         "unnest edges": (
             "SELECT edge.value ->> '$.resource.category', count(*) FROM tasks,"
             " json_each(tasks.content, '$.edges') AS edge GROUP BY 1"
         ),
         "tasks of an application": (
-            "SELECT count(*) FROM tasks WHERE EXISTS (SELECT 1 FROM json_each(tasks.content, '$.nodes') AS node"
-            " WHERE node.value ->> 'application' = 'app3')"
+            "SELECT count(*) FROM tasks WHERE EXISTS (SELECT 1 FROM json_each(tasks.content, '$.nodes') AS"
+            " node WHERE node.value ->> 'application' = 'app3')"
         ),
         "one task by id": "SELECT content ->> 'instruction' FROM tasks WHERE task_id = 'task-4711'",
     }

@@ -3,8 +3,9 @@
     python -m benchmarks.warehouse_kills --kills 120
     python -m benchmarks.warehouse_kills --kills 20 --warehouse 'postgresql://user@host/db?data=s3://bucket/prefix'
 
-Writers commit batches of two tables in one transaction, note each batch as done only after its commit, and sometimes
-publish a version. A reader takes counts all the while. It proves safety against the death of processes, not of power.
+Writers commit batches of two tables in one transaction, note each batch as done only after its commit, and
+sometimes publish a version. A reader takes counts all the while. It proves safety against the death of
+processes, not of power.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def work(folder: Path, place: str, writer: int, seed: int) -> None:
             int(
                 str(
                     warehouse.query(
-                        "SELECT coalesce(max(split_part(intent_id, '-', 2)::INTEGER), -1) FROM intents WHERE starts_with(intent_id, $name)",
+                        "SELECT coalesce(max(split_part(intent_id, '-', 2)::INTEGER), -1) FROM intents WHERE"
+                        " starts_with(intent_id, $name)",
                         {"name": f"{writer}-"},
                     ).scalar()
                 )
@@ -108,7 +110,8 @@ def run(
                 processes[victim].wait()
                 processes[victim] = start(victim)
                 seen = reader.query(
-                    "SELECT (SELECT count(*) FROM intents) AS intents, (SELECT count(*) FROM validations) AS validations"
+                    "SELECT (SELECT count(*) FROM intents) AS intents, (SELECT count(*) FROM validations) AS"
+                    " validations"
                 ).as_dicts()[0]
                 reads += 1
                 torn_reads += seen["intents"] != seen["validations"]

@@ -1,8 +1,10 @@
-"""What writers of evaluation functions do better with: the effects of performances, or only the shape of what may change.
+"""What writers of evaluation functions do better with: the effects of performances, or only the shape of what
+may change.
 
-Verifies the same applications under each setting with `taskloom verify`, in a data folder each, and compares accepted functions,
-functions written, rounds and tokens. Needs a model for the writer: `python -m benchmarks.writers --settings models.yaml`. Judge the
-labelled outcomes with either dataset afterwards: `python -m benchmarks.labelled_work --warehouse FOLDER/effects/warehouse`.
+Verifies the same applications under each setting with `taskloom verify`, in a data folder each, and compares
+accepted functions, functions written, rounds and tokens. Needs a model for the writer: `python -m
+benchmarks.writers --settings models.yaml`. Judge the labelled outcomes with either dataset afterwards:
+`python -m benchmarks.labelled_work --warehouse FOLDER/effects/warehouse`.
 """
 
 from __future__ import annotations
@@ -89,8 +91,8 @@ def main() -> None:
     settings = load_settings(given.settings)
     if settings.is_offline(ModelRole.EVALUATION_WRITER):
         sys.exit(
-            "The role evaluation_writer is played by rule, which needs the effects: there is nothing to compare. Name a model"
-            " for it in a file and give it with --settings."
+            "The role evaluation_writer is played by rule, which needs the effects: there is nothing to"
+            " compare. Name a model for it in a file and give it with --settings."
         )
     rows = []
     for way, assignments in WAYS.items():

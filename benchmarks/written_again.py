@@ -1,11 +1,13 @@
-"""Functions that the offline writer writes today for the recordings of a dataset, without performing anything.
+"""Functions that the offline writer writes today for the recordings of a dataset, without performing
+anything.
 
-A change of the checks, of the writer or of the examination shows here first: what it makes of recordings of real work, subtask by subtask.
+A change of the checks, of the writer or of the examination shows here first: what it makes of recordings of
+real work, subtask by subtask.
 
     python -m benchmarks.written_again --into FILE [--warehouse FOLDER] [SUBTASK …]
 
-The file holds every function that was accepted; `benchmarks.first_looks`, `benchmarks.labelled_work` and `benchmarks.state_sweep` judge with
-it by `--functions FILE`.
+The file holds every function that was accepted; `benchmarks.first_looks`, `benchmarks.labelled_work` and
+`benchmarks.state_sweep` judge with it by `--functions FILE`.
 """
 
 from __future__ import annotations
@@ -106,7 +108,8 @@ def _written_again(location: Path, subtask_id: str) -> tuple[EvaluationFunction 
 
 
 def subtasks_of(location: Path, parts: Sequence[str] = ()) -> list[str]:
-    """Ids of subtasks with an accepted function in the warehouse at `location` that begin with one of `parts`."""
+    """Ids of subtasks with an accepted function in the warehouse at `location` that begin with one of
+    `parts`."""
     with Warehouse(location, read_only=True) as warehouse:
         names = {item.subtask_id for item in warehouse.read(EvaluationFunction, "accepted")}
     return sorted(name for name in names if not parts or any(name.startswith(part) for part in parts))

@@ -46,7 +46,8 @@ class PackageFacts:
     scripts: tuple[str, ...] = ()
     """Console scripts of a Python package, or paths of an npm package's programs below `node_modules`."""
     pages: tuple[str, ...] = field(default=())
-    """Folders of an npm package that hold an `index.html`, relative to the installation, the likeliest first."""
+    """Folders of an npm package that hold an `index.html`, relative to the installation, the likeliest
+    first."""
 
 
 def pypi_facts(package: str) -> PackageFacts:
@@ -147,7 +148,8 @@ def skeleton(
 def running_entry(
     name: str, title: str, category: str, url: str, *, reset_command: str = "", data_folder: str = ""
 ) -> dict[str, object]:
-    """The entry of an application that runs at `url` already: where its first page is, how it is put back, where its data is.
+    """The entry of an application that runs at `url` already: where its first page is, how it is put back,
+    where its data is.
 
     Raises:
         CommandError: the URL cannot be split into an address and a page.
@@ -187,13 +189,14 @@ def limits_of(application: Application) -> tuple[str, ...]:
     ]
     if not launch.reset_command:
         found.append(
-            "Nothing puts it back between attempts, so names of new things must differ from all earlier ones and what is deleted"
-            " stays deleted. Give a command that restores its clean state: launch.reset_command."
+            "Nothing puts it back between attempts, so names of new things must differ from all earlier ones"
+            " and what is deleted stays deleted. Give a command that restores its clean state:"
+            " launch.reset_command."
         )
     if not launch.data_folder:
         found.append(
-            "Its data cannot be read, so only what its screen shows can be checked. Name the folder it keeps its data in:"
-            " launch.data_folder."
+            "Its data cannot be read, so only what its screen shows can be checked. Name the folder it keeps"
+            " its data in: launch.data_folder."
         )
     found.append("It is not isolated: what a model types reaches whatever the application can reach.")
     return tuple(found)
@@ -203,7 +206,8 @@ def write_entry(file: Path, entry: dict[str, object]) -> None:
     """Write `entry` to `file`, which is kept only if the catalogue is valid with it.
 
     Raises:
-        CatalogEntryInvalidError: the entry breaks a rule of the catalogue, such as a name with capital letters.
+        CatalogEntryInvalidError: the entry breaks a rule of the catalogue, such as a name with capital
+            letters.
         CommandError: the folder cannot be written.
     """
     writer = YAML()
@@ -228,8 +232,8 @@ def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, obje
         return {"serve": f"{{install}}/{facts.pages[0]}", "url_path": "/index.html"}
     if not facts.scripts:
         raise CommandError(
-            f"{facts.requirement} brings neither a web page nor a program of its own; say how it is started with"
-            ' --command, such as "{venv}/bin/python -m NAME --port {port}".'
+            f"{facts.requirement} brings neither a web page nor a program of its own; say how it is started"
+            ' with --command, such as "{venv}/bin/python -m NAME --port {port}".'
         )
     program = facts.scripts[0]
     start = ["{node}", f"{{install}}/{program}"] if from_npm else [f"{{venv}}/bin/{program}"]

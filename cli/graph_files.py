@@ -77,7 +77,8 @@ def _json_in(file: Path) -> object:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise CommandError(
-                f"{name} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks needs."
+                f"{name} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks"
+                " needs."
             )
         text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -104,7 +104,10 @@ def drawing(found: tuple[Room, ...]) -> str:
     lines += [
         "```",
         "",
-        "An arrow says that modules of the upper room import modules of the lower one; arrows that follow from others are left out.",
+        (
+            "An arrow says that modules of the upper room import modules of the lower one; arrows that follow"
+            " from others are left out."
+        ),
         "",
         "| room | what it is for | shelves | imports | libraries that only it imports |",
         "|--|--|--|--|--|",

@@ -61,8 +61,8 @@ def create_app() -> typer.Typer:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    Errors that taskloom raises deliberately are shown in one line; anything else is a bug, whose traceback is shown
-    only if `TASKLOOM_DEBUG` is set.
+    Errors that taskloom raises deliberately are shown in one line; anything else is a bug, whose traceback is
+    shown only if `TASKLOOM_DEBUG` is set.
     """
     try:
         create_app()(arguments, standalone_mode=True)

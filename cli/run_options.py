@@ -85,8 +85,8 @@ class RunOptions:
 
         if self.batch and self.batch_out is not None:
             raise CommandError(
-                "--batch and --batch-out exclude each other: calls are either handed to the provider's batches"
-                " or written to a file."
+                "--batch and --batch-out exclude each other: calls are either handed to the provider's"
+                " batches or written to a file."
             )
         names = [name.strip() for name in self.applications.split(",") if name.strip()]
         given = [

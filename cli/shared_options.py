@@ -35,7 +35,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 GraphFile = Annotated[
     Path,
     typer.Argument(
-        help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
+        help=(
+            "JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input."
+        ),
         show_default=False,
     ),
 ]

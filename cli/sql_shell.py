@@ -130,7 +130,8 @@ def _statement(text: str) -> tuple[str, dict[str, str]]:
         }
     if command == ".queries":
         lines = " UNION ALL ".join(
-            f"SELECT '{query.name}' AS name, '{query.description.replace(chr(39), chr(39) * 2)}' AS description"
+            f"SELECT '{query.name}' AS name, '{query.description.replace(chr(39), chr(39) * 2)}' AS"
+            " description"
             for query in named_queries().values()
         )
         return lines, {}

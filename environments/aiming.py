@@ -1,4 +1,5 @@
-"""Resolves the target of an action: the control that it names, or the one at its point. A recorded action has both.
+"""Resolves the target of an action: the control that it names, or the one at its point. A recorded action has
+both.
 
 An action without a valid target is refused with a message that an agent can act on, and nothing is done.
 """
@@ -32,7 +33,8 @@ class Aim:
     action: Action
     """The action, with label and point filled in where it has them."""
     target: Control | None = None
-    """The control that it acts on; None for keys without a control, waiting, and points outside all controls."""
+    """The control that it acts on; None for keys without a control, waiting, and points outside all
+    controls."""
     end: Control | None = None
     """The control that a drag ends on, where that is another one."""
 
@@ -41,8 +43,8 @@ def aim(action: Action, controls: Sequence[Control], screen_size: tuple[int, int
     """`action` aimed at one of `controls`.
 
     Raises:
-        ActionInvalidError: it names a label that is not there, a label and a text of two different controls, a point
-            outside of the screen, or nothing where it needs a control or point.
+        ActionInvalidError: it names a label that is not there, a label and a text of two different controls,
+            a point outside of the screen, or nothing where it needs a control or point.
     """
     if not isinstance(action, PointedGesture):
         return Aim(action)
@@ -98,7 +100,8 @@ def require_control(controls: Sequence[Control], label: str) -> Control:
 
 
 def moved_or_gone(target: Control, point: Point, now: Sequence[Control]) -> str:
-    """Why `target`, seen earlier, can no longer be acted on at `point` among the current controls; else empty.
+    """Why `target`, seen earlier, can no longer be acted on at `point` among the current controls; else
+    empty.
 
     Numbers in its text may have changed in the meantime, as in a clock.
     """
@@ -163,7 +166,8 @@ def _refuse_outside(point: Point, screen_size: tuple[int, int]) -> None:
 
 
 def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) -> None:
-    """Refuse a label combined with the text of another control; a control without a text may be called anything."""
+    """Refuse a label combined with the text of another control; a control without a text may be called
+    anything."""
     wanted = fold_label(text)
     if not wanted or not target.text:
         return
@@ -175,7 +179,8 @@ def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) 
         return
     named = _labels_of(text, controls)
     raise ActionInvalidError(
-        f"The label {target.label} is {target.control_type} {target.text!r}, not {text!r}{named}. Nothing was done."
+        f"The label {target.label} is {target.control_type} {target.text!r}, not {text!r}{named}. Nothing was"
+        " done."
     )
 
 

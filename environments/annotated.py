@@ -42,8 +42,9 @@ _UNIFORM = 40
 def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
     """The screenshot with a numbered box around every control, as PNG.
 
-    A number is drawn at the box's upper left corner, or next to it if another number is already there. Without
-    `include_text`, only usable controls are boxed: no texts, headings, cells, pictures or disabled controls.
+    A number is drawn at the box's upper left corner, or next to it if another number is already there.
+    Without `include_text`, only usable controls are boxed: no texts, headings, cells, pictures or disabled
+    controls.
 
     Raises:
         ValueError: the observation's picture has no bytes, because only its hash was read back.
@@ -91,7 +92,8 @@ def colour_of(control_type: str) -> str:
 def _place_of_number(
     control: Control, taken: Sequence[Rectangle], others: Sequence[Rectangle], plain: Image.Image
 ) -> Rectangle:
-    """The place for a number at its control that covers the least of other numbers, other controls and the picture.
+    """The place for a number at its control that covers the least of other numbers, other controls and the
+    picture.
 
     `plain` is the picture in greyscale, before anything was drawn on it.
     """

@@ -13,8 +13,8 @@ from taskloom.taskgraph.records.interaction import Action, Observation
 class Environment(Protocol):
     """One isolated place where an agent acts.
 
-    Several environments run concurrently; each has its own sandbox home and clipboard. Nothing is left running
-    or on disk after `close`, a crash of the caller, or Ctrl-C.
+    Several environments run concurrently; each has its own sandbox home and clipboard. Nothing is left
+    running or on disk after `close`, a crash of the caller, or Ctrl-C.
     """
 
     platform: str
@@ -27,8 +27,8 @@ class Environment(Protocol):
     ) -> Observation:
         """Return to the clean state of `applications` (the first in front) with exactly their fixtures.
 
-        File fixtures whose paths are in `without` are left out: a subtask or task starts without the files that it
-        creates itself, even if an application also has them as fixtures for others to read.
+        File fixtures whose paths are in `without` are left out: a subtask or task starts without the files
+        that it creates itself, even if an application also has them as fixtures for others to read.
 
         Raises:
             ApplicationUnavailableError: one of them is not installed.

@@ -60,12 +60,14 @@ async def run_episode(
     on_step: StepListener | None = None,
     on_failure: Callable[[EnvironmentFailureError], None] | None = None,
 ) -> Trajectory:
-    """Have `agent` carry out `assignment` in `environment`, after a reset with `applications` (the first in front).
+    """Have `agent` carry out `assignment` in `environment`, after a reset with `applications` (the first in
+    front).
 
-    Always returns a trajectory: mistakes are reported to the agent, and a failing environment ends the episode as
-    `environment_error` with the steps recorded so far. The id is derived from the assignment and the attempt unless it
-    is given. If `check_start` finds something missing, the agent is not asked at all and the episode ends as
-    `invalid_start`. `on_failure` is called with the environment's failure if that ends the episode.
+    Always returns a trajectory: mistakes are reported to the agent, and a failing environment ends the
+    episode as `environment_error` with the steps recorded so far. The id is derived from the assignment and
+    the attempt unless it is given. If `check_start` finds something missing, the agent is not asked at all
+    and the episode ends as `invalid_start`. `on_failure` is called with the environment's failure if that
+    ends the episode.
 
     Raises:
         Exception: whatever the agent raises other than AgentError, such as an exhausted budget.

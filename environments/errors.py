@@ -8,7 +8,8 @@ EnvironmentFailureError
 ├── ApplicationStartFailedError  did not come up in time (transient: a busy machine)
 ├── ActionInvalidError           an action on a control that does not exist, or keys that do not parse
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
-AgentError                       what an agent raises when it cannot decide: its model refused, or answered rubbish for ever
+AgentError                       what an agent raises when it cannot decide: its model refused, or answered
+                                 rubbish for ever
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A field that is typed into gets the focus by an action of its own, so that agents without labels can follow."""
+"""A field that is typed into gets the focus by an action of its own, so that agents without labels can
+follow."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ _FIELD = "Edit"
 
 
 def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
-    """The click that gives the focus to the field that `decision` types into; None if it has it, or types elsewhere."""
+    """The click that gives the focus to the field that `decision` types into; None if it has it, or types
+    elsewhere."""
     action = decision.action
     if not isinstance(action, KeyboardInput):
         return None

@@ -57,7 +57,8 @@ def platform(name: str) -> Platform:
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:
-    """A closed environment of the platform `name`, which takes those of `values` that its settings have a field for.
+    """A closed environment of the platform `name`, which takes those of `values` that its settings have a
+    field for.
 
     Raises:
         UnknownPlatformError: there is no such platform.

@@ -1,4 +1,5 @@
-"""What a screen shows and what a control is, in the words of a person: for steps whose agent said nothing of what it saw."""
+"""What a screen shows and what a control is, in the words of a person: for steps whose agent said nothing of
+what it saw."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def in_words(control_type: str, text: str) -> str:
 
 
 def describe_screen(window_title: str, controls: Sequence[Control], target: Control | None) -> str:
-    """The window in front, and what stands there of the control that is acted on, or else of what has the focus.
+    """The window in front, and what stands there of the control that is acted on, or else of what has the
+    focus.
 
     >>> describe_screen("Home", (), None)
     "The window 'Home' is in front."

@@ -1,7 +1,8 @@
 """Going to the first page of an application before a subtask, by the buttons that every agent has.
 
-A subtask is recorded from the first page of its application, so that is where it starts in a task as well. The way
-there is made of ordinary actions on the task bar; a recording that holds them leads from its first screen to its last.
+A subtask is recorded from the first page of its application, so that is where it starts in a task as well.
+The way there is made of ordinary actions on the task bar; a recording that holds them leads from its first
+screen to its last.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 TASK_BAR_BUTTON = "TaskBarButton"
 """Control type of the buttons that the environment owns: one per application, and those that navigate."""
 START_PAGE = "Start page"
-"""Text of the task bar button that leads to the first page of the application in front, with its state kept."""
+"""Text of the task bar button that leads to the first page of the application in front, with its state
+kept."""
 ENVIRONMENT = "environment"
 """Application name of controls that the environment owns."""
 LEAVE = "Leave"
@@ -33,15 +35,18 @@ _STAYS_OPEN = frozenset(
 
 
 def needs_open_page(instance: BoundSubtask) -> bool:
-    """Whether `instance` reads what only the page that is open now holds, so that it must not be left before."""
+    """Whether `instance` reads what only the page that is open now holds, so that it must not be left
+    before."""
     return any(item.kind in _STAYS_OPEN for item in instance.inputs)
 
 
 @dataclass(slots=True)
 class StartingPlaceAgent:
-    """Brings an application to the front and, if wanted, to its first page; satisfies `taskloom.environments.agent.Agent`.
+    """Brings an application to the front and, if wanted, to its first page; satisfies
+    `taskloom.environments.agent.Agent`.
 
-    Windows of the environment that are still open are closed first. A page that asks whether to leave it is left.
+    Windows of the environment that are still open are closed first. A page that asks whether to leave it is
+    left.
     """
 
     application: str

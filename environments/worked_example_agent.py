@@ -30,8 +30,8 @@ _FIRST_WAIT_SECONDS = 0.25
 class WorkedExampleAgent:
     """Performs worked steps in order; satisfies `taskloom.environments.agent.Agent`.
 
-    A control that is not there, or is disabled, is waited for a few looks; then an optional step is passed over and
-    any other makes the agent give up, naming the control.
+    A control that is not there, or is disabled, is waited for a few looks; then an optional step is passed
+    over and any other makes the agent give up, naming the control.
     """
 
     steps: Sequence[WorkedStep]

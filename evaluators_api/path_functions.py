@@ -1,7 +1,7 @@
 r"""Functions on path names for generated code, for paths of both systems.
 
-They stand in for `os.path`, which inside the sandbox knows POSIX only: `os.path.basename("C:\\a\\b")` would silently be
-the whole text. They work on text alone and never ask the host.
+They stand in for `os.path`, which inside the sandbox knows POSIX only: `os.path.basename("C:\\a\\b")` would
+silently be the whole text. They work on text alone and never ask the host.
 """
 
 from __future__ import annotations

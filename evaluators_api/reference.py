@@ -37,7 +37,7 @@ Generator expressions must be used up where they stand (any, all, sum, join, nex
 Prefer checks of state (files, controls, clipboard) to checks of the route (clicks, keys): another agent may get there
 another way, and a click alone proves nothing. Ask for values that belong together with check_record, for whole texts with
 check_file_text, check_clipboard_text or check_copied, and for what must not have changed with
-check_other_records_unchanged: a text that merely occurs somewhere proves little."""
+check_other_records_unchanged: a text that merely occurs somewhere proves little."""  # noqa: E501
 
 
 @cache

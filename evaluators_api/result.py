@@ -1,4 +1,5 @@
-"""Reads what generated code returned. Exact types only; anything else is a bad result, never a failed subtask."""
+"""Reads what generated code returned. Exact types only; anything else is a bad result, never a failed
+subtask."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ class ParsedResult:
 def parse_result(returned: object) -> ParsedResult | str:
     """The answer in `returned`, or what is wrong with it, worded for the Code LLM. Never raises.
 
-    Accepted are a bare bool; and a tuple, list, dict, dataclass or plain object with `success` and `message`, with or without
-    `progress`. `success` must be a bool, `message` a text or None, `progress` a finite number from 0 to 1.
+    Accepted are a bare bool; and a tuple, list, dict, dataclass or plain object with `success` and `message`,
+    with or without `progress`. `success` must be a bool, `message` a text or None, `progress` a finite number
+    from 0 to 1.
 
     >>> parse_result((True, "done")).form, parse_result(False).result.progress
     ('two_fields', 0.0)
@@ -67,14 +69,20 @@ def _fields(returned: object) -> tuple[object, object, object] | str:
             return "the result has no `success`; return EvalResult(success, message, progress)"
         unknown = sorted(str(key)[:40] for key in returned if key not in ("success", "message", "progress"))
         if unknown:
-            return f"the result has the unknown fields {', '.join(unknown[:5])}; return EvalResult(success, message, progress)"
+            return (
+                f"the result has the unknown fields {', '.join(unknown[:5])}; return EvalResult(success,"
+                " message, progress)"
+            )
         return returned["success"], returned.get("message"), returned.get("progress")
     if isinstance(returned, tuple | list):
         if len(returned) not in (2, 3):
             return f"the result has {len(returned)} fields; return EvalResult(success, message, progress)"
         names = getattr(returned, "_fields", None)
         if names is not None and tuple(names) != ("success", "message", "progress")[: len(returned)]:
-            return f"the result's fields are {', '.join(map(str, names))[:100]}; they must be success, message, progress"
+            return (
+                f"the result's fields are {', '.join(map(str, names))[:100]}; they must be success, message,"
+                " progress"
+            )
         return returned[0], returned[1], returned[2] if len(returned) == 3 else None
     return f"the result is of type {_type_name(returned)}; return EvalResult(success, message, progress)"
 

@@ -1,7 +1,7 @@
 r"""The one definition of "this text is there", used by every check (method section 2).
 
-Exact after folding, on a whole text; in a long text, a phrase at word boundaries. Only text that was read from a
-picture tolerates a bounded edit distance, in letters of longer words only.
+Exact after folding, on a whole text; in a long text, a phrase at word boundaries. Only text that was read
+from a picture tolerates a bounded edit distance, in letters of longer words only.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def same_page(first: str, second: str) -> bool:
 
     >>> same_page("http://127.0.0.1:80/?message=started", "http://127.0.0.1:80/"), same_page("http://a/orders", "http://a/")
     (True, False)
-    """
+    """  # noqa: E501
     (one, _, one_place), (two, _, two_place) = (_page_of(address) for address in (first, second))
     return (one, one_place) == (two, two_place)
 
@@ -76,7 +76,8 @@ def _page_of(address: str) -> tuple[str, str, str]:
 
 
 def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
-    r"""Whether `wanted` can be read in `shown` letter by letter, case included; only how white space is broken does not count.
+    r"""Whether `wanted` can be read in `shown` letter by letter, case included; only how white space is
+    broken does not count.
 
     Of a long text a phrase is enough, unless it must be the `whole`.
 
@@ -84,7 +85,7 @@ def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
     (True, False, False)
     >>> shown_exactly("Main office", "Main\n office")
     True
-    """
+    """  # noqa: E501
     first, second = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (wanted, shown))
     return bool(first) and (
         first == second or (not whole and is_long(shown) and find_phrase(first, second) >= 0)
@@ -101,25 +102,26 @@ def is_long(text: str) -> bool:
 def has_phrase(wanted: str, text: str) -> bool:
     """Whether `wanted` stands in `text` as whole words.
 
-    A hyphen, dot, apostrophe or at sign that joins two words is inside a word, a separator between digits is inside
-    a number; scripts without spaces have a boundary everywhere.
+    A hyphen, dot, apostrophe or at sign that joins two words is inside a word, a separator between digits is
+    inside a number; scripts without spaces have a boundary everywhere.
 
     >>> has_phrase("cat.jpg", "Moved cat.jpg."), has_phrase("cat.jpg", "cat.jpg.bak"), has_phrase("art", "start")
     (True, False, False)
     >>> has_phrase("10", "at 10:30"), has_phrase("10", "10, 20")
     (False, True)
-    """
+    """  # noqa: E501
     return find_phrase(fold_text(wanted), fold_text(text)) >= 0
 
 
 def document_contains(wanted: str, text: str) -> bool:
-    r"""Whether a saved document holds `wanted`, whatever its length, and however its format writes the characters.
+    r"""Whether a saved document holds `wanted`, whatever its length, and however its format writes the
+    characters.
 
     XML and HTML entities, JSON escapes, escaped newlines and doubled SQL quotation marks are undone.
 
     >>> document_contains('He said "hi"', '{"a": "He said \\"hi\\""}'), document_contains("R&D", "<p>R&amp;D</p>")
     (True, True)
-    """
+    """  # noqa: E501
     folded = fold_text(wanted)
     return bool(folded) and any(find_phrase(folded, reading) >= 0 for reading in _readings(text))
 
@@ -154,9 +156,11 @@ def count_phrases(wanted: str, text: str) -> int:
 
 
 def read_in_picture(wanted: str, reading: str) -> bool:
-    """Whether `wanted` can be made out in `reading`, a text that OCR read: whole, or a phrase when it is long.
+    """Whether `wanted` can be made out in `reading`, a text that OCR read: whole, or a phrase when it is
+    long.
 
-    One wrong letter in eight is forgiven, in words of at least four letters; numbers, signs and short words must be exact.
+    One wrong letter in eight is forgiven, in words of at least four letters; numbers, signs and short words
+    must be exact.
 
     >>> read_in_picture("Import tasks from CSV", "lmport tasks from CSV"), read_in_picture("Copy", "Crop")
     (True, False)
@@ -225,7 +229,8 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _misread_letters(wanted: Sequence[str], read: Sequence[str], limit: int) -> int:
-    """Letters in which the words differ; `limit + 1` where they differ in anything but letters of longer words."""
+    """Letters in which the words differ; `limit + 1` where they differ in anything but letters of longer
+    words."""
     wrong = 0
     for first, second in zip(wanted, read, strict=True):
         if first != second:
@@ -263,6 +268,6 @@ def with_plain_headings(text: str) -> str:
 
     >>> with_plain_headings("Trip\n====\n\nBy train") == with_plain_headings("# Trip #\nBy train") == "# Trip\nBy train"
     True
-    """
+    """  # noqa: E501
     signs = _UNDERLINED.sub(lambda match: f"{'#' if match[2] else '##'} {match[1]}", text)
     return _MARKED.sub(r"\1 \2\n", signs).rstrip("\n")

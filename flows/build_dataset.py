@@ -42,7 +42,8 @@ async def build_dataset(
 
 
 async def grow_overnight(work: Work) -> tuple[str, ...]:
-    """Retire what no longer replays before the pool grows, and tasks that lost a subtask while it grew; see `grow_pool`.
+    """Retire what no longer replays before the pool grows, and tasks that lost a subtask while it grew; see
+    `grow_pool`.
 
     Raises:
         BatchPendingError: calls wait for replies from elsewhere.
@@ -55,7 +56,8 @@ async def grow_overnight(work: Work) -> tuple[str, ...]:
 
 
 async def grow_pool(work: Work) -> tuple[str, ...]:
-    """Explore all applications concurrently and verify proposals as they arrive; returns the ids of verified subtasks.
+    """Explore all applications concurrently and verify proposals as they arrive; returns the ids of verified
+    subtasks.
 
     Raises:
         BatchPendingError: calls wait for replies from elsewhere.
@@ -78,7 +80,8 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
 
 
 async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
-    """Find goals, compose tasks, validate and replay them, and publish the result; returns the version, if any.
+    """Find goals, compose tasks, validate and replay them, and publish the result; returns the version, if
+    any.
 
     Each batch is validated, and its selected tasks replayed, while other batches are still in progress.
 
@@ -120,7 +123,8 @@ async def _published_after(work: Work, passed: int) -> str:
 
 
 async def compose_and_cover(work: Work, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[Task]:
-    """Compose tasks and perform their components; what that rejects is replaced, as long as there is time and rounds are left."""
+    """Compose tasks and perform their components; what that rejects is replaced, as long as there is time and
+    rounds are left."""
     run, reference, settings = work.run, work.reference, work.run.settings.replay
     kept: list[Task] = []
     composed: set[str] = set()

@@ -28,8 +28,8 @@ async def compose_tasks(
         known = load_verified(work.run.warehouse, work.run.applications)
         if not known:
             raise CommandError(
-                f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed application;"
-                " run: taskloom verify",
+                f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed"
+                " application; run: taskloom verify",
                 ExitCode.NEGATIVE_ANSWER,
             )
         work.making.verified.update(known)

@@ -1,6 +1,7 @@
 """Errors of runs and commands.
 
-CommandError   bad input, or an answer that is no: one clear line and an exit code (`taskloom.resources.errors.ExitCode`)
+CommandError   bad input, or an answer that is no: one clear line and an exit code
+               (`taskloom.resources.errors.ExitCode`)
 """
 
 from __future__ import annotations

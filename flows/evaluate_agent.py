@@ -33,7 +33,8 @@ class AgentReport(Record):
     left_out: tuple[str, ...]
     """Ids of selected tasks with subtasks that are not verified for the installed applications."""
     ungradable: int
-    """Attempts in which some subtask's evaluation function accepted the state before the agent did anything."""
+    """Attempts in which some subtask's evaluation function accepted the state before the agent did
+    anything."""
     invalid: int = 0
     """Attempts that neither passed nor failed: the start lacked something, or the environment failed."""
     rows: tuple[ReportRow, ...]
@@ -50,12 +51,13 @@ class AgentReport(Record):
             )
         if self.ungradable:
             lines.append(
-                f"In {self.ungradable} attempts some subtask counted as done before the agent began, and was not graded."
+                f"In {self.ungradable} attempts some subtask counted as done before the agent began, and was"
+                " not graded."
             )
         if self.invalid:
             lines.append(
-                f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task needs, or the"
-                " environment failed."
+                f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task"
+                " needs, or the environment failed."
             )
         return lines
 
@@ -99,8 +101,9 @@ async def evaluate_agent(
         ready = [task for task in tasks if work.making.can_replay(task)]
         if not ready:
             raise CommandError(
-                f"there is no task to attempt: {len(names)} are selected, and none of them has all its subtasks verified"
-                " with the applications installed here; widen the selection, or run: taskloom build"
+                f"there is no task to attempt: {len(names)} are selected, and none of them has all its"
+                " subtasks verified with the applications installed here; widen the selection, or run:"
+                " taskloom build"
             )
         longest = max(len(task.graph.nodes) for task in ready)
         order = AgentOrder(

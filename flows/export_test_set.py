@@ -1,6 +1,7 @@
 """Exports a test set from the warehouse after replaying all of its tasks.
 
-Every task of a test set is replayed (method section 8); one that works in no order is rejected instead of exported.
+Every task of a test set is replayed (method section 8); one that works in no order is rejected instead of
+exported.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ async def export_test_set(
     If a size is given, tasks that do not work are replaced by others, which are replayed as well.
 
     Args:
-        folder: folder to write; it must not exist yet. With `{version}` in it, the present version's name is put there, and a
-            version whose folder is there already is not exported again, which suits scheduled runs.
+        folder: folder to write; it must not exist yet. With `{version}` in it, the present version's name is
+            put there, and a version whose folder is there already is not exported again, which suits
+            scheduled runs.
         format_name: export format.
         selection: which tasks; all validated ones by default.
         options: how the format writes.
@@ -67,7 +69,8 @@ async def export_test_set(
         quiet: no progress on standard error.
 
     Raises:
-        CommandError: a selected task needs a subtask that is not verified for the applications installed here.
+        CommandError: a selected task needs a subtask that is not verified for the applications installed
+            here.
         ExportRefusedError: nothing is selected, or the folder cannot be written; nothing is left behind.
     """
     wanted = selection or Selection()

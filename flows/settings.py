@@ -1,7 +1,7 @@
 """All settings of a run: one YAML file, then `TASKLOOM_` variables, then options of the command.
 
-Nothing else in taskloom reads a file of settings or a variable of the environment, except that model clients read
-their keys from the variables that `models` names.
+Nothing else in taskloom reads a file of settings or a variable of the environment, except that model clients
+read their keys from the variables that `models` names.
 """
 
 from __future__ import annotations
@@ -93,20 +93,22 @@ class Settings(BaseSettings):
     applications: tuple[str, ...] = ()
     """Applications to use; all installed ones when empty."""
     worlds: tuple[str, ...] = ()
-    """Worlds that subtasks are verified and tasks composed in, beside the first: kind and seed, such as `bakery-1`. Every
-    subtask is verified in the first of them as well."""
+    """Worlds that subtasks are verified and tasks composed in, beside the first: kind and seed, such as
+    `bakery-1`. Every subtask is verified in the first of them as well."""
     platform: str = "web_browser"
-    """Platform whose applications are used. `simulated` has a few small ones for tests and trials; every record says so."""
+    """Platform whose applications are used. `simulated` has a few small ones for tests and trials; every
+    record says so."""
     environments: int = Field(default=4, ge=1, le=64)
     """Number of concurrent environments; they wait half of the time, so two per core keep a machine busy."""
     isolation: Isolation = "automatic"
-    """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own risk), or
-    `automatic`, which isolates where that works and otherwise refuses to let a model act."""
+    """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own
+    risk), or `automatic`, which isolates where that works and otherwise refuses to let a model act."""
     fan_out: FanOutSettings = FanOutSettings()
-    """Whether performances, validations, replays and attempts of agents are done in other processes or on other machines."""
+    """Whether performances, validations, replays and attempts of agents are done in other processes or on
+    other machines."""
     shared_limits: bool = False
-    """Whether environments and model calls also take places in the global limits of Prefect's server, which several runs share
-    and `taskloom setup-prefect` creates."""
+    """Whether environments and model calls also take places in the global limits of Prefect's server, which
+    several runs share and `taskloom setup-prefect` creates."""
     watching: WatchingSettings = WatchingSettings()
     """What a run tells others: log lines, traces and metrics, alerts."""
     seed: int = 0
@@ -179,8 +181,8 @@ def load_settings(
 ) -> Settings:
     """The settings of `file` (or of `TASKLOOM_SETTINGS`, or of `taskloom.yaml` where there is one).
 
-    `assignments` are texts such as `composition.count=500`; `options` are top-level fields, where None means not given.
-    Both override environment variables, which override the file.
+    `assignments` are texts such as `composition.count=500`; `options` are top-level fields, where None means
+    not given. Both override environment variables, which override the file.
 
     Raises:
         CommandError: unreadable file, unknown name, or value out of range; all problems are listed.
@@ -213,8 +215,8 @@ def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
 def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> Settings:
     """The settings that a flow was given.
 
-    A mapping, as sent by Prefect's UI and commands, overrides the file; without one, the file or whatever `load_settings`
-    finds is used.
+    A mapping, as sent by Prefect's UI and commands, overrides the file; without one, the file or whatever
+    `load_settings` finds is used.
     """
     if isinstance(settings, Settings):
         return settings
@@ -242,7 +244,8 @@ def describe_problems(error: ValidationError) -> str:
 
 
 def _not(value: object) -> str:
-    """The given value, shortened; contents of mappings and lists are omitted, because they may include a key."""
+    """The given value, shortened; contents of mappings and lists are omitted, because they may include a
+    key."""
     if value is None or isinstance(value, str | int | float):
         return f", not {reprlib.repr(value)}"
     return f", not a {type(value).__name__}"
@@ -266,7 +269,8 @@ def _refuse_unknown_variables() -> None:
             near = get_close_matches(variable, known, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise CommandError(
-                f"the environment variable {variable} is not a setting of taskloom.{hint} Known: {', '.join(sorted(known))}"
+                f"the environment variable {variable} is not a setting of taskloom.{hint} Known:"
+                f" {', '.join(sorted(known))}"
             )
 
 

@@ -45,7 +45,8 @@ def parse_yaml(text: str, name: str) -> object:
     """The value of the YAML `text`; `name` is its name in messages.
 
     Raises:
-        CommandError: it is not YAML, has a duplicate key, or uses aliases, which can expand a short text to a gigabyte.
+        CommandError: it is not YAML, has a duplicate key, or uses aliases, which can expand a short text to a
+            gigabyte.
     """
     parser = YAML(typ="safe")
     try:

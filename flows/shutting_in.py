@@ -11,7 +11,8 @@ from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
-    """Make sure that the actions of a model or an external agent stay in the sandbox, unless the settings accept the risk.
+    """Make sure that the actions of a model or an external agent stay in the sandbox, unless the settings
+    accept the risk.
 
     The offline rules only do what the catalogue says, and platforms without the setting start no programs.
 
@@ -23,7 +24,7 @@ def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
     if settings.isolation != "automatic" or not acts or not starts_programs or bubblewrap_works():
         return
     raise CommandError(
-        "a model would act in applications that nothing shuts in: what it types could reach your files and network."
-        f" {WITHOUT}; {REMEDY}, or set isolation to 'never' to take the risk.",
+        "a model would act in applications that nothing shuts in: what it types could reach your files and"
+        f" network. {WITHOUT}; {REMEDY}, or set isolation to 'never' to take the risk.",
         exit_code=ExitCode.MISSING_REQUIREMENT,
     )

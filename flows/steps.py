@@ -1,11 +1,13 @@
 """The flows' steps: the only Prefect task wrappers.
 
-A step is coarse (an application, a batch); model calls flow inside it. It takes the reference to its run and plain records,
-opens what it works with from the reference, and returns plain records, so a task runner may put it anywhere.
+A step is coarse (an application, a batch); model calls flow inside it. It takes the reference to its run and
+plain records, opens what it works with from the reference, and returns plain records, so a task runner may
+put it anywhere.
 
-A step is retried if its error says that a retry can help, as for a busy warehouse; what it had finished is in the ledger
-and the warehouse and is not repeated. Items inside a step have their own retries. For the same reason Prefect stores no
-results, except that of publishing: a flow run that Prefect retries does not publish again.
+A step is retried if its error says that a retry can help, as for a busy warehouse; what it had finished is in
+the ledger and the warehouse and is not repeated. Items inside a step have their own retries. For the same
+reason Prefect stores no results, except that of publishing: a flow run that Prefect retries does not publish
+again.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ T = TypeVar("T")
 def whole(value: T) -> T:
     """`value` as an argument of a step that Prefect passes on unchanged.
 
-    Otherwise Prefect would search every field of a thousand tasks for futures, and fail on records with a field called
-    `keys`.
+    Otherwise Prefect would search every field of a thousand tasks for futures, and fail on records with a
+    field called `keys`.
     """
     return cast(T, opaque(value))
 
@@ -102,14 +104,16 @@ async def compose(
     intents: Sequence[Intent],
     rejected: Collection[str] = (),
 ) -> list[list[Task]]:
-    """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of them."""
+    """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of
+    them."""
     async with opened(reference) as work:
         return await work.making.compose(subtask_ids, intents, rejected)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
 async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> int:
-    """Perform pairs of verified subtasks that may disturb each other, in both orders; how many facts that brought."""
+    """Perform pairs of verified subtasks that may disturb each other, in both orders; how many facts that
+    brought."""
     async with opened(reference) as work:
         pool = await work.making.subtasks(subtask_ids)
         instances = {name: work.making.instances(item) for name, item in pool.items()}
@@ -122,7 +126,8 @@ async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> 
 async def cover(
     reference: RunReference, tasks: Sequence[Task], seconds: float | None = None
 ) -> tuple[Task, ...]:
-    """Perform the distinct components of tasks, within `seconds` if given; the tasks that nothing speaks against."""
+    """Perform the distinct components of tasks, within `seconds` if given; the tasks that nothing speaks
+    against."""
     async with opened(reference) as work:
         return await work.making.replays.cover(tasks, seconds)
 

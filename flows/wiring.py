@@ -54,7 +54,8 @@ KnownSubtasks = Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask
 
 @dataclass(slots=True, kw_only=True)
 class Workplace:
-    """What the items of a run need wherever they are done: in the process of the run, or in one of its workers."""
+    """What the items of a run need wherever they are done: in the process of the run, or in one of its
+    workers."""
 
     run_id: str
     """Id of the run."""
@@ -134,7 +135,8 @@ class Run(Workplace):
 
 @asynccontextmanager
 async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncIterator[Run]:
-    """Open everything that a run of `flow` needs; on exit, store what is finished and record how the run ended.
+    """Open everything that a run of `flow` needs; on exit, store what is finished and record how the run
+    ended.
 
     An unfinished run with equal settings is resumed under its own id.
 
@@ -230,7 +232,8 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     """The applications of a run by name, and those left out, with the reasons.
 
     Raises:
-        CommandError: an application is unknown, none is installed, or one that has a single state would be used side by side.
+        CommandError: an application is unknown, none is installed, or one that has a single state would be
+            used side by side.
     """
     known = catalogue(settings)
     for name in settings.applications:
@@ -243,20 +246,23 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     if not present:
         reasons = "\n".join(f"  {name}: {reason}" for name, reason in absent.items())
         raise CommandError(
-            f"no application can be started with the data folder {settings.data}:\n{reasons}\nrun: taskloom install",
+            f"no application can be started with the data folder {settings.data}:\n{reasons}\nrun: taskloom"
+            " install",
             exit_code=ExitCode.MISSING_REQUIREMENT,
         )
     shared = [name for name, application in present.items() if application.launch.address]
     if shared and settings.environments > 1:
         raise CommandError(
-            f"{', '.join(shared)} runs already and has one state for everybody, so {settings.environments} environments would"
-            " disturb each other; set environments=1, or leave it out with --applications."
+            f"{', '.join(shared)} runs already and has one state for everybody, so {settings.environments}"
+            " environments would disturb each other; set environments=1, or leave it out with"
+            " --applications."
         )
     return present, absent
 
 
 def _missing(application: Application, data: Path) -> str:
-    """What the application lacks, as text for people; an application that cannot be inspected is left out, too."""
+    """What the application lacks, as text for people; an application that cannot be inspected is left out,
+    too."""
     try:
         return missing_for_start(application, data)
     except OSError as error:
@@ -292,8 +298,8 @@ def prepare_data_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise CommandError(
-            f"the data folder {folder} cannot be written: {error.strerror or error}; name another one with --data or"
-            " TASKLOOM_DATA, or free or unlock it."
+            f"the data folder {folder} cannot be written: {error.strerror or error}; name another one with"
+            " --data or TASKLOOM_DATA, or free or unlock it."
         ) from None
 
 
@@ -310,7 +316,8 @@ def create_environment(settings: Settings, name: str) -> Environment:
 
 
 def environment_pool(settings: Settings) -> EnvironmentPool:
-    """Environments for the items of one process, which share their limit with other runs if the settings say so."""
+    """Environments for the items of one process, which share their limit with other runs if the settings say
+    so."""
 
     def create(name: str) -> Environment:
         return create_environment(settings, name)
@@ -351,8 +358,8 @@ def offline_rules(settings: Settings) -> OfflineRules:
 def _call_notes(counters: CallCounters) -> list[str]:
     total = counters.total
     notes = [
-        f"model calls: {total.calls_made} made, {total.from_ledger} from the ledger, {counters.in_flight} in flight,"
-        f" {total.retries} retries, ${total.cost_usd:.2f}"
+        f"model calls: {total.calls_made} made, {total.from_ledger} from the ledger, {counters.in_flight} in"
+        f" flight, {total.retries} retries, ${total.cost_usd:.2f}"
     ]
     notes.extend(f"{name} pauses: {reason}" for name, reason in counters.pauses.items())
     return notes

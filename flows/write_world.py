@@ -1,4 +1,5 @@
-"""Has a model write a further kind of world and stores it in the user's catalogue once it passes all checks."""
+"""Has a model write a further kind of world and stores it in the user's catalogue once it passes all
+checks."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ async def write_kind_of_world(
     """Have the model that plays the world writer write `kind`, and store it in the catalogue folder `folder`.
 
     Raises:
-        CommandError: no model plays the role, the kind exists, or no answer passed all checks (the first problems are told).
+        CommandError: no model plays the role, the kind exists, or no answer passed all checks (the first
+            problems are told).
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
     if settings.is_offline(ModelRole.WORLD_WRITER):

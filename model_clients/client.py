@@ -61,7 +61,8 @@ class Question(Protocol[Reply_co]):
 
     @property
     def computer(self) -> tuple[ComputerTurn, ...] | None:
-        """What the model did so far with its provider's computer tool; None for a question that needs no tool."""
+        """What the model did so far with its provider's computer tool; None for a question that needs no
+        tool."""
         ...
 
     def rendered(self) -> Prompt:
@@ -80,7 +81,8 @@ class ModelClient(Protocol):
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The model's reply to one request, sent once: retries belong to the caller.
 
-        A refusal, a content filter and a reply cut off at the token limit are replies with that finish reason.
+        A refusal, a content filter and a reply cut off at the token limit are replies with that finish
+        reason.
 
         Raises:
             ModelClientError: a provider error, mapped once; `transient` says whether a retry can help.

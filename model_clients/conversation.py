@@ -35,9 +35,8 @@ _MOST_PROBLEMS = 12
 def first_request(
     question: Question[BaseModel], *, stage: str, item_id: str, attempt: int = 0
 ) -> ModelRequest:
-    """The request that asks `question`: the unchanging part first, so that providers can cache it, then what only grows, then what
-    differs, the pictures last.
-    """
+    """The request that asks `question`: the unchanging part first, so that providers can cache it, then what
+    only grows, then what differs, the pictures last."""
     prompt, computer = question.rendered(), question.computer
     messages: list[Message] = []
     if prompt.system:
@@ -64,7 +63,8 @@ def first_request(
 def second_try(
     model: ModelSettings, request: ModelRequest, reply: ModelReply, problem: str
 ) -> tuple[ModelSettings, ModelRequest, CallPurpose]:
-    """The next request after an unusable reply: twice the room if it was truncated, else what is wrong with it.
+    """The next request after an unusable reply: twice the room if it was truncated, else what is wrong with
+    it.
 
     Args:
         model: the model that was asked.
@@ -100,11 +100,12 @@ def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> Mo
 def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
     """The typed reply in `text`, which may surround it with prose or a code fence.
 
-    Lenient about where the JSON is, strict about what it says: it must follow the schema, and if several objects do,
-    they must be equal.
+    Lenient about where the JSON is, strict about what it says: it must follow the schema, and if several
+    objects do, they must be equal.
 
     Raises:
-        ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the model to read.
+        ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the
+            model to read.
     """
     try:
         return reply_type.model_validate_json(text)

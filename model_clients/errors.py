@@ -14,7 +14,8 @@ ModelClientError
 │   ├── BudgetInvalidError          a budget that cannot be read, or kept
 │   ├── LedgerBrokenError           the ledger cannot be read or written
 │   └── ReplyMissingError           replaying from the ledger, and the ledger has no such reply
-├── BatchPendingError               the request waits in a file for an answer from elsewhere; the item goes on later
+├── BatchPendingError               the request waits in a file for an answer from elsewhere; the item goes on
+later
 └── TryFailedError                  one try of a call, seen by `RoleModels` only
     ├── RequestRejectedError        400, 404, 413, 422: sending it again cannot help
     │   ├── AddressUnknownError     404, 405: no such model, or no such path on the server

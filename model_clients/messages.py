@@ -58,8 +58,8 @@ class ModelRequest(Record):
     reply_schema: dict[str, JsonValue] | None = None
     """JSON schema of the typed reply."""
     computer: tuple[ComputerTurn, ...] | None = None
-    """Asks the model to operate a computer through its provider's tool: what it did so far, after the messages. None: an ordinary
-    question."""
+    """Asks the model to operate a computer through its provider's tool: what it did so far, after the
+    messages. None: an ordinary question."""
     attempt: int = 0
     """Which of several equal requests this is; a new attempt may be answered differently."""
     template_hash: str = ""

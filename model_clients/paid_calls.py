@@ -1,4 +1,5 @@
-"""Makes each call once: answered by the ledger if possible, otherwise made by one process within the budget."""
+"""Makes each call once: answered by the ledger if possible, otherwise made by one process within the
+budget."""
 
 from __future__ import annotations
 
@@ -213,7 +214,8 @@ class PaidCalls:
         )
 
     async def _taken(self, lease: _Lease) -> ModelReply | None:
-        """None if this process is to make the call, else the reply that another process got in the meantime."""
+        """None if this process is to make the call, else the reply that another process got in the
+        meantime."""
         look = _FIRST_LOOK_SECONDS
         while not await lease.take():
             self.account.counters.waiting += 1

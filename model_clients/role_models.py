@@ -39,8 +39,8 @@ _ORDER = {role: number for number, role in enumerate(ModelRole)}
 class RoleModels:
     """Asks the models that play the roles.
 
-    Guarantees that every reply is in the ledger before it is returned, that no finished call is made again, that
-    limits and budget apply to all stages together, and that late stages take precedence over early ones.
+    Guarantees that every reply is in the ledger before it is returned, that no finished call is made again,
+    that limits and budget apply to all stages together, and that late stages take precedence over early ones.
     Bound to one event loop; use it as an asynchronous context manager.
     """
 
@@ -49,8 +49,8 @@ class RoleModels:
     ) -> None:
         """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
 
-        What `run_id` has already spent, according to the ledger, counts against its budget. A request that is sent also takes
-        a `shared_place(model)`, which other processes may hold.
+        What `run_id` has already spent, according to the ledger, counts against its budget. A request that is
+        sent also takes a `shared_place(model)`, which other processes may hold.
 
         Raises:
             BudgetInvalidError: a budget cannot be read.
@@ -105,8 +105,8 @@ class RoleModels:
     async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
         """The typed reply of the model that plays the question's role.
 
-        A malformed reply gets one repair round with the parser's message; a truncated reply is requested again with
-        twice the output limit. A fallback model is asked only if the settings name one.
+        A malformed reply gets one repair round with the parser's message; a truncated reply is requested
+        again with twice the output limit. A fallback model is asked only if the settings name one.
 
         Args:
             question: what is asked, of which role, and what the reply must be.
@@ -118,7 +118,8 @@ class RoleModels:
             ReplyInvalidError: the reply breaks its schema, after the repair round.
             ReplyRefusedError: the model or a content filter refused.
             ReplyUnavailableError: the provider did not answer, or does not accept the request.
-            RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider that is down.
+            RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider
+                that is down.
             BatchPendingError: the request was written to a file; the item goes on in a later run.
         """
         asked = first_request(question, stage=stage, item_id=item_id, attempt=attempt)

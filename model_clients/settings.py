@@ -45,7 +45,8 @@ class ModelParameters(Record):
 
 
 class ModelSettings(Record):
-    """One model of one provider. Everything here but timeouts, prices and the key's variable is part of a call's identity."""
+    """One model of one provider. Everything here but timeouts, prices and the key's variable is part of a
+    call's identity."""
 
     provider: str
     """Module of `model_clients/providers/`."""
@@ -56,7 +57,8 @@ class ModelSettings(Record):
     api_key_variable: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
     """Environment variable that holds the key; `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` if empty."""
     protocol: Literal["", "responses", "chat_completions"] = ""
-    """Which of OpenAI's protocols a server speaks: `responses` if empty, `chat_completions` for most compatible servers."""
+    """Which of OpenAI's protocols a server speaks: `responses` if empty, `chat_completions` for most
+    compatible servers."""
     structured_output: Literal["schema", "tool", "json"] = "schema"
     """How to request a typed reply: by JSON schema, as a tool call, or in plain words."""
     image_detail: Literal["auto", "low", "high"] = "auto"

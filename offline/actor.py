@@ -88,7 +88,8 @@ def _next(
 def _recognise(
     instruction: str, application: Application | None
 ) -> tuple[ExampleSubtask, Mapping[str, str]] | None:
-    """The curated subtask and the parameters that make this instruction: exact sets first, then by pattern."""
+    """The curated subtask and the parameters that make this instruction: exact sets first, then by
+    pattern."""
     examples = application.example_subtasks if application else ()
     for example in examples:
         for parameters in example.parameter_sets:

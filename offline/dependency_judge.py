@@ -1,7 +1,8 @@
 """Dependency judge by rule: reads the instruction alone, as a careful reader would, and never sees a graph.
 
-It knows the catalogue's phrases and what subtasks read and make, finds what the text asks for, and asks of every thing
-that a subtask reads what the words for it refer to. It shares no connectives and no plans with the summarizer.
+It knows the catalogue's phrases and what subtasks read and make, finds what the text asks for, and asks of
+every thing that a subtask reads what the words for it refer to. It shares no connectives and no plans with
+the summarizer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
 
 
 def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
-    """The direct dependencies that the words state, the subtasks they leave out, and what they ask for besides."""
+    """The direct dependencies that the words state, the subtasks they leave out, and what they ask for
+    besides."""
     tellers = [book.teller(subtask) for subtask in view.subtasks]
     mentions = Mentions(view.instruction, tellers, book)
     pairs: set[tuple[int, int]] = set()
@@ -42,7 +44,8 @@ def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
 
 
 def _sources(mentions: Mentions, mention: Mention, teller: Teller, thing: Thing) -> tuple[set[int], bool]:
-    """The subtasks that make what `teller` reads, as the text has it, and whether the words could be understood."""
+    """The subtasks that make what `teller` reads, as the text has it, and whether the words could be
+    understood."""
     words = shown(mention.holes.get(thing.hole, "")) if thing.hole else ""
     makers = [
         other
@@ -75,7 +78,8 @@ def _sources(mentions: Mentions, mention: Mention, teller: Teller, thing: Thing)
 
 
 def _is_before(mentions: Mentions, number: int, mention: Mention) -> bool:
-    """Whether what a subtask makes can be spoken of in a mention: it was told before, or the words say what it is.
+    """Whether what a subtask makes can be spoken of in a mention: it was told before, or the words say what
+    it is.
 
     "Paste the copied text" means nothing to somebody who reads only afterwards what to copy.
     """
@@ -85,7 +89,8 @@ def _is_before(mentions: Mentions, number: int, mention: Mention) -> bool:
 
 
 def _alike(mentions: Mentions, mention: Mention, named: set[int], words: str) -> set[int]:
-    """Of subtasks whose products are called alike, those that are meant: by value, or by what was named last."""
+    """Of subtasks whose products are called alike, those that are meant: by value, or by what was named
+    last."""
     if len(named) == 1:
         return named
     read = {number: [item for item in mentions.tellers[number].inputs if item.value] for number in named}

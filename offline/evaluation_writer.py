@@ -1,4 +1,5 @@
-"""Evaluation writer by rule: conditions of the state that all recorded performances reached, and that all else stayed as it was."""
+"""Evaluation writer by rule: conditions of the state that all recorded performances reached, and that all
+else stayed as it was."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _CALL = re.compile(r"\[call (\d+)\]$")
 def write_function(
     view: EvaluationWriterInput, attempt: int, mistakes: MistakeSource
 ) -> tuple[EvaluationWriterReply, tuple[InjectedMistake, ...]]:
-    """A function over the view's parameters: all conditions at first, then without those that were found wanting."""
+    """A function over the view's parameters: all conditions at first, then without those that were found
+    wanting."""
     chosen = _choose(view)
     rows = [_row(condition) for condition in chosen]
     mistake: MistakeKind | None = None

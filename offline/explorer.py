@@ -1,4 +1,5 @@
-"""Explorer by rule: knows no subtasks beside the curated ones, which are in the pool already, so it proposes none."""
+"""Explorer by rule: knows no subtasks beside the curated ones, which are in the pool already, so it proposes
+none."""
 
 from __future__ import annotations
 

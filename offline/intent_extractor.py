@@ -1,4 +1,5 @@
-"""Intent extractor by rule: end products of the pool, asked for in the catalogue's phrases, with what they need."""
+"""Intent extractor by rule: end products of the pool, asked for in the catalogue's phrases, with what they
+need."""
 
 from __future__ import annotations
 
@@ -83,9 +84,11 @@ def extract(view: IntentExtractorInput, attempt: int, book: Phrasebook) -> Inten
 def _wanted(
     pool: Sequence[_Bound], makers: Mapping[_Key, Sequence[_Bound]], random: Random
 ) -> Iterator[tuple[_Bound, ...]]:
-    """End products worth wanting: what is made of something that another subtask makes; alone, or two of one source.
+    """End products worth wanting: what is made of something that another subtask makes; alone, or two of one
+    source.
 
-    What is pasted or drawn depends on what was copied or opened before, so these goals are told from the finished graph.
+    What is pasted or drawn depends on what was copied or opened before, so these goals are told from the
+    finished graph.
     """
     made = [
         bound

@@ -1,8 +1,9 @@
 """Seeded mistakes of the kinds that models make, for testing that the method catches them.
 
-Whether a mistake is made, and which, follows from the seed, what is asked and the attempt, so that a run makes the
-same mistakes every time and a later attempt at the same thing may be right. A reply with mistakes says so in its
-`provider_request_id`, which the ledger keeps: the summary of a run, resumed or not, is read from there.
+Whether a mistake is made, and which, follows from the seed, what is asked and the attempt, so that a run
+makes the same mistakes every time and a later attempt at the same thing may be right. A reply with mistakes
+says so in its `provider_request_id`, which the ledger keeps: the summary of a run, resumed or not, is read
+from there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The stages' port, played by rule: no key, no network, no model; replies go through the ledger like any other."""
+"""The stages' port, played by rule: no key, no network, no model; replies go through the ledger like any
+other."""
 
 from __future__ import annotations
 
@@ -30,9 +31,10 @@ _CHARACTERS_PER_TOKEN = 4
 class OfflineModels:
     """Plays some roles by rule and leaves the others to models.
 
-    Guarantees that a reply is in the ledger before it is returned and that the ledger's reply is used where there is
-    one, so that runs resume and replay as they do with models. A row names mistakes made on purpose in its
-    `provider_request_id`; its tokens are those of the prompt that a model would have been sent, at four characters each.
+    Guarantees that a reply is in the ledger before it is returned and that the ledger's reply is used where
+    there is one, so that runs resume and replay as they do with models. A row names mistakes made on purpose
+    in its `provider_request_id`; its tokens are those of the prompt that a model would have been sent, at
+    four characters each.
     """
 
     def __init__(

@@ -30,7 +30,8 @@ from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 
 RULES_VERSION = 9
-"""Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the new."""
+"""Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the
+new."""
 
 _Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]
 
@@ -39,8 +40,8 @@ _Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]
 class OfflineRules:
     """Answers every role from what it is asked and the worked examples of the catalogue.
 
-    Guarantees equal replies to equal questions. It is no model: it knows nothing that the question or the catalogue
-    does not say, and its actor gives up on instructions that no worked example fits.
+    Guarantees equal replies to equal questions. It is no model: it knows nothing that the question or the
+    catalogue does not say, and its actor gives up on instructions that no worked example fits.
     """
 
     applications: Mapping[str, Application]

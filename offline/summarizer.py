@@ -51,9 +51,11 @@ def _told(
     view: SummarizerInput,
     seed: str,
 ) -> str:
-    """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
+    """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums
+    up.
 
-    Most tries say what people call the things, and all where things are collected, which tells why they are. All say what it is for, where that is known.
+    Most tries say what people call the things, and all where things are collected, which tells why they are.
+    All say what it is for, where that is known.
     """
     listed = sum(len(words.split()) for words in instructions)
     purpose = purpose_of(graph, book, view.uses, view.called, view.readers)
@@ -87,8 +89,8 @@ def _told(
 
 
 def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Mapping[str, str]:
-    """What people call the files that are there from the start, if all of them have such a name and they are few; and those that are
-    made for a place of several things, where a name is no other one's.
+    """What people call the files that are there from the start, if all of them have such a name and they are
+    few; and those that are made for a place of several things, where a name is no other one's.
 
     Of like things that are there all are introduced, or none is.
     """
@@ -114,9 +116,8 @@ def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Ma
 
 
 def _made_for_places(graph: Graph, book: Phrasebook) -> set[tuple[str, str]]:
-    """Files that are made in the task for a place that is made for several things, with their categories: the words for their kind
-    do not tell which is which.
-    """
+    """Files that are made in the task for a place that is made for several things, with their categories: the
+    words for their kind do not tell which is which."""
     places = [number for number in graph.tellers if graph.gathers(number)]
     users = {link.consumer for link in graph.links if link.producer in places}
     return {
@@ -127,7 +128,8 @@ def _made_for_places(graph: Graph, book: Phrasebook) -> set[tuple[str, str]]:
 
 
 def _written(words: str, category: str) -> str:
-    """What people call a file, such that it can be said to be written: nobody writes rainfall, but a table of it.
+    """What people call a file, such that it can be said to be written: nobody writes rainfall, but a table of
+    it.
 
     >>> _written("the March rainfall", "csv_path"), _written("the parts list", "csv_path")
     ('the March rainfall table', 'the parts list')
@@ -139,7 +141,8 @@ def _written(words: str, category: str) -> str:
 def _spoil(
     order: list[int], links: Sequence[ResourceLink], kind: MistakeKind, random: Random
 ) -> tuple[list[int], list[ResourceLink], int] | None:
-    """Order and links with one dependency left out and its ends told the wrong way round, and the one told too late.
+    """Order and links with one dependency left out and its ends told the wrong way round, and the one told
+    too late.
 
     None where that would change nothing.
     """

@@ -1,4 +1,5 @@
-"""What the actor by rule says about a worked step: what it sees and why it acts; and finding a step again by that."""
+"""What the actor by rule says about a worked step: what it sees and why it acts; and finding a step again by
+that."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ WAITING = "Waiting for"
 
 
 def named(step: WorkedStep, parameters: Mapping[str, str], control: Control | None = None) -> str:
-    """The control of a step as a person would name it, by what it is on the screen where it is there; empty without one."""
+    """The control of a step as a person would name it, by what it is on the screen where it is there; empty
+    without one."""
     if step.control is None:
         return ""
     kind = control.control_type if control is not None else step.control.control_type
@@ -25,7 +27,8 @@ def named(step: WorkedStep, parameters: Mapping[str, str], control: Control | No
 
 
 def thought_of(step: WorkedStep, parameters: Mapping[str, str]) -> str:
-    """Why a step is done: as the catalogue says, or what it is for. The thoughts of the step begin with it."""
+    """Why a step is done: as the catalogue says, or what it is for. The thoughts of the step begin with
+    it."""
     if step.thought:
         return step.thought
     where = fill(step.control.text, parameters) if step.control is not None else ""
@@ -51,7 +54,8 @@ def whole_thought(
     target: Control | None,
     controls: Sequence[Control],
 ) -> str:
-    """Why a step is done now, on this screen, and what is done: the reason, the deed, what it should lead to."""
+    """Why a step is done now, on this screen, and what is done: the reason, the deed, what it should lead
+    to."""
     step = steps[index]
     deed = _deed(step, parameters, target, controls)
     ahead = _ahead(steps[index + 1 :], parameters, controls)
@@ -107,7 +111,8 @@ def position_in(
 ) -> tuple[int, int]:
     """Number of worked steps behind us, and how often in a row the next one could not be done.
 
-    Steps are recognised by how their thoughts begin, in order; what else stands in the history is passed over.
+    Steps are recognised by how their thoughts begin, in order; what else stands in the history is passed
+    over.
     """
     thoughts = [thought_of(step, parameters) for step in steps]
     position, failures = 0, 0

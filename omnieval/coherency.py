@@ -29,14 +29,14 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
     Traceback (most recent call last):
-    taskloom.omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not completed before it.
+    taskloom.omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not ...
 
-    A subtask may overwrite or consume what another still needs: that one can then not be completed, and is refused
-    only if it stands later in the sequence.
+    A subtask may overwrite or consume what another still needs: that one can then not be completed, and is
+    refused only if it stands later in the sequence.
 
     Raises:
-        SequenceImpossibleError: the first subtask that is unknown, occurs twice, stands before one it depends on, or reads
-            what is lost by then; the subtasks and the resource are named.
+        SequenceImpossibleError: the first subtask that is unknown, occurs twice, stands before one it depends
+            on, or reads what is lost by then; the subtasks and the resource are named.
     """
     names = [node.instance_id for node in graph.nodes]
     index = {name: position for position, name in enumerate(names)}
@@ -52,7 +52,8 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     for position, name in enumerate(completed, start=1):
         if name not in index:
             raise SequenceImpossibleError(
-                f"Number {position} of the sequence, {name!r}, is not in the graph. Known: {', '.join(names)}."
+                f"Number {position} of the sequence, {name!r}, is not in the graph. Known:"
+                f" {', '.join(names)}."
             )
         if name in done:
             raise SequenceImpossibleError(
@@ -61,14 +62,16 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
         for producer, resource in needed.get(name, {}).items():
             if producer not in done:
                 raise SequenceImpossibleError(
-                    f"{name!r} (number {position}) depends on {producer!r}{resource}, which is not completed before it."
+                    f"{name!r} (number {position}) depends on {producer!r}{resource}, which is not completed"
+                    " before it."
                 )
         for threat in threats_on[index[name]]:
             if _lost(threat, names, done):
                 resource = f"{threat.resource.category} {threat.resource.value}".rstrip()
                 deed = "overwritten" if threat.overwrites else "consumed"
                 raise SequenceImpossibleError(
-                    f"{name!r} (number {position}) reads {resource}, which {names[threat.spoiler]!r} has {deed} before."
+                    f"{name!r} (number {position}) reads {resource}, which {names[threat.spoiler]!r} has"
+                    f" {deed} before."
                 )
         done[name] = position
 

@@ -1,7 +1,8 @@
 """Errors of scoring.
 
 OmniEvalError
-├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation is named
+├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation
+is named
 └── EvaluationEndedError     an action was reported to an evaluator whose task has ended
 """
 

@@ -17,7 +17,8 @@ from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.subtask import BoundSubtask
 
 Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
-"""How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before the end."""
+"""How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before
+the end."""
 
 
 class NodeState(StrEnum):
@@ -69,9 +70,10 @@ class GraphEvaluation(Record):
 class GraphEvaluator:
     """Follows one episode on one task graph.
 
-    Subtasks without prerequisites start as Evaluating, all others as Waiting. After each action every Evaluating
-    subtask is judged; a completed one stays Completed, and a subtask whose prerequisites are all Completed becomes
-    Evaluating from the next action on, so that the result does not depend on the order of the nodes.
+    Subtasks without prerequisites start as Evaluating, all others as Waiting. After each action every
+    Evaluating subtask is judged; a completed one stays Completed, and a subtask whose prerequisites are all
+    Completed becomes Evaluating from the next action on, so that the result does not depend on the order of
+    the nodes.
     """
 
     def __init__(
@@ -128,7 +130,8 @@ class GraphEvaluator:
         return completed
 
     def finish(self) -> GraphEvaluation:
-        """End the episode, after a last look at subtasks that the last action opened, and give the outcome."""
+        """End the episode, after a last look at subtasks that the last action opened, and give the
+        outcome."""
         while self._outcome in ("running", "step_limit") and self._sweep():
             pass
         if len(self._completed) == len(self._needs):

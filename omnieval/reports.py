@@ -1,4 +1,5 @@
-"""Scores of many tasks in one table: overall, per capability, and per level of each dimension (Tables 4 and 5)."""
+"""Scores of many tasks in one table: overall, per capability, and per level of each dimension (Tables 4 and
+5)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class ReportRow(Record):
     success_rate: float
     """Share of tasks with every subtask completed."""
     clean_success_rate: float | None
-    """Share of tasks completed without side effects, of those where side effects were looked for; None where they never were."""
+    """Share of tasks completed without side effects, of those where side effects were looked for; None where
+    they never were."""
     side_effects: float | None
     """Mean number of side effects of the same tasks, completed or not."""
     coverage_rate: float

@@ -25,8 +25,8 @@ class Score(Record):
     maximum_coherency: int
     """Largest coherency score of any successful order."""
     logical_consistency: float | None
-    """Their ratio; None where the maximum is 0, because nothing could have been done more or less coherently, and
-    where the application of some subtask is not given."""
+    """Their ratio; None where the maximum is 0, because nothing could have been done more or less coherently,
+    and where the application of some subtask is not given."""
     success: bool
     """Whether every subtask was completed."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
@@ -42,8 +42,9 @@ def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
     True
 
     Raises:
-        SequenceImpossibleError: the graph is empty; or the sequence names an unknown subtask or one twice, or puts a
-            subtask before one it depends on, or where a resource it reads is lost already. The first violation is named.
+        SequenceImpossibleError: the graph is empty; or the sequence names an unknown subtask or one twice, or
+            puts a subtask before one it depends on, or where a resource it reads is lost already. The first
+            violation is named.
         GraphTooLargeError: more than 30 subtasks.
     """
     if not graph.nodes:

@@ -17,7 +17,8 @@ class ChangeShape(Record):
     kind: str
     """What happens there: added, removed or changed."""
     value_type: str = ""
-    """Type of the value that is there at the end: `text`, `number`, `date`, `yes or no`, `group`; empty for what is removed."""
+    """Type of the value that is there at the end: `text`, `number`, `date`, `yes or no`, `group`; empty for
+    what is removed."""
     samples: tuple[str, ...] = ()
     """Values that other records have at the same place at the start."""
 

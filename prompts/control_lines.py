@@ -1,4 +1,5 @@
-"""Controls as models read them: one line each, with nothing that is empty, and with what tells equal ones apart."""
+"""Controls as models read them: one line each, with nothing that is empty, and with what tells equal ones
+apart."""
 
 from __future__ import annotations
 
@@ -50,8 +51,8 @@ class ControlInView(Record):
 def control_lines(values: Iterable[Mapping[str, JsonValue] | ControlInView]) -> str:
     r"""The controls in reading order, the task bar in one line at the end.
 
-    Plain texts stand without their type. A row is named where a control can be used in it, a section or parent only where
-    it tells equal controls apart. Containers that say nothing are left out.
+    Plain texts stand without their type. A row is named where a control can be used in it, a section or
+    parent only where it tells equal controls apart. Containers that say nothing are left out.
 
     >>> edit = {"label": "56", "control_text": "Edit", "control_type": "Hyperlink", "row": "Library hours"}
     >>> print(control_lines([edit, {"label": "57", "control_text": "Saved", "control_type": "Text"}]))
@@ -92,7 +93,8 @@ def _line(control: ControlInView, *, ambiguous: bool) -> str:
 
 def _bar(buttons: Sequence[ControlInView]) -> str:
     told = [
-        f"[{button.label}] {_quoted(button.control_text, _LONGEST_TEXT)}{' in front' if button.checked else ''}"
+        f"[{button.label}]"
+        f" {_quoted(button.control_text, _LONGEST_TEXT)}{' in front' if button.checked else ''}"
         for button in buttons
     ]
     return f"{_TASK_BAR}: {', '.join(told)}"

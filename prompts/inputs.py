@@ -1,4 +1,5 @@
-"""The typed input of each role's prompt: one record per role, whose fields are the variables of its template."""
+"""The typed input of each role's prompt: one record per role, whose fields are the variables of its
+template."""
 
 from __future__ import annotations
 

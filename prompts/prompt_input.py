@@ -18,7 +18,8 @@ Reply = TypeVar("Reply", bound=BaseModel)
 class PromptInput(Record, Generic[Reply]):
     """All that one role is shown in one call; its fields are the variables of the role's template.
 
-    A subclass says which role it is for, whose name is also the template's, and which record the answer must be.
+    A subclass says which role it is for, whose name is also the template's, and which record the answer must
+    be.
     """
 
     role: ClassVar[ModelRole]
@@ -37,7 +38,8 @@ class PromptInput(Record, Generic[Reply]):
 
     @property
     def computer(self) -> tuple[ComputerTurn, ...] | None:
-        """What the model did so far with its provider's computer tool; None for a question that needs no tool."""
+        """What the model did so far with its provider's computer tool; None for a question that needs no
+        tool."""
         return None
 
     def rendered(self) -> RenderedPrompt:

@@ -1,7 +1,7 @@
 """Renders prompts: a typed input and a template make the text, the pictures and the hash of what was asked.
 
-All templates are read at once when the first is needed. One that is edited while a run goes on would otherwise meet the inputs of
-the code that was loaded before, or differ from call to call.
+All templates are read at once when the first is needed. One that is edited while a run goes on would
+otherwise meet the inputs of the code that was loaded before, or differ from call to call.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class RenderedPrompt:
     user: str
     """The part that differs."""
     stable: int
-    """So many characters of it are the beginning of the next call's, too, as a history that only grows; 0 for none."""
+    """So many characters of it are the beginning of the next call's, too, as a history that only grows; 0 for
+    none."""
     images: tuple[Screenshot, ...]
     """Pictures, in order."""
     template_hash: str
@@ -93,7 +94,8 @@ def _folder() -> Traversable:
 
 @cache
 def _read_at_first(place: str) -> Mapping[tuple[str, str], str]:
-    """The sources of all templates in the folder at `place`, as they are when the first of them is asked for."""
+    """The sources of all templates in the folder at `place`, as they are when the first of them is asked
+    for."""
     folder = _folder()
     return {
         (entry.name, part): text
@@ -117,7 +119,8 @@ def _say_if_edited(name: str) -> None:
     ):
         _edited.add(name)
         _LOG.warning(
-            "prompt template %r was edited meanwhile: this run goes on with the version it began with; the next run takes the new one",
+            "prompt template %r was edited meanwhile: this run goes on with the version it began with; the"
+            " next run takes the new one",
             name,
         )
 

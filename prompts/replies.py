@@ -1,7 +1,7 @@
 """The typed reply of each model role: what its JSON must look like before anyone uses it.
 
-Only lists, texts, numbers and fixed fields, so that every provider's structured output can enforce them; a mapping
-is a list of named values.
+Only lists, texts, numbers and fixed fields, so that every provider's structured output can enforce them; a
+mapping is a list of named values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class ProposedSubtask(Record):
     instruction_template: str = ""
     """Instruction with `{parameter}` placeholders; may be left out where only declarations are asked for."""
     parameter_sets: list[list[NamedValue]] = Field(default_factory=list)
-    """At least one list of values for all parameters; may be left out where only declarations are asked for."""
+    """At least one list of values for all parameters; may be left out where only declarations are asked
+    for."""
     inputs: list[ResourceDeclaration] = Field(default_factory=list)
     """Resources that must exist before."""
     outputs: list[ResourceDeclaration] = Field(default_factory=list)
@@ -99,7 +100,8 @@ class ActorArguments(Record):
     wheel_sideways: int = 0
     """`wheel_mouse_input`: notches, positive to the right."""
     points: list[ScreenPoint] = Field(default_factory=list)
-    """Points of the screen instead of a label, where the actor points: one, or for `drag_input` two or more."""
+    """Points of the screen instead of a label, where the actor points: one, or for `drag_input` two or
+    more."""
     end_label: str = ""
     """`drag_input`: label of the control to end on."""
     path: list[Point] = Field(default_factory=list)

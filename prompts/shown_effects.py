@@ -24,9 +24,11 @@ class TouchedRecord(Record):
     changed_fields: tuple[str, ...] = ()
     """Of a changed one: the fields that have another value than at the start."""
     references: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
-    """Fields that hold the id of another record of the file: name of that id's field, and a field of that record with its value."""
+    """Fields that hold the id of another record of the file: name of that id's field, and a field of that
+    record with its value."""
     grown: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
-    """Of an added one: fields that hold what a record held at the start, known by a field and its value, and what stands behind it."""
+    """Of an added one: fields that hold what a record held at the start, known by a field and its value, and
+    what stands behind it."""
 
 
 class Origin(Record):
@@ -45,9 +47,10 @@ class Origin(Record):
         "opened",
         "count",
     ]
-    """The target is a copy of the source as a whole, holds it among other text, holds all its records or a certain one, or is one
-    field of it; holds a record and all that belongs to it, or a field of what belongs to it; shows the shapes and texts of the
-    source, or texts that the screen showed; is the screen, which shows the texts of the source; is the number of its records."""
+    """The target is a copy of the source as a whole, holds it among other text, holds all its records or a
+    certain one, or is one field of it; holds a record and all that belongs to it, or a field of what belongs
+    to it; shows the shapes and texts of the source, or texts that the screen showed; is the screen, which
+    shows the texts of the source; is the number of its records."""
     source: str
     """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""
@@ -111,7 +114,8 @@ class ShownEffects(Record):
     appeared: tuple[str, ...] = ()
     """Texts that the screen shows at the end and did not show at the start."""
     labels: tuple[str, ...] = ()
-    """Those of them that controls show as their texts, and not only input controls as what was typed into them."""
+    """Those of them that controls show as their texts, and not only input controls as what was typed into
+    them."""
     shown_times: dict[str, int] = Field(default_factory=dict)
     """How often each of them is to be seen, of those that are texts of controls."""
     canvases: tuple[str, ...] = ()
@@ -135,13 +139,16 @@ class ShownEffects(Record):
     extended: tuple[ExtendedText, ...] = ()
     """Texts that grew at their end."""
     rows: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Rows of tables and lists on the screen that show something else than at the start, with what is new in them."""
+    """Rows of tables and lists on the screen that show something else than at the start, with what is new in
+    them."""
     shown_parts: tuple[tuple[str, str], ...] = ()
-    """Parts of files, such as tables, all of whose records the screen shows at the end and did not show at the start."""
+    """Parts of files, such as tables, all of whose records the screen shows at the end and did not show at
+    the start."""
     other_rows: bool = False
     """Whether the screen is the same page as at the start, with other rows that show what they showed."""
     kept: ChangedFile | None = None
-    """How many records of all that applications keep differ, together; None where they keep nothing, or that cannot be told."""
+    """How many records of all that applications keep differ, together; None where they keep nothing, or that
+    cannot be told."""
     kept_files: tuple[str, ...] = ()
     """Files of applications in which something differs, with `*` for what was generated in their paths."""
     new_kept_files: tuple[str, ...] = ()

@@ -24,7 +24,8 @@ class WorldPlace(Record):
 
 
 class WorldWriterInput(PromptInput[WorldWriterReply]):
-    """What the world writer sees: the places, what two worlds say there, and what was wrong with its last answer."""
+    """What the world writer sees: the places, what two worlds say there, and what was wrong with its last
+    answer."""
 
     role: ClassVar[ModelRole] = ModelRole.WORLD_WRITER
 

@@ -1,6 +1,7 @@
 """The catalogue: what exists, as data, and the records it is read into.
 
-catalog/                             the data: applications, categories, resource categories, scenarios, capabilities, worlds
+catalog/                             the data: applications, categories, resource categories, scenarios,
+                                     capabilities, worlds
 reading/                             reads and checks it
 applications, assets                 applications, and the files that belong to their entries
 categories, instances, matching      resource categories; resources; when an output is an input

@@ -13,7 +13,8 @@ PLACEHOLDERS = ("install", "venv", "node", "home", "state", "port")
 """Names in braces that commands, paths and file contents of an application may use.
 
 install  folder the application is installed in; venv  its Python environment (`{venv}/bin/python`);
-node  the node executable; home  the sandbox home; state  its state folder inside the sandbox home; port  its port.
+node  the node executable; home  the sandbox home; state  its state folder inside the sandbox home; port  its
+      port.
 """
 
 
@@ -29,11 +30,14 @@ class Installation(Record):
     npm: tuple[str, ...] = ()
     """npm packages (`name@version`) for `{install}/node_modules`."""
     apt: tuple[str, ...] = ()
-    """Debian packages; an application that needs some is left out where they are absent and root is not to be had."""
+    """Debian packages; an application that needs some is left out where they are absent and root is not to be
+    had."""
     unpacked_wheels: tuple[str, ...] = ()
-    """Python packages whose wheels are only unzipped into `{install}/wheels/<name>`, because they carry a web page."""
+    """Python packages whose wheels are only unzipped into `{install}/wheels/<name>`, because they carry a web
+    page."""
     site: dict[str, str] = Field(default_factory=dict)
-    """Static site: path under `{install}/site` to its source, a path under `{install}` or an `asset:` of the catalogue."""
+    """Static site: path under `{install}/site` to its source, a path under `{install}` or an `asset:` of the
+    catalogue."""
 
 
 class OpenDocument(Record):
@@ -42,7 +46,8 @@ class OpenDocument(Record):
     ending: str = Field(pattern=r"^\.[a-z0-9]+$")
     """Ending of the files that hold such documents, with the dot; it tells the format."""
     script: str = Field(min_length=1)
-    """JavaScript expression whose value is the document's text; evaluated in the page, where it must change nothing."""
+    """JavaScript expression whose value is the document's text; evaluated in the page, where it must change
+    nothing."""
 
 
 class Launch(Record):
@@ -53,17 +58,21 @@ class Launch(Record):
     serve: str = ""
     """Folder of static files, with placeholders, served by taskloom's own loopback file server."""
     address: str = ""
-    """Where an application runs that somebody else starts, such as `http://127.0.0.1:5000`; only this machine can be reached."""
+    """Where an application runs that somebody else starts, such as `http://127.0.0.1:5000`; only this machine
+    can be reached."""
     reset_command: tuple[str, ...] = ()
-    """With an `address`: puts the application back to its clean state. Runs before every reset, as the caller and not isolated."""
+    """With an `address`: puts the application back to its clean state. Runs before every reset, as the caller
+    and not isolated."""
     data_folder: str = ""
-    """With an `address`: folder where the application keeps its data, for checks to read; without it they know the screen alone."""
+    """With an `address`: folder where the application keeps its data, for checks to read; without it they
+    know the screen alone."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Extra environment variables, with placeholders."""
     url_path: str = "/"
     """Path opened in the browser, from the first slash."""
     ready_text: str = ""
-    """A text of some control that shows that the application is ready; empty: ready when the controls are stable."""
+    """A text of some control that shows that the application is ready; empty: ready when the controls are
+    stable."""
     start_timeout_seconds: float = 60.0
     """How long the port may take to open and the page to get ready."""
     open_document: OpenDocument | None = None
@@ -89,8 +98,9 @@ class Launch(Record):
             usable = False
         if not usable or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
             raise ValueError(
-                f"the address {self.address!r} must be http://127.0.0.1:PORT or http://localhost:PORT; the page belongs into"
-                " url_path, and a port of another machine can be forwarded to this one (ssh -L)"
+                f"the address {self.address!r} must be http://127.0.0.1:PORT or http://localhost:PORT; the"
+                " page belongs into url_path, and a port of another machine can be forwarded to this one"
+                " (ssh -L)"
             )
         return self
 
@@ -133,11 +143,13 @@ class ControlQuery(Record):
     ordinal: int = 0
     """Which of several equal matches, from 0 in reading order; -1 is the last."""
     equals: int = 0
-    """How many equal controls there were when it was recorded; where there are more or fewer now, none is meant. 0: any number."""
+    """How many equal controls there were when it was recorded; where there are more or fewer now, none is
+    meant. 0: any number."""
 
 
 class WorkedStep(Record):
-    """One step of a worked example: an operation on a control named by its text. Texts may hold `{parameter}`s."""
+    """One step of a worked example: an operation on a control named by its text. Texts may hold
+    `{parameter}`s."""
 
     operation: Literal["click_input", "wheel_mouse_input", "keyboard_input", "drag_input", "wait"]
     """The operation, in the paper's names where it has one (Table 10)."""
@@ -148,7 +160,8 @@ class WorkedStep(Record):
     double: bool = False
     """Whether a click is a double click."""
     keys: str = ""
-    """Keys in the paper's syntax (`^a`, `{ENTER}`, `{TAB 2}`); parameter values are escaped when filled in."""
+    """Keys in the paper's syntax (`^a`, `{ENTER}`, `{TAB 2}`); parameter values are escaped when filled
+    in."""
     wheel_distance: int = 0
     """Wheel notches, positive upwards."""
     path: tuple[tuple[float, float], ...] = ()
@@ -167,7 +180,8 @@ class ResourceDeclaration(Record):
     category: str
     """Resource category."""
     parameter: str = ""
-    """Parameter whose value is the resource's value (for a slot: the document it belongs to); empty for a bare slot."""
+    """Parameter whose value is the resource's value (for a slot: the document it belongs to); empty for a
+    bare slot."""
     consumed: bool = False
     """Whether the subtask destroys this input (delete, move, rename)."""
 
@@ -191,27 +205,31 @@ class SubtaskTemplate(SubtaskWording):
     outputs: tuple[ResourceDeclaration, ...] = ()
     """Resources made."""
     fresh: tuple[str, ...] = ()
-    """Parameters that may take any new value, such as the name of a file to create (*free* in method terms)."""
+    """Parameters that may take any new value, such as the name of a file to create (*free* in method
+    terms)."""
 
 
 class SubtaskPhrases(Record):
     """How people speak of a subtask.
 
-    `{parameter}` stands for a value, or, where it is a resource that is read, for the words for that resource;
-    `{category}` for what a slot without a parameter holds; `{parameter_name}`, `{parameter_stem}` and `{parameter_folder}`
-    for parts of a path. What stands in square brackets names the application and may be left out. Behind `|` stands what
-    differs between requests that can be told in one: "export the table" `|` "as CSV", "export the table" `|` "as JSON".
+    `{parameter}` stands for a value, or, where it is a resource that is read, for the words for that
+    resource; `{category}` for what a slot without a parameter holds; `{parameter_name}`, `{parameter_stem}`
+    and `{parameter_folder}` for parts of a path. What stands in square brackets names the application and may
+    be left out. Behind `|` stands what differs between requests that can be told in one: "export the table"
+    `|` "as CSV", "export the table" `|` "as JSON".
     """
 
     request: str = ""
     """What one asks for, beginning with a bare verb: "attach {csv_path} to {page_title}[ in Trac]"."""
     wish: str = ""
-    """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in Trac]"."""
+    """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in
+    Trac]"."""
     product: str = ""
-    """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of it."""
+    """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of
+    it."""
     after: str = ""
-    """The words for what it makes where it was asked for just before: "its text", after "open {text_path}[ in JupyterLab]"; the request need
-    not say then what is only done for what comes next."""
+    """The words for what it makes where it was asked for just before: "its text", after "open {text_path}[ in
+    JupyterLab]"; the request need not say then what is only done for what comes next."""
     purposes: tuple[str, ...] = ()
     """What one wants it for, such as goes on after the request and a comma: "so that everybody finds it"."""
 
@@ -226,22 +244,27 @@ class ExampleSubtask(SubtaskTemplate):
     worked_example: tuple[WorkedStep, ...] = Field(min_length=1)
     """Steps that do it."""
     second_example: tuple[WorkedStep, ...] = ()
-    """Steps that do it in another way (keyboard for mouse, menu for button, clicking for typing); empty where only one way is known."""
+    """Steps that do it in another way (keyboard for mouse, menu for button, clicking for typing); empty where
+    only one way is known."""
     phrases: SubtaskPhrases = SubtaskPhrases()
     """How people speak of it; without them it is told in the words of its instruction."""
     useless_for: tuple[str, ...] = ()
-    """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes, although they could."""
+    """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes,
+    although they could."""
     means: bool = False
     """Whether nobody wants what it makes for itself, so that something else of a task must read it."""
     gathers: bool = False
-    """Whether it makes a place for several things, such as a folder, so that at least two others of a task must use it."""
+    """Whether it makes a place for several things, such as a folder, so that at least two others of a task
+    must use it."""
     not_with: tuple[str, ...] = ()
-    """Curated subtasks that nobody asks for beside it in one task, because either is enough, or because both would be two errands."""
+    """Curated subtasks that nobody asks for beside it in one task, because either is enough, or because both
+    would be two errands."""
     subjects: tuple[str, ...] = ()
-    """Per parameter set, what it is about; empty where it goes with everything. What is copied or drawn about one thing is
-    not put where another is the subject."""
+    """Per parameter set, what it is about; empty where it goes with everything. What is copied or drawn about
+    one thing is not put where another is the subject."""
     core: bool = False
-    """Whether it is one of those that a small build takes (`exploration.core_only`): those that link up best."""
+    """Whether it is one of those that a small build takes (`exploration.core_only`): those that link up
+    best."""
 
     @property
     def template(self) -> SubtaskTemplate:
@@ -301,5 +324,6 @@ class Application(Record):
 
     @property
     def has_worlds(self) -> bool:
-        """Whether its data differ from world to world; what only imitates an application has its own data everywhere."""
+        """Whether its data differ from world to world; what only imitates an application has its own data
+        everywhere."""
         return not self.simulated

@@ -40,7 +40,8 @@ _SCOPES = {
 
 
 TRANSIENT_KINDS = frozenset({ResourceKind.CLIPBOARD, ResourceKind.SELECTION})
-"""Kinds that are a means and never an end: what was copied or selected is worth nothing until something reads it."""
+"""Kinds that are a means and never an end: what was copied or selected is worth nothing until something reads
+it."""
 
 
 class ResourceCategory(Record):
@@ -53,7 +54,8 @@ class ResourceCategory(Record):
     description: str
     """One sentence for people and models."""
     named: str = ""
-    """How a resource of it is spoken of at first, `{value}` standing for its value: "the wiki page {value}"."""
+    """How a resource of it is spoken of at first, `{value}` standing for its value: "the wiki page
+    {value}"."""
     again: str = ""
     """How it is spoken of afterwards: "the page"."""
 

@@ -121,7 +121,10 @@ TABLE: tuple[DimensionDefinition, ...] = (
         lowest=0,
         highest=MOST_EDGES,
         on_map="row",
-        more_by="subtasks that read what two others make, and a larger composition.maximum_size, composition.maximum_gathered or composition.maximum_readers",
+        more_by=(
+            "subtasks that read what two others make, and a larger composition.maximum_size,"
+            " composition.maximum_gathered or composition.maximum_readers"
+        ),
     ),
     DimensionDefinition(
         name="instruction",
@@ -144,7 +147,10 @@ TABLE: tuple[DimensionDefinition, ...] = (
         meaning="application categories",
         easy=1,
         medium=3,
-        more_by="subtasks that take what applications of further categories make, and a larger composition.maximum_size",
+        more_by=(
+            "subtasks that take what applications of further categories make, and a larger"
+            " composition.maximum_size"
+        ),
     ),
     DimensionDefinition(
         name="hierarchy",
@@ -156,7 +162,10 @@ TABLE: tuple[DimensionDefinition, ...] = (
         easy=2,
         medium=4,
         on_map="column",
-        more_by="subtasks that work on with what others make, for longer chains, and a larger composition.maximum_size",
+        more_by=(
+            "subtasks that work on with what others make, for longer chains, and a larger"
+            " composition.maximum_size"
+        ),
     ),
     DimensionDefinition(
         name="branch",
@@ -168,7 +177,9 @@ TABLE: tuple[DimensionDefinition, ...] = (
         easy=2,
         medium=4,
         on_map="column",
-        more_by="a larger composition.maximum_gathered, composition.maximum_ends or composition.maximum_readers",
+        more_by=(
+            "a larger composition.maximum_gathered, composition.maximum_ends or composition.maximum_readers"
+        ),
     ),
 )
 """The dimensions in the order of Table 2, with its bounds."""
@@ -207,7 +218,8 @@ def level_in(cell: Cell, measure: Measure) -> Level:
 
 
 def once_per_dimension(text: str) -> str:
-    """The text with every line that has `{dimension}` once per dimension; its name and `{meaning}` are filled in.
+    """The text with every line that has `{dimension}` once per dimension; its name and `{meaning}` are filled
+    in.
 
     >>> once_per_dimension("{dimension}_level,").splitlines()[1]
     'instruction_level,'

@@ -30,7 +30,8 @@ class ExitCode(IntEnum):
     WAITING_FOR_REPLIES = 5
     """Requests were written to a file: a rerun with the replies continues."""
     GATE_FAILED = 6
-    """A gate of the next dataset version does not hold: the version before stays the newest, everything made is kept."""
+    """A gate of the next dataset version does not hold: the version before stays the newest, everything made
+    is kept."""
     INTERRUPTED = 130
     """Interrupted: everything finished is kept, a rerun continues."""
     TERMINATED = 143
@@ -52,7 +53,8 @@ class TaskloomError(Exception):
 
 
 class JsonInvalidError(TaskloomError):
-    """A text is not JSON, or does not say only one thing. The message goes on where the text's name ends: "is not JSON: …"."""
+    """A text is not JSON, or does not say only one thing. The message goes on where the text's name ends: "is
+    not JSON: …"."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         """With the line (from 1) in which it shows; 0 where that is not known."""

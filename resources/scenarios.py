@@ -33,10 +33,10 @@ def scenario_of(
 ) -> Scenario:
     """The scenario of a task whose applications belong to `application_categories`.
 
-    A scenario matches when its categories are exactly the task's, or else those of its `ends`: the applications in which
-    the task's end products come about, which is what its goal is about; or else that of the first end, to which the
-    longest way leads. Every other set, the empty one included,
-    belongs to the remainder. So each task has one scenario, whatever the order of `scenarios`.
+    A scenario matches when its categories are exactly the task's, or else those of its `ends`: the
+    applications in which the task's end products come about, which is what its goal is about; or else that of
+    the first end, to which the longest way leads. Every other set, the empty one included, belongs to the
+    remainder. So each task has one scenario, whatever the order of `scenarios`.
 
     >>> rest = Scenario(name="Mixed Work", kind="remainder")
     >>> notes = Scenario(name="Note Taking", kind="base", application_categories=("Note Management",))

@@ -1,7 +1,9 @@
-"""Worlds: consistent starting data over all applications, so that one subtask has many instances that make sense.
+"""Worlds: consistent starting data over all applications, so that one subtask has many instances that make
+sense.
 
-The catalogue is written in the words of the first world. Another world says the same things with its own: wherever a
-value of the first world stands in a parameter set, a fixture or a prepared file, its own value takes that place.
+The catalogue is written in the words of the first world. Another world says the same things with its own:
+wherever a value of the first world stands in a parameter set, a fixture or a prepared file, its own value
+takes that place.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ class World(Record):
     description: str
     """One sentence about it."""
     terms: dict[str, str]
-    """What it calls things wherever they appear, by their place in the rules: `notes.packing.title` to `Van list`."""
+    """What it calls things wherever they appear, by their place in the rules: `notes.packing.title` to `Van
+    list`."""
     labels: dict[str, str]
     """What takes the place of whole parameter values only, by place."""
     unchanged: tuple[str, ...] = ()
@@ -47,7 +50,8 @@ class World(Record):
     phrases: dict[str, str]
     """How a sentence names a value: `Documents/march_sales.csv` by its file name, to `the March sales`."""
     uses: dict[str, str] = Field(default_factory=dict)
-    """What a thing is wanted for, by its title or by its file's name without the ending: `march_sales` to `the tax return`."""
+    """What a thing is wanted for, by its title or by its file's name without the ending: `march_sales` to
+    `the tax return`."""
 
     def phrase(self, value: str) -> str:
         """How a sentence names a note, file or record of this world; empty where it has no name of its own.
@@ -65,6 +69,7 @@ class World(Record):
     def use(self, value: str) -> str:
         """What a note, file or record of this world is wanted for; empty where nothing is said.
 
-        A file is looked up by its name without its ending; an export is wanted for what its table is wanted for.
+        A file is looked up by its name without its ending; an export is wanted for what its table is wanted
+        for.
         """
         return self.uses.get(value, "") or self.uses.get(stem_of(value), "")

@@ -17,7 +17,8 @@ class Models(Protocol):
     """Whoever plays the roles: models, or rules."""
 
     async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
-        """The typed reply to a question; equal questions have equal replies, a new `attempt` may have another.
+        """The typed reply to a question; equal questions have equal replies, a new `attempt` may have
+        another.
 
         Raises:
             ModelClientError: no usable reply.
@@ -29,5 +30,6 @@ class Environments(Protocol):
     """Where environments come from."""
 
     def lease(self, platform: str, applications: int = 1) -> AbstractAsyncContextManager[Environment]:
-        """An environment of `platform` for so many `applications` that nobody else uses until the block ends."""
+        """An environment of `platform` for so many `applications` that nobody else uses until the block
+        ends."""
         ...

@@ -1,7 +1,8 @@
 """Bitmask mathematics of small directed acyclic graphs.
 
-A graph of n nodes is a tuple `predecessors` of n integers: bit u of `predecessors[v]` is set when u → v is an edge. Sets
-of nodes are integers too. Nothing here knows what the nodes stand for; `TaskGraph.predecessors` makes the tuple.
+A graph of n nodes is a tuple `predecessors` of n integers: bit u of `predecessors[v]` is set when u → v is an
+edge. Sets of nodes are integers too. Nothing here knows what the nodes stand for; `TaskGraph.predecessors`
+makes the tuple.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def require_size(nodes: Sequence[object]) -> None:
 
     >>> require_size((0,) * 31)
     Traceback (most recent call last):
-    taskloom.taskgraph.errors.GraphTooLargeError: The graph has 31 subtasks; exact mathematics handles up to 30. Split the task or leave subtasks out.
+    taskloom.taskgraph.errors.GraphTooLargeError: The graph has 31 subtasks; exact mathematics handles ...
 
     Raises:
         GraphTooLargeError: more than `MAXIMUM_SUBTASKS` nodes.

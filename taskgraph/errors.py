@@ -1,7 +1,8 @@
 """Errors of the records and of graph mathematics.
 
 TaskGraphError
-├── GraphInvalidError      cycle, self-loop, unknown node, duplicate id, two producers: the offending items are named
+├── GraphInvalidError      cycle, self-loop, unknown node, duplicate id, two producers: the offending items
+are named
 ├── GraphTooLargeError     more subtasks than exact mathematics handles
 ├── ParameterInvalidError  a parameter set that does not fit its template
 └── KeysInvalidError       keys to press that break their syntax

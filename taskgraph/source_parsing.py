@@ -22,8 +22,8 @@ def parse_source(code: str) -> ast.Module:
     with _lock, warnings.catch_warnings():  # the filters belong to the process, so one thread at a time
         warnings.simplefilter("ignore")
         for _ in range(_ATTEMPTS):
-            # Before Python 3.11.8 and 3.12.2 all threads share one count of the depth, and a library that parses
-            # meanwhile upsets it (python/cpython issue 106905); every attempt starts its own count.
+            # Before Python 3.11.8 and 3.12.2 all threads share one count of the depth, and a library that
+            # parses meanwhile upsets it (python/cpython issue 106905); every attempt starts its own count.
             with suppress(SystemError):
                 return ast.parse(code)
         return ast.parse(code)

@@ -1,4 +1,5 @@
-"""Long texts that are kept in part: the beginning, and the hash of the whole, so that a change behind the cut still shows."""
+"""Long texts that are kept in part: the beginning, and the hash of the whole, so that a change behind the cut
+still shows."""
 
 from __future__ import annotations
 

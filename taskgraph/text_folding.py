@@ -1,10 +1,11 @@
 r"""When two texts are the same to a person: the one folding that grounding and the checks share.
 
-Two depths. `fold_text` undoes how a text is encoded and typeset; it is for contents (typed text, files, values).
-`fold_label` also drops what only decorates the name of a control: mnemonic ampersands, a trailing ellipsis or
-colon, arrows of drop-downs, the mark of an unsaved document.
+Two depths. `fold_text` undoes how a text is encoded and typeset; it is for contents (typed text, files,
+values). `fold_label` also drops what only decorates the name of a control: mnemonic ampersands, a trailing
+ellipsis or colon, arrows of drop-downs, the mark of an unsaved document.
 
-Neither ever makes two words equal that a person reads as different: there is no edit distance and no prefix rule.
+Neither ever makes two words equal that a person reads as different: there is no edit distance and no prefix
+rule.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _ORNAMENT_BEFORE = re.compile(r"^(?:[*\u25cf\u2022\u2713\u2714\u25b8\u25b6\u25ba
 _ORNAMENTS_AFTER = " :*\u25b8\u25b6\u25ba\u25be\u25bc\u23f7\u203a"
 _SHORTCUT = re.compile(
     r"(?:^|\s|\s?\()(?:(?:ctrl|control|alt|shift|cmd|command|meta|super|option)\s?\+\s?)+"
-    r"(?:[^\s()]|f\d\d?|enter|return|tab|esc|escape|space|del|delete|ins|insert|backspace|home|end|page ?up|page ?down"
+    r"(?:[^\s()]|f\d\d?|enter|return|tab|esc|escape|space|del|delete|ins|insert|backspace|home|end|page"
+    r" ?up|page ?down"
     r"|up|down|left|right)\)?$"
 )
 _CACHED_LENGTH = 500
@@ -35,7 +37,8 @@ _ASCII_TYPESET = str.maketrans({"`": "'"})
 
 
 def fold_text(text: str) -> str:
-    r"""Fold a text's encoding and typesetting: NFKC, case, white space, quotation marks, dashes, invisible characters.
+    r"""Fold a text's encoding and typesetting: NFKC, case, white space, quotation marks, dashes, invisible
+    characters.
 
     >>> fold_text("  Don\u2019t\u00a0SAVE\n")
     "don't save"
@@ -46,7 +49,8 @@ def fold_text(text: str) -> str:
 
 
 def written_out(text: str) -> str:
-    r"""Undo a text's encoding and typesetting as `fold_text` does, and keep its case and the spaces in and around it.
+    r"""Undo a text's encoding and typesetting as `fold_text` does, and keep its case and the spaces in and
+    around it.
 
     White space at the ends of lines, of several, and empty lines around the text do not count.
 
@@ -89,7 +93,7 @@ def fold_label(text: str) -> str:
     ('save as', 'exit', 'cut & paste', 'r&d')
     >>> fold_label("Copy\tCtrl+C"), fold_label("Title:"), fold_label("*report.csv"), fold_label("+")
     ('copy', 'title', 'report.csv', '+')
-    """
+    """  # noqa: E501
     return _fold_short_label(text) if len(text) <= _CACHED_LENGTH else _fold_long_label(text)
 
 

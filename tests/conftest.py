@@ -19,14 +19,15 @@ Run = Callable[..., tuple[int, str, str]]
 settings.register_profile("tests", deadline=None, derandomize=True, max_examples=examples(30, 100))
 settings.load_profile("tests")
 
-# A script that starts the tests in the background has them, and every program they start, ignore interruptions; tests of
-# Ctrl-C would wait for ever.
+# A script that starts the tests in the background has them, and every program they start, ignore
+# interruptions; tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests go first, real applications before all, so that no worker ends with a long one alone."""
+    """Files with slow tests go first, real applications before all, so that no worker ends with a long one
+    alone."""
     ranks: dict[Path, int] = {}
     for item in items:
         rank = 0 if item.get_closest_marker("applications") else 1 if item.get_closest_marker("slow") else 2

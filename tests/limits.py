@@ -1,4 +1,5 @@
-"""Limits that no slow or busy machine reaches: against hangs, and against work that grows faster than its input."""
+"""Limits that no slow or busy machine reaches: against hangs, and against work that grows faster than its
+input."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ LONGEST_SECONDS = 600.0
 
 @contextmanager
 def work_within(seconds: float) -> Iterator[None]:
-    """The block takes this thread less than `seconds` of computing; what the machine does meanwhile counts for nothing."""
+    """The block takes this thread less than `seconds` of computing; what the machine does meanwhile counts
+    for nothing."""
     started = time.thread_time()
     yield
     taken = time.thread_time() - started

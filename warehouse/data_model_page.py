@@ -1,4 +1,5 @@
-"""Writes docs/data-model.md from the schema: `python -m taskloom.warehouse.data_model_page > docs/data-model.md`."""
+"""Writes docs/data-model.md from the schema: `python -m taskloom.warehouse.data_model_page >
+docs/data-model.md`."""
 
 from __future__ import annotations
 
@@ -15,16 +16,24 @@ def page() -> str:
     lines = [
         "# Data model",
         "",
-        "This page is written from the schema (`make docs`); a test fails when it is not current. The present schema has"
-        f" number {SCHEMA_VERSION}.",
+        (
+            "This page is written from the schema (`make docs`); a test fails when it is not current. The"
+            f" present schema has number {SCHEMA_VERSION}."
+        ),
         "",
-        "Tables keep records: a record's fields are columns, nested records are structs, repeated ones lists, and a"
-        " mapping is a list of `{name, value}` structs. What stands in every record as `provenance` is spread over the"
-        " columns `run_id`, `provenance_stage`, `provider`, `model`, `prompt`, `prompt_hash`, `seed` and `cost_usd`."
-        " Evidence refers to texts of files and lists of controls by hash (`file_texts`, `control_lists`), and to"
-        " screenshots by the SHA-256 of the picture in the folder `screenshots`. Views unfold what is nested.",
+        (
+            "Tables keep records: a record's fields are columns, nested records are structs, repeated ones"
+            " lists, and a mapping is a list of `{name, value}` structs. What stands in every record as"
+            " `provenance` is spread over the columns `run_id`, `provenance_stage`, `provider`, `model`,"
+            " `prompt`, `prompt_hash`, `seed` and `cost_usd`. Evidence refers to texts of files and lists of"
+            " controls by hash (`file_texts`, `control_lists`), and to screenshots by the SHA-256 of the"
+            " picture in the folder `screenshots`. Views unfold what is nested."
+        ),
         "",
-        "The same is in the warehouse itself: `SELECT * FROM data_model`, or `taskloom sql columns --param table=tasks`.",
+        (
+            "The same is in the warehouse itself: `SELECT * FROM data_model`, or `taskloom sql columns"
+            " --param table=tasks`."
+        ),
         "",
         "## Tables",
     ]

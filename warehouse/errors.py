@@ -15,7 +15,8 @@ WarehouseError
 ├── ReviewInvalidError         a person's review that contradicts itself or lacks something
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
-├── InexpressibleError         a task that an export's format cannot say; becomes a refused task with this reason
+├── InexpressibleError         a task that an export's format cannot say; becomes a refused task with this
+reason
 ├── UnknownFormatError         no export or import of that name (names the known ones)
 └── ImportRefusedError         data that break their format: every fault with file, field and reason
 """
@@ -94,7 +95,8 @@ class ExportRefusedError(WarehouseError):
 
 
 class InexpressibleError(WarehouseError):
-    """A format cannot say what a task says, or cannot judge it; the message is the reason, for the list of refused tasks."""
+    """A format cannot say what a task says, or cannot judge it; the message is the reason, for the list of
+    refused tasks."""
 
 
 class UnknownFormatError(WarehouseError):
@@ -118,7 +120,8 @@ class Fault:
 
 
 class ImportRefusedError(WarehouseError):
-    """Data to import break their format; nothing was imported. The message lists every fault that was found."""
+    """Data to import break their format; nothing was imported. The message lists every fault that was
+    found."""
 
     def __init__(self, file: str, field: str, reason: str, *, code: str = "format_broken") -> None:
         """Describe one fault; `code` groups rejections of this kind."""

@@ -1,9 +1,10 @@
 """How a value of a record becomes a value of a column, and back, derived from the record's annotations.
 
-Strings, numbers, lists and records become their Parquet counterparts (nested records are structs). Three things are
-stored differently from how they are held: a mapping is a list of `{name, value}` structs, because `MAP` columns cannot
-be loaded by common dataset libraries; a screenshot is the hash of its picture; long texts of files and lists of
-controls, which repeat from step to step, are stored once under their hash (see `Shared`).
+Strings, numbers, lists and records become their Parquet counterparts (nested records are structs). Three
+things are stored differently from how they are held: a mapping is a list of `{name, value}` structs, because
+`MAP` columns cannot be loaded by common dataset libraries; a screenshot is the hash of its picture; long
+texts of files and lists of controls, which repeat from step to step, are stored once under their hash (see
+`Shared`).
 """
 
 from __future__ import annotations
@@ -144,7 +145,8 @@ def codec_of(annotation: Any) -> Codec:
 
 
 def decode_fields(codecs: tuple[FieldCodec, ...], row: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
-    """The fields of a record from a row or struct; a NULL in a field that cannot be None is left to its default."""
+    """The fields of a record from a row or struct; a NULL in a field that cannot be None is left to its
+    default."""
     values: dict[str, Any] = {}
     for item in codecs:
         stored = row.get(item.column)

@@ -1,7 +1,8 @@
-"""Clears what a warehouse no longer needs: files of commits that never ended, old states, versions beyond a number.
+"""Clears what a warehouse no longer needs: files of commits that never ended, old states, versions beyond a
+number.
 
-Writers hold the writer's lock from their first file to their commit, so under that lock a file that no state names is
-left over from a process that died.
+Writers hold the writer's lock from their first file to their commit, so under that lock a file that no state
+names is left over from a process that died.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def clean(
             connection.execute(f"CALL ducklake_expire_snapshots('{LAKE}', versions => [{listed}])")
             connection.execute(f"CALL ducklake_cleanup_old_files('{LAKE}', cleanup_all => true)")
         orphans = connection.execute(
-            f"CALL ducklake_delete_orphaned_files('{LAKE}', cleanup_all => true, dry_run => {str(dry_run).lower()})"
+            f"CALL ducklake_delete_orphaned_files('{LAKE}', cleanup_all => true, dry_run =>"
+            f" {str(dry_run).lower()})"
         ).fetchall()
         return Cleaning(
             orphan_files=tuple(sorted(str(row[0]) for row in orphans)),
@@ -76,7 +78,8 @@ def tag(warehouse: Warehouse, name: str, version: str) -> VersionTag:
     published = {item.name for item in warehouse.versions()}
     if version not in published:
         raise VersionError(
-            f"There is no dataset version {version!r}; published: {', '.join(sorted(published)) or 'none yet'}."
+            f"There is no dataset version {version!r}; published:"
+            f" {', '.join(sorted(published)) or 'none yet'}."
         )
     if name in published:
         raise VersionError(f"{name!r} is the name of a version; a tag needs another one.")

@@ -22,7 +22,8 @@ class ExplorationChoice(Record):
     reason: str
     """Why, or why not."""
     fingerprint: dict[str, str] = Field(default_factory=dict)
-    """What the exploration depends on: version, manual, catalogue entry, prompts, models, settings, shortage."""
+    """What the exploration depends on: version, manual, catalogue entry, prompts, models, settings,
+    shortage."""
     complete: bool = False
     """Whether exploration and verification came to their end; only then is the application known as it is."""
     provenance: Provenance = Provenance()
@@ -41,7 +42,8 @@ class Recheck(Record):
     trajectory_id: str
     """The recording that was performed again."""
     outcome: Literal["holds", "retired", "undecided"]
-    """Still replays; no longer replays, so it is retired; or nothing was shown, because it could not be begun."""
+    """Still replays; no longer replays, so it is retired; or nothing was shown, because it could not be
+    begun."""
     message: str = ""
     """What went wrong."""
     attempts: int = 1

@@ -96,6 +96,7 @@ class ImportedItem(Record):
     place: str
     """File and position it came from."""
     infeasible: bool = False
-    """Whether its makers declare that it cannot be done, which an agent should say; a state, not a success."""
+    """Whether its makers declare that it cannot be done, which an agent should say; a state, not a
+    success."""
     content: JsonValue = None
     """The original JSON value."""

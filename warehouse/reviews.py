@@ -1,7 +1,7 @@
 """What people say of tasks: new reviews, and the tasks that they accept.
 
-Reviews are added to the present state of the warehouse, also when they are about a published version: a version is read
-by people after it was published.
+Reviews are added to the present state of the warehouse, also when they are about a published version: a
+version is read by people after it was published.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from taskloom.warehouse.errors import ReviewInvalidError, SelectionInvalidError
 from taskloom.warehouse.store import Warehouse
 
 Rule = Literal["any", "majority", "all"]
-"""Who must accept a task: at least one person, more than half of those who reviewed it, or everyone who did."""
+"""Who must accept a task: at least one person, more than half of those who reviewed it, or everyone who
+did."""
 _HOLDS: Final[dict[Rule, str]] = {
     "any": "count(*) FILTER (accepted) > 0",
     "majority": "2 * count(*) FILTER (accepted) > count(*)",
@@ -48,14 +49,15 @@ def parse_rule(text: str) -> AcceptanceRule:
     rule = next((known for known in get_args(Rule) if known == name), None)
     if rule is None or (colon and (not people.isdecimal() or int(people) < 1)):
         raise SelectionInvalidError(
-            f"{text!r} does not say when a task is accepted; allowed: {', '.join(get_args(Rule))}, each also with the"
-            " number of people who must have reviewed it, such as majority:3."
+            f"{text!r} does not say when a task is accepted; allowed: {', '.join(get_args(Rule))}, each also"
+            " with the number of people who must have reviewed it, such as majority:3."
         )
     return AcceptanceRule(rule=rule, people=int(people or 1))
 
 
 def accepted_tasks(warehouse: Warehouse, rule: AcceptanceRule) -> list[tuple[str, str]]:
-    """Ids of the tasks that people accept, each with the instruction that they read, from the present state."""
+    """Ids of the tasks that people accept, each with the instruction that they read, from the present
+    state."""
     sql = (
         "SELECT task_id, instruction FROM latest_reviews GROUP BY task_id, instruction"
         f" HAVING count(*) >= $people AND {_HOLDS[rule.rule]} ORDER BY task_id, instruction"

@@ -1,9 +1,9 @@
 """The tables of the warehouse, derived from the records.
 
-A record's fields become columns of the same name; the records named under `flatten` give their fields as columns of
-the table instead of one struct, so that a level or a price can be asked for without a dot. Every column carries the
-docstring of its field as its comment. Adding a field to a record adds the column here, and `evolution` adds it to
-warehouses that exist.
+A record's fields become columns of the same name; the records named under `flatten` give their fields as
+columns of the table instead of one struct, so that a level or a price can be asked for without a dot. Every
+column carries the docstring of its field as its comment. Adding a field to a record adds the column here, and
+`evolution` adds it to warehouses that exist.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _COMPLEXITY: dict[str, str] = {row.measure: row.column for row in TABLE} | {"com
 
 
 APPLICATIONS_SQL = "list_sort(list_distinct([node.application FOR node IN nodes]))"
-"""What the column `applications` of `tasks` holds, from the nodes; versions older than the column have only these."""
+"""What the column `applications` of `tasks` holds; older versions have only the nodes."""
 _LINK = pa.struct([(name, pa.string()) for name in ("written_in", "resource_category", "read_in")])
 _COUNTED_LINK = pa.struct([*_LINK, ("times", pa.int64())])
 LINKS_SQL = """[
@@ -62,9 +62,12 @@ LINKS_SQL = """[
             'read_in': nodes[list_position(names, edge.consumer)].application
         } FOR edge IN edges
     ] FOR names IN [[node.instance_id FOR node IN nodes]]]
-][1]"""
+][1]"""  # noqa: E501
 """What the column `links` of `tasks` holds."""
-WORDS_SQL = "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))), ' ')"
+WORDS_SQL = (
+    "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))),"
+    " ' ')"
+)
 """What the column `words` of `tasks` holds."""
 
 
@@ -93,7 +96,7 @@ class Table:
     record: type[Record] | None = None
     """Record class of its rows; None for tables of shared values."""
     flatten: Mapping[str, tuple[type[Record], Mapping[str, str]]] = field(default_factory=dict)
-    """Fields spread over columns of the table: field to its record class and to the columns that get another name."""
+    """Fields spread over columns of the table: field to its record class and its renamed columns."""
     omit: frozenset[str] = frozenset()
     """Fields kept in a table of their own."""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -159,7 +162,8 @@ TABLES: tuple[Table, ...] = (
     Table(
         "worlds",
         ("name",),
-        "Starting data over all applications, as a run used it; the first world, whose name is empty, stands among them.",
+        "Starting data over all applications, as a run used it; the first world, whose name is empty, stands"
+        " among them.",
         World,
         empty_key=True,
     ),
@@ -218,7 +222,8 @@ TABLES: tuple[Table, ...] = (
     Table(
         "judged_outcomes",
         ("outcome_id",),
-        "What an evaluation function said of one labelled outcome; error rates count those of accepted functions.",
+        "What an evaluation function said of one labelled outcome; error rates count those of accepted"
+        " functions.",
         JudgedOutcome,
         _made(),
     ),
@@ -247,26 +252,28 @@ TABLES: tuple[Table, ...] = (
     Table(
         "tasks",
         ("task_id",),
-        "A task graph with one instruction (App. C.4); nodes and edges are nested, `task_subtasks` and `task_edges`"
-        " unfold them.",
+        "A task graph with one instruction (App. C.4); nodes and edges are nested, `task_subtasks` and"
+        " `task_edges` unfold them.",
         Task,
         _made(graph=(TaskGraph, {}), complexity=(Complexity, _COMPLEXITY)),
         extra=(
             Column(
                 "applications",
                 pa.list_(pa.string()),
-                "Applications that it needs, sorted, each once: the quick way to ask for tasks of an application.",
+                "Applications that it needs, sorted, each once: the quick way to ask for tasks of an"
+                " application.",
             ),
             Column(
                 "links",
                 pa.list_(_COUNTED_LINK),
-                "What is written in one application and read in another, each once with how often: prepared for the query"
-                " `links`.",
+                "What is written in one application and read in another, each once with how often: prepared"
+                " for the query `links`.",
             ),
             Column(
                 "words",
                 pa.string(),
-                "The words of instruction and intent in lower case, each once: the quick way to search for text.",
+                "The words of instruction and intent in lower case, each once: the quick way to search for"
+                " text.",
             ),
         ),
         prepared={"links": LINKS_SQL, "words": WORDS_SQL},
@@ -288,20 +295,23 @@ TABLES: tuple[Table, ...] = (
     Table(
         "criticisms",
         ("criticism_id",),
-        "What a critic that had no part in making a task thinks of it: three scores from 1 to 5, each with a reason.",
+        "What a critic that had no part in making a task thinks of it: three scores from 1 to 5, each with a"
+        " reason.",
         Criticism,
         _made(),
     ),
     Table(
         "reviews",
         ("review_id",),
-        "A person's verdict on a task; rows are only added, and the view `latest_reviews` has those that count.",
+        "A person's verdict on a task; rows are only added, and the view `latest_reviews` has those that"
+        " count.",
         Review,
     ),
     Table(
         "order_facts",
         ("fact_id",),
-        "What a replay showed about two subtasks of one application: whether the second works after the first.",
+        "What a replay showed about two subtasks of one application: whether the second works after the"
+        " first.",
         OrderFact,
         _made(),
     ),

@@ -1,4 +1,5 @@
-"""Which scores of an earlier dataset version a later one makes invalid: the tasks that are not the same to an agent any more."""
+"""Which scores of an earlier dataset version a later one makes invalid: the tasks that are not the same to an
+agent any more."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ _STATE: Final = """
         SELECT name, hash(version, launch, preparation, fixtures) AS start FROM applications AT (VERSION => {snapshot})
     ) AS a ON a.name = t.n.application
     GROUP BY t.task_id
-"""
+"""  # noqa: E501
 
 
 class AgentScores(Record):
@@ -92,11 +93,10 @@ def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> 
         earlier = published[at - 1]
     first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
     rows = warehouse.query(
-        f"SELECT a.task_id, b.task_id IS NULL AS gone, a.instruction <> b.instruction AS instruction,"
-        f" a.graph <> b.graph AS graph, a.functions IS DISTINCT FROM b.functions AS function,"
-        f" a.starts IS DISTINCT FROM b.starts AS fixture"
-        f" FROM ({_STATE.format(snapshot=first)}) AS a LEFT JOIN ({_STATE.format(snapshot=second)}) AS b USING (task_id)"
-        " ORDER BY a.task_id"
+        "SELECT a.task_id, b.task_id IS NULL AS gone, a.instruction <> b.instruction AS instruction, a.graph"
+        " <> b.graph AS graph, a.functions IS DISTINCT FROM b.functions AS function, a.starts IS DISTINCT"
+        f" FROM b.starts AS fixture FROM ({_STATE.format(snapshot=first)}) AS a LEFT JOIN"
+        f" ({_STATE.format(snapshot=second)}) AS b USING (task_id) ORDER BY a.task_id"
     ).as_dicts()
     changed = {}
     for row in rows:

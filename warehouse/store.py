@@ -41,19 +41,15 @@ from taskloom.warehouse.storage.storage_access import reason_of, without_secrets
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-_READ_ROWS = 500
-_READ_TRAJECTORIES = 20
-_STREAMED_ROWS = 20_000
-_COMPACT_EVERY = 200
-_ROW_GROUP = 20_000
-"""Rows of a Parquet row group in merged files: a task with its graph takes kilobytes in memory."""
+_READ_ROWS, _READ_TRAJECTORIES, _STREAMED_ROWS, _COMPACT_EVERY = 500, 20, 20_000, 200
+_ROW_GROUP = 20_000  # Rows in merged Parquet files: a task with its graph takes kilobytes in memory.
 
 
 class Warehouse:
     """Stores records in tables that SQL can query, with named versions.
 
-    Several processes may write and read at once: a commit covers all tables or none, writers take turns, and a reader
-    sees the state of some whole commit. One object may be used from several threads.
+    Several processes may write and read at once: a commit covers all tables or none, writers take turns, and
+    a reader sees the state of some whole commit. One object may be used from several threads.
 
     Raises:
         WarehouseUnavailableError: the place cannot be opened; nothing was changed.
@@ -62,7 +58,7 @@ class Warehouse:
     """
 
     def __init__(self, location: str | Path, read_only: bool = False, version: str | None = None) -> None:
-        """Open the warehouse at `location`; create it if there is none, unless `read_only` or a `version` is given."""
+        """Open the warehouse at `location`; create it unless `read_only` or a `version` is given."""
         self.address = location
         self.location = parse_location(location)
         self.read_only = read_only or version is not None
@@ -83,13 +79,11 @@ class Warehouse:
             self._reading()
 
     def __enter__(self) -> Self:
-        """Return the open warehouse."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:
@@ -111,12 +105,13 @@ class Warehouse:
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
         """Store records of any classes in one commit over all tables.
 
-        A row whose id is stored already is left as it is, so a write may be repeated; with `replace` it is exchanged.
-        Screenshots are stored first, under the hash of their bytes.
+        A row whose id is stored already is left as it is, so a write may be repeated; with `replace` it is
+        exchanged. Screenshots are stored first, under the hash of their bytes.
 
         Raises:
             RowInvalidError: a record that fits no table; nothing was stored.
-            WarehouseUnavailableError, WarehouseBusyError: the disk is full or read-only, or others hold the catalogue too long.
+            WarehouseUnavailableError, WarehouseBusyError: the disk is full or read-only, or others hold the
+            catalogue too long.
         """
         batch = batch_of(records)
         tables = batch.arrow()
@@ -128,7 +123,8 @@ class Warehouse:
         """Run `action` in one transaction as the only writer, and commit.
 
         Raises:
-            WarehouseUnavailableError, WarehouseBusyError: opened read-only, or the place cannot be written; others hold it too long.
+            WarehouseUnavailableError, WarehouseBusyError: opened read-only, or the place cannot be written;
+            others hold it too long.
         """
 
         def once() -> T:
@@ -170,7 +166,8 @@ class Warehouse:
         description: str = "",
         settings: Mapping[str, JsonValue] | None = None,
     ) -> DatasetVersion:
-        """Publish the present state as an immutable dataset version; without a name it is the next `v<number>`.
+        """Publish the present state as an immutable dataset version; without a name it is the next
+        `v<number>`.
 
         Raises:
             VersionError: the name is taken or not a name.
@@ -208,7 +205,8 @@ class Warehouse:
         return known[version]
 
     def compact(self) -> None:
-        """Merge small data files; every version stays readable. Files that no commit refers to any more go after a day."""
+        """Merge small data files; every version stays readable. Files that no commit refers to any more go
+        after a day."""
         with self._guard:
             writer = self._writing()
             with WriterLock(self.location):
@@ -273,7 +271,8 @@ class Warehouse:
     def stream(
         self, sql: str, take: Callable[[Iterator[pa.RecordBatch]], T], parameters: Mapping[str, object]
     ) -> T:
-        """What `take` makes of a `query`, some thousand rows at a time; called again from the first where the catalogue was busy."""
+        """What `take` makes of a `query`, some thousand rows at a time; called again from the first where the
+        catalogue was busy."""
         return self._ask(sql, parameters, lambda found: take(iter(found.to_arrow_reader(_STREAMED_ROWS))))
 
     def _ask(
@@ -296,7 +295,8 @@ class Warehouse:
         if timeout_seconds is not None:
             timer = threading.Timer(timeout_seconds, connection.interrupt)
             timer.start()
-        # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take turns.
+        # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take
+        # turns.
         turn = self._guard if self._writer is not None else nullcontext()
         try:
             with turn:

@@ -30,11 +30,16 @@ _LARGEST = (
 )
 _MADE = "status = 'validated'"
 _SHARES = {
-    "application": f"SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE {_MADE}) GROUP BY ALL",
+    "application": (
+        "SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE"
+        f" {_MADE}) GROUP BY ALL"
+    ),
     "scenario": f"SELECT scenario, count(*) FROM tasks WHERE {_MADE} GROUP BY ALL",
     "goal": f"SELECT intent, count(*) FROM tasks WHERE {_MADE} AND intent <> '' GROUP BY ALL",
-    "set of subtasks": "SELECT array_to_string(list_sort([node.subtask_id FOR node IN nodes]), ' + '), count(*)"
-    f" FROM tasks WHERE {_MADE} GROUP BY ALL",
+    "set of subtasks": (
+        "SELECT array_to_string(list_sort([node.subtask_id FOR node IN nodes]), ' + '), count(*)"
+        f" FROM tasks WHERE {_MADE} GROUP BY ALL"
+    ),
 }
 
 
@@ -156,11 +161,14 @@ def people_report(warehouse: Warehouse) -> PeopleReport | None:
     chosen = kappas[-1] if kappas and (len(kappas) == 1 or "Fleiss" in str(kappas[-1]["measure"])) else None
     return PeopleReport(
         accepted=rate(int(str(accepted["count"])), int(str(accepted["total"]))),
-        agreement=Agreement.model_validate(
-            {name: chosen[name] for name in ("measure", "value", "low", "high")} | {"tasks": chosen["total"]}
-        )
-        if chosen
-        else None,
+        agreement=(
+            Agreement.model_validate(
+                {name: chosen[name] for name in ("measure", "value", "low", "high")}
+                | {"tasks": chosen["total"]}
+            )
+            if chosen
+            else None
+        ),
     )
 
 

@@ -8,17 +8,24 @@ from taskloom.resources.record import Record
 from taskloom.warehouse.errors import TableMissingError
 from taskloom.warehouse.store import Warehouse
 
-_REJECTED = "SELECT DISTINCT item_id FROM rejections{at} WHERE item_kind = '{kind}' AND stage NOT IN ('import', 'recheck')"
+_REJECTED = (
+    "SELECT DISTINCT item_id FROM rejections{at} WHERE item_kind = '{kind}' AND stage NOT IN ('import',"
+    " 'recheck')"
+)
 _TASKS_REJECTED = _REJECTED.replace("{kind}", "task")
 _SUBTASKS_REJECTED = _REJECTED.replace("{kind}", "subtask")
 _COUNTS = {
     "tasks": "SELECT count(*) FROM tasks{at} WHERE status = 'validated'",
     "subtasks": "SELECT count(DISTINCT subtask_id) FROM evaluation_functions{at} WHERE accepted",
-    "tasks_made": "SELECT count(*) FROM (SELECT task_id FROM tasks{at} WHERE status <> 'imported' UNION "
-    + _TASKS_REJECTED
-    + ")",
+    "tasks_made": (
+        "SELECT count(*) FROM (SELECT task_id FROM tasks{at} WHERE status <> 'imported' UNION "
+        + _TASKS_REJECTED
+        + ")"
+    ),
     "tasks_rejected": f"SELECT count(*) FROM ({_TASKS_REJECTED})",
-    "subtasks_proposed": f"SELECT count(*) FROM (SELECT subtask_id FROM subtasks{{at}} UNION {_SUBTASKS_REJECTED})",
+    "subtasks_proposed": (
+        f"SELECT count(*) FROM (SELECT subtask_id FROM subtasks{{at}} UNION {_SUBTASKS_REJECTED})"
+    ),
     "subtasks_rejected": f"SELECT count(*) FROM ({_SUBTASKS_REJECTED})",
     "judge_trials": "SELECT count(*) FROM judge_trials{at}",
     "judge_noticed": "SELECT count(*) FROM judge_trials{at} WHERE noticed",
@@ -63,7 +70,8 @@ def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
 
 
 def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -> list[str]:
-    """Instructions of the validated tasks of a version, or of the present state, in an order that nothing but their ids decides.
+    """Instructions of the validated tasks of a version, or of the present state, in an order that nothing but
+    their ids decides.
 
     Args:
         warehouse: where they are.
@@ -75,7 +83,10 @@ def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -
     """
     sql = f"SELECT task_id, instruction FROM tasks{_at(warehouse, version)} WHERE status = 'validated'"
     if beyond:
-        sql += f" AND task_id NOT IN (SELECT task_id FROM tasks{_at(warehouse, beyond)} WHERE status = 'validated')"
+        sql += (
+            f" AND task_id NOT IN (SELECT task_id FROM tasks{_at(warehouse, beyond)} WHERE status ="
+            " 'validated')"
+        )
     rows = [(str(name), str(text)) for name, text in warehouse.query(sql).rows()]
     return [text for _, text in sorted(rows, key=lambda row: hashlib.sha256(row[0].encode()).digest())]
 

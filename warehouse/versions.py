@@ -69,7 +69,7 @@ def _only_in(warehouse: Warehouse, table: Table, here: int, there: int | None) -
 def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
     key = ", ".join(f'"{name}"' for name in table.key)
     sql = (
-        f"SELECT count(*) FROM (SELECT * FROM {table.name} AT (VERSION => {first})) AS a"
-        f" JOIN (SELECT * FROM {table.name} AT (VERSION => {second})) AS b USING ({key}) WHERE hash(a) <> hash(b)"
+        f"SELECT count(*) FROM (SELECT * FROM {table.name} AT (VERSION => {first})) AS a JOIN (SELECT * FROM"
+        f" {table.name} AT (VERSION => {second})) AS b USING ({key}) WHERE hash(a) <> hash(b)"
     )
     return int(str(warehouse.query(sql).scalar()))

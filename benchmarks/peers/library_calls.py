@@ -1,4 +1,5 @@
-"""The workloads of `benchmarks.model_calls` with aiolimiter and tenacity around the SDK; no ledger, no priorities."""
+"""The workloads of `benchmarks.model_calls` with aiolimiter and tenacity around the SDK; no ledger, no
+priorities."""
 
 from __future__ import annotations
 

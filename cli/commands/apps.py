@@ -1,4 +1,5 @@
-"""`taskloom apps`: the catalogue's applications, starting one to see whether it works here, and adding one."""
+"""`taskloom apps`: the catalogue's applications, starting one to see whether it works here, and adding
+one."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def check(
 ) -> None:
     """Start an application in a clean environment, look at it, and print what is there and how long it took.
 
-    Exit codes: 0 it came up and shows controls, 1 it did not, 2 there is no such application, 4 it is not installed.
+    Exit codes: 0 it came up and shows controls, 1 it did not, 2 there is no such application, 4 it is not
+    installed.
 
     Examples:
       taskloom apps check drawio --controls

@@ -32,7 +32,8 @@ def audit(
     warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
 ) -> None:
-    """Look for faults: placeholders, values the instruction leaves out or contradicts, duplicates, unknown metrics.
+    """Look for faults: placeholders, values the instruction leaves out or contradicts, duplicates, unknown
+    metrics.
 
     Ends with exit code 1 when something of the severity of --fail-on or worse was found.
 

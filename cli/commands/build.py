@@ -37,15 +37,16 @@ def build(
     """Explore, verify, compose, validate, replay, and publish a dataset version.
 
     Everything finished is kept: the same command goes on after an interruption, and adds to the pool later.
-    A night (--night) also performs a share of the verified subtasks again and retires those that no longer replay; see
-    docs/scheduling.md. Exit codes: 0 a version was published, or a night found nothing new, 1 nothing came through, 3 the
-    budget is used up, 4 something is missing, 5 requests were written to a file and wait for replies, 6 a gate does not
-    hold, so that the version before stays the newest.
+    A night (--night) also performs a share of the verified subtasks again and retires those that no longer
+    replay; see docs/scheduling.md. Exit codes: 0 a version was published, or a night found nothing new, 1
+    nothing came through, 3 the budget is used up, 4 something is missing, 5 requests were written to a file
+    and wait for replies, 6 a gate does not hold, so that the version before stays the newest.
 
     Examples:
       taskloom build --tasks 500 --applications drawio,tiddlywiki
 
-      taskloom build --budget 25usd --set models.default.provider=openai --set models.default.model=gpt-5 --dry-run
+      taskloom build --budget 25usd --set models.default.provider=openai --set models.default.model=gpt-5
+      --dry-run
     """
     chosen = ["nights.enabled=true"] if night else []
     run_flow("build_dataset", options, options.load(*_count(tasks), *chosen))

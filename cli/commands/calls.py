@@ -1,4 +1,5 @@
-"""`taskloom calls`: what the model calls were, cost and brought; moves and prunes the ledger that keeps them."""
+"""`taskloom calls`: what the model calls were, cost and brought; moves and prunes the ledger that keeps
+them."""
 
 from __future__ import annotations
 

@@ -23,8 +23,11 @@ def evaluate(
     agent: Annotated[
         str,
         typer.Option(
-            help="`module:factory` of your agent; `model` for the actor model of the settings; `recorded` for the"
-            " verified trajectories, the upper bound."
+            help=(
+                "`module:factory` of your agent; `model` for the actor model of the settings; `recorded`"
+                " for the"
+                " verified trajectories, the upper bound."
+            )
         ),
     ] = "model",
     size: Annotated[int, typer.Option(min=1, help="Tasks at most.")] = 20,

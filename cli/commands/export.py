@@ -58,8 +58,11 @@ def export(
         str,
         typer.Option(
             metavar="RULE",
-            help="Only tasks that people accepted: any, majority or all of those who reviewed it; majority:3 asks for"
-            " reviews of three people at least.",
+            help=(
+                "Only tasks that people accepted: any, majority or all of those who reviewed it; majority:3"
+                " asks for"
+                " reviews of three people at least."
+            ),
         ),
     ] = "",
     size: SizeOption = None,
@@ -73,9 +76,13 @@ def export(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Tasks that resemble one of these are left out: a published collection as FORMAT:PATH, such as"
-            " osworld:evaluation_examples; a table (Parquet, JSON, CSV) as FILE or FILE:COLUMN; or a text file, one"
-            " instruction per line."
+            help=(
+                "Tasks that resemble one of these are left out: a published collection as FORMAT:PATH,"
+                " such as"
+                " osworld:evaluation_examples; a table (Parquet, JSON, CSV) as FILE or FILE:COLUMN; or a text"
+                " file, one"
+                " instruction per line."
+            )
         ),
     ] = None,
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
@@ -90,7 +97,10 @@ def export(
         bool,
         typer.Option(
             "--replay-all",
-            help="For a test set: replay every selected task that no run has replayed yet, and export those that work.",
+            help=(
+                "For a test set: replay every selected task that no run has replayed yet, and export those"
+                " that work."
+            ),
         ),
     ] = False,
     version: VersionOption = None,
@@ -99,12 +109,13 @@ def export(
 ) -> None:
     """Export tasks with everything that belongs to them. The folder is complete or absent.
 
-    With --split, sets share no subtask template, resource value, intent or instruction, but for what --leak names;
-    tasks that would connect two are left out, and left_out.jsonl names each. Ends with exit code 1 when fewer tasks
-    were found than wanted, or a set has less than its share by more than two points; what was found is exported.
+    With --split, sets share no subtask template, resource value, intent or instruction, but for what --leak
+    names; tasks that would connect two are left out, and left_out.jsonl names each. Ends with exit code 1
+    when fewer tasks were found than wanted, or a set has less than its share by more than two points; what
+    was found is exported.
 
-    With --replay-all the applications are started and every task is performed again; one that works in no order is
-    rejected, and another one takes its place.
+    With --replay-all the applications are started and every task is performed again; one that works in no
+    order is rejected, and another one takes its place.
 
     Examples:
       taskloom export openai_chat --out sets --split train=0.8,validation=0.1,test=0.1
@@ -263,7 +274,8 @@ def _print_leakage(report: LeakageReport) -> None:
         typer.echo(f"note: {sentence}")
     for source, count in report.named.items():
         typer.echo(
-            f"compared with {count} instructions of {source}: {report.resembling.get(source, 0)} tasks left out"
+            f"compared with {count} instructions of {source}: {report.resembling.get(source, 0)} tasks"
+            " left out"
         )
     for leak in report.removed[:_SHOWN]:
         typer.echo(f"left out {leak.value}: it resembles {leak.found_in[1]}")

@@ -33,8 +33,8 @@ def import_data(
 ) -> None:
     """Import tasks, all or none.
 
-    Broken items are refused with every fault, its file, field and reason. With --skip-broken the others are imported,
-    and the broken ones become rejections that keep the original.
+    Broken items are refused with every fault, its file, field and reason. With --skip-broken the others are
+    imported, and the broken ones become rejections that keep the original.
 
     Examples:
       taskloom import osworld downloaded/evaluation_examples

@@ -36,8 +36,8 @@ def install(
 ) -> None:
     """Install what environments need: a browser, and each application in a place of its own.
 
-    What is there is skipped. An application that cannot be installed is reported with the reason and left out.
-    Exit codes: 0 all is there, 1 an application is missing, 4 there is no browser.
+    What is there is skipped. An application that cannot be installed is reported with the reason and left
+    out. Exit codes: 0 all is there, 1 an application is missing, 4 there is no browser.
 
     Examples:
       taskloom install
@@ -146,6 +146,6 @@ def _in_words(result: InstallationResult) -> str:
 def _print_table(results: list[InstallationResult]) -> None:
     for result in results:
         typer.echo(
-            f"{result.application:<14} {result.outcome:<9} {result.seconds:>6.1f} s {result.size_bytes / 1e6:>6.0f} MB"
-            f"  {result.reason}".rstrip()
+            f"{result.application:<14} {result.outcome:<9} {result.seconds:>6.1f} s"
+            f" {result.size_bytes / 1e6:>6.0f} MB  {result.reason}".rstrip()
         )

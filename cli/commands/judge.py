@@ -32,7 +32,7 @@ def judge(
     Only files count; the functions run in the sandbox. Ends with exit code 1 unless every subtask succeeded.
 
     Examples:
-      taskloom judge tests/sheet.json --start /var/lib/taskloom/start --home /home/user --reward /logs/verifier/reward.json
+      taskloom judge tests/sheet.json --start /srv/start --home /home/user --reward /logs/reward.json
     """
     import json
 

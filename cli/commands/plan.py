@@ -92,8 +92,8 @@ def plan(
 ) -> None:
     """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
 
-    The plan is for what a run with the same settings would compose; --want, --capability and --cells replace the quotas
-    of the settings. The exit code is 1 when the pool cannot supply what is wanted.
+    The plan is for what a run with the same settings would compose; --want, --capability and --cells replace
+    the quotas of the settings. The exit code is 1 when the pool cannot supply what is wanted.
 
     Examples:
       taskloom plan --capability long_range_planning --count 100
@@ -152,7 +152,8 @@ def plan(
 
 
 def _pool(file: Path | None, settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
-    """Subtasks and intents that a run with these settings would compose from, and what to call the subtasks."""
+    """Subtasks and intents that a run with these settings would compose from, and what to call the
+    subtasks."""
     if file is not None:
         from taskloom.flows.planning.composition_planning import subtasks_in
 

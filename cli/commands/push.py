@@ -41,10 +41,11 @@ def push(
     warehouse: WarehouseOption = None,
     as_json: ManifestOption = False,
 ) -> None:
-    """Write a Hugging Face dataset into a local hub folder, with card and Croissant metadata; a second push replaces the first.
+    """Write a Hugging Face dataset into a local hub folder, with card and Croissant metadata; a second push
+    replaces the first.
 
-    Nothing is uploaded: the folder is what `datasets.load_dataset` reads and what `huggingface-cli upload` takes. Ends with
-    exit code 1 when a set has less than its share.
+    Nothing is uploaded: the folder is what `datasets.load_dataset` reads and what `huggingface-cli upload`
+    takes. Ends with exit code 1 when a set has less than its share.
 
     Examples:
       taskloom push acme/office-tasks --hub hub --version v1 --split train=0.8,test=0.2

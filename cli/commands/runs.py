@@ -19,9 +19,11 @@ def runs(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the runs that made records, oldest first: what each explored, verified, retired, composed and published.
+    """List the runs that made records, oldest first: what each explored, verified, retired, composed and
+    published.
 
-    With the id of a run it says why each application was explored or not, what was retired, and both figures of every gate.
+    With the id of a run it says why each application was explored or not, what was retired, and both figures
+    of every gate.
 
     Examples:
       taskloom runs

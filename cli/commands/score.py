@@ -21,7 +21,10 @@ def score(
     completed: Annotated[
         str,
         typer.Option(
-            help="Ids of the completed subtasks in order, separated by commas, or as a JSON list; empty for none.",
+            help=(
+                "Ids of the completed subtasks in order, separated by commas, or as a JSON list; empty for"
+                " none."
+            ),
             show_default=False,
         ),
     ],

@@ -25,15 +25,18 @@ def serve(
     export_to: Annotated[
         str,
         typer.Option(
-            help="Folder for the test set of each new version, such as exported/{version}; nothing is exported if empty."
+            help=(
+                "Folder for the test set of each new version, such as exported/{version}; nothing is exported"
+                " if empty."
+            )
         ),
     ] = "",
     export_format: Annotated[str, typer.Option(help="Format of that test set.")] = "omnibench",
 ) -> None:
     """Build a dataset on a schedule from this process, without a work pool; stops with Ctrl-C.
 
-    Needs a Prefect server (`PREFECT_API_URL`), whose UI shows the runs and starts further ones. Several workers on
-    several machines: docs/scheduling.md.
+    Needs a Prefect server (`PREFECT_API_URL`), whose UI shows the runs and starts further ones. Several
+    workers on several machines: docs/scheduling.md.
 
     Examples:
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
@@ -53,8 +56,8 @@ def serve(
     check_settings(chosen)
     if not chosen.data.is_absolute():
         raise CommandError(
-            f"`data` is {chosen.data} in the settings; scheduled runs need an absolute path, because each starts in a folder of"
-            " its own."
+            f"`data` is {chosen.data} in the settings; scheduled runs need an absolute path, because each"
+            " starts in a folder of its own."
         )
     if export_to and not Path(export_to).is_absolute():
         export_to = str(Path(export_to).absolute())
@@ -63,7 +66,8 @@ def serve(
     from taskloom.flows.deploying.serving import Schedule, serve_schedule
 
     typer.echo(
-        f"build_dataset/nightly runs at {cron} ({timezone}); Ctrl-C stops serving, runs in progress end with it."
+        f"build_dataset/nightly runs at {cron} ({timezone}); Ctrl-C stops serving, runs in progress end"
+        " with it."
     )
     serve_schedule(Schedule(cron, timezone, str(named.absolute()) if named else "", export_to, export_format))
 
@@ -71,9 +75,11 @@ def serve(
 def setup_prefect(
     settings: SettingsOption = None, assignments: AssignmentsOption = None, as_json: JsonOption = False
 ) -> None:
-    """Create what deployments need on the Prefect server of `PREFECT_API_URL`: a work pool, and limits that runs share.
+    """Create what deployments need on the Prefect server of `PREFECT_API_URL`: a work pool, and limits that
+    runs share.
 
-    Can be called again: limits are then set to what the settings say now. Runs observe them if `shared_limits` is true.
+    Can be called again: limits are then set to what the settings say now. Runs observe them if
+    `shared_limits` is true.
 
     Examples:
       taskloom setup-prefect --settings taskloom.yaml
@@ -92,7 +98,8 @@ def setup_prefect(
     limits = asyncio.run(set_up(chosen))
     if not as_json:
         typer.echo(
-            f"work pool {WORK_POOL}; next: prefect --no-prompt deploy --all, prefect worker start --pool {WORK_POOL}"
+            f"work pool {WORK_POOL}; next: prefect --no-prompt deploy --all, prefect worker start --pool"
+            f" {WORK_POOL}"
         )
     print_records([item.model_dump() for item in limits], as_json=as_json)
 

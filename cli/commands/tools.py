@@ -20,8 +20,11 @@ def tools(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="TaskBench's resource graph of a domain, graph_desc.json; without it, the subtasks of the warehouse are"
-            " the tools and the categories of their resources the types.",
+            help=(
+                "TaskBench's resource graph of a domain, graph_desc.json; without it, the subtasks of the"
+                " warehouse are"
+                " the tools and the categories of their resources the types."
+            ),
             show_default=False,
         ),
     ] = None,
@@ -35,8 +38,8 @@ def tools(
 ) -> None:
     """Derive which tool can follow which from their types, and compare these links with the published ones.
 
-    A tool can follow another when it takes a type that the other gives; where a tool has no types, any may follow any.
-    Ends with exit code 1 when the two sets of links differ.
+    A tool can follow another when it takes a type that the other gives; where a tool has no types, any may
+    follow any. Ends with exit code 1 when the two sets of links differ.
 
     Examples:
       taskloom tools data_huggingface/graph_desc.json

@@ -1,4 +1,5 @@
-"""`taskloom verify`: the verification stage; or evaluation functions examined again, from recorded evidence alone."""
+"""`taskloom verify`: the verification stage; or evaluation functions examined again, from recorded evidence
+alone."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def verify(
     again: Annotated[
         str,
         typer.Option(
-            help="Try these rejected proposals once more, unchanged; ids separated by commas, * stands for any text."
+            help=(
+                "Try these rejected proposals once more, unchanged; ids separated by commas, * stands for any"
+                " text."
+            )
         ),
     ] = "",
     subtask: Annotated[str, typer.Option(help="Examine the accepted function of this subtask again.")] = "",
@@ -58,12 +62,14 @@ def verify(
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser or model.
+    """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser
+    or model.
 
     Verified subtasks stay so, and a proposal that was rejected is not tried again unless --again names it.
 
-    An examination prints the kill matrix: of each family of wrong and of right work, how much the function judges rightly, and
-    for the rest what was done and what the function said. It ends with exit code 1 when a function is not acceptable.
+    An examination prints the kill matrix: of each family of wrong and of right work, how much the function
+    judges rightly, and for the rest what was done and what the function said. It ends with exit code 1 when a
+    function is not acceptable.
 
     Examples:
       taskloom verify --applications drawio

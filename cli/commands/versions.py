@@ -32,7 +32,8 @@ def publish(
 ) -> None:
     """Publish the present state, such as imported or composed tasks, as an immutable dataset version.
 
-    Nothing is published, and the exit code is 6, if a gate does not hold (settings `gates`, docs/scheduling.md).
+    Nothing is published, and the exit code is 6, if a gate does not hold (settings `gates`,
+    docs/scheduling.md).
 
     Examples:
       taskloom publish 2026-11
@@ -115,7 +116,8 @@ def scores(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which scores of an earlier version a version makes invalid: tasks, functions or starting files that changed.
+    """Say which scores of an earlier version a version makes invalid: tasks, functions or starting files that
+    changed.
 
     Ends with exit code 1 when the scores of some task do not count any more.
 
@@ -133,7 +135,8 @@ def scores(
         typer.echo(found.model_dump_json(indent=2))
     else:
         typer.echo(
-            f"{found.later} makes the scores of {found.earlier} invalid on {len(found.changed)} of {found.tasks} tasks"
+            f"{found.later} makes the scores of {found.earlier} invalid on {len(found.changed)} of"
+            f" {found.tasks} tasks"
         )
         for name, count in found.reasons.items():
             typer.echo(f"  {count}: {REASONS[name]}")

@@ -30,10 +30,12 @@ def view(
     warehouse: WarehouseOption = None,
     data: DataOption = None,
 ) -> None:
-    """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL.
+    """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and
+    SQL.
 
-    With --review, people accept or reject tasks by keyboard under their names, by the questions of docs/quality.md;
-    `taskloom sql acceptance` tells the rates, and `taskloom export --accepted` takes what was accepted.
+    With --review, people accept or reject tasks by keyboard under their names, by the questions of
+    docs/quality.md; `taskloom sql acceptance` tells the rates, and `taskloom export --accepted` takes what
+    was accepted.
 
     Examples:
       taskloom view --port 8000 --version v2

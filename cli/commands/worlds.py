@@ -1,4 +1,5 @@
-"""`taskloom worlds`: the kinds of worlds, what one would look like, whether one passes, and having a further one written."""
+"""`taskloom worlds`: the kinds of worlds, what one would look like, whether one passes, and having a further
+one written."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def check(
     kind: Annotated[str, typer.Argument(help="Kind of world, such as bakery.")],
     catalog: CatalogOption = None,
 ) -> None:
-    """Draw worlds of a kind, put the whole catalogue into some of them, and print everything that does not hold together.
+    """Draw worlds of a kind, put the whole catalogue into some of them, and print everything that does not
+    hold together.
 
     Exit codes: 0 it passes, 1 it does not, 2 there is no such kind, or its file is wrong.
 
@@ -108,7 +110,8 @@ def new(
     ),
     as_json: JsonOption = False,
 ) -> None:
-    """Have the model that plays the world writer write a further kind, check it as shipped ones are, and store it.
+    """Have the model that plays the world writer write a further kind, check it as shipped ones are, and
+    store it.
 
     What does not pass is told to the model, which changes single places in the next round.
     Exit codes: 0 it is stored, 1 it did not pass, 2 bad input.

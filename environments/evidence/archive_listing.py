@@ -18,10 +18,11 @@ _LARGEST_ARCHIVE = 64 * 1024 * 1024
 
 
 def list_members(content: bytes) -> str | None:
-    """One line per file in a zip or tar archive (compressed or not): name, size, checksum. None for anything else.
+    """One line per file in a zip or tar archive (compressed or not): name, size, checksum. None for anything
+    else.
 
-    Office documents are zip archives. The checksum of a member of a zip archive is its CRC-32 as the archive states it,
-    that of a tar archive a part of its SHA-256; nothing is unpacked to the disk.
+    Office documents are zip archives. The checksum of a member of a zip archive is its CRC-32 as the archive
+    states it, that of a tar archive a part of its SHA-256; nothing is unpacked to the disk.
     """
     if len(content) > _LARGEST_ARCHIVE:
         return None

@@ -40,9 +40,9 @@ class FileSnapshots:
     def take(self) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
         """All files and directories under the home, by path; blocks while changed files are read.
 
-        Leaves out hidden entries of the home itself, except the folder with the applications' states, as well as
-        version control stores and caches anywhere. In texts, the path of the home is replaced by `~`, because it
-        differs between environments.
+        Leaves out hidden entries of the home itself, except the folder with the applications' states, as well
+        as version control stores and caches anywhere. In texts, the path of the home is replaced by `~`,
+        because it differs between environments.
         """
         states: list[FileState] = []
         directories: list[str] = []

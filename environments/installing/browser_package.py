@@ -38,7 +38,8 @@ class BrowserPackage:
     executable: Path
     """The program."""
     environment: Mapping[str, str]
-    """Where it finds its bundled libraries and fonts; without the latter all text is blank on a bare machine."""
+    """Where it finds its bundled libraries and fonts; without the latter all text is blank on a bare
+    machine."""
 
 
 def unpacked_browser(data_folder: Path) -> BrowserPackage | None:

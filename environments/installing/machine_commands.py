@@ -18,12 +18,13 @@ _DISK_FULL_SIGNS = ("no space left on device", "enospc", "disk quota exceeded")
 class CommandRunner:
     """Runs programs, several at a time from several threads, and can stop them all.
 
-    Guarantees that all started programs have ended once `stop` returns, that no program waits for input, and that a
-    full disk is reported as such.
+    Guarantees that all started programs have ended once `stop` returns, that no program waits for input, and
+    that a full disk is reported as such.
     """
 
     def __init__(self, inherited_descriptors: Sequence[int] = ()) -> None:
-        """Let programs inherit `inherited_descriptors`, so that a lock outlives a killed parent until they end."""
+        """Let programs inherit `inherited_descriptors`, so that a lock outlives a killed parent until they
+        end."""
         self._inherited = tuple(inherited_descriptors)
         self._running: set[subprocess.Popen[str]] = set()
         self._guard = threading.Lock()
@@ -40,7 +41,8 @@ class CommandRunner:
         """Run one program to its end and return what it printed.
 
         Raises:
-            InstallationFailedError: it is missing, exits with an error, takes too long, or the runner was stopped.
+            InstallationFailedError: it is missing, exits with an error, takes too long, or the runner was
+                stopped.
         """
         command = [str(argument) for argument in arguments]
         with self._guard:

@@ -44,7 +44,8 @@ def unpack_wheel(folder: Path, package: str, runner: CommandRunner) -> Path:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".download-") as downloads:
         if importlib.util.find_spec("pip") is None:
             raise InstallationFailedError(
-                f"The wheel of {package} cannot be downloaded: {sys.executable} has no pip. Run: {sys.executable} -m ensurepip"
+                f"The wheel of {package} cannot be downloaded: {sys.executable} has no pip. Run:"
+                f" {sys.executable} -m ensurepip"
             )
         download = [
             sys.executable,

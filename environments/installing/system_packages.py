@@ -49,7 +49,8 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str
         prefix = administrator_prefix()
         if prefix is None:
             raise InstallationFailedError(
-                f"The system packages {names} are missing. Ask an administrator to run: apt-get install {names}"
+                f"The system packages {names} are missing. Ask an administrator to run: apt-get install"
+                f" {names}"
             )
         apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", *_WAIT_FOR_OTHER_APT]
         runner.run([*apt, "update"])

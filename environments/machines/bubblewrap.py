@@ -1,7 +1,8 @@
 """Isolates programs with bubblewrap: their own network, and only the files of the machine that they need.
 
-Kernel namespaces enforce what environment variables only request: a program that ignores its proxy settings, or a
-notebook cell typed by an agent, cannot reach other machines, see the machine's processes, or write outside its sandbox.
+Kernel namespaces enforce what environment variables only request: a program that ignores its proxy settings,
+or a notebook cell typed by an agent, cannot reach other machines, see the machine's processes, or write
+outside its sandbox.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Literal
 
 Isolation = Literal["automatic", "always", "never"]
-"""`automatic` uses bubblewrap where it works; where it does not, a run in which a model acts refuses to start."""
+"""`automatic` uses bubblewrap where it works; where it does not, a run in which a model acts refuses to
+start."""
 
 NAMESPACES = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev")
-"""Options for every confined program: its own namespaces, no capabilities, no network except its own loopback."""
+"""Options for every confined program: its own namespaces, no capabilities, no network except its own
+loopback."""
 
 WITHOUT = "bubblewrap (bwrap) is not installed or not permitted on this machine"
 """Why nothing can be confined."""
@@ -29,7 +32,8 @@ REMEDY = (
 )
 """What to do about that."""
 
-# Homes hold keys, temporary folders hold other sandboxes, and /run holds the sockets of the machine's services.
+# Homes hold keys, temporary folders hold other sandboxes, and /run holds the sockets of the machine's
+# services.
 _HIDDEN = tuple(Path(name) for name in ("/home", "/run", "/tmp", "/var/tmp"))  # noqa: S108 - hidden, not used
 _SYSTEM = frozenset(
     {Path(name) for name in ("/", "/bin", "/etc", "/lib", "/lib64", "/opt", "/sbin", "/usr", "/var")}
@@ -39,8 +43,9 @@ _SYSTEM = frozenset(
 def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Path]) -> list[str]:
     """`command` inside bubblewrap: the machine's files read-only, without homes and temporary files.
 
-    `writable` is the only folder in which changes last. `needed` are files and folders that must be visible although
-    they are in the caller's home or among temporary files; the interpreter that runs taskloom is always included.
+    `writable` is the only folder in which changes last. `needed` are files and folders that must be visible
+    although they are in the caller's home or among temporary files; the interpreter that runs taskloom is
+    always included.
     """
     program = shutil.which(command[0]) or command[0]
     hidden = [folder for folder in (*_HIDDEN, Path.home()) if _may_be_hidden(folder)]

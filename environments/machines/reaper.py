@@ -1,9 +1,9 @@
 """A small process that outlives its parent just long enough to clean up after it.
 
-Run as a script with the path of a sandbox. It waits until its standard input closes, which happens however the parent
-ends, including SIGKILL. Then it kills every process that carries the sandbox's mark in its environment, and removes the
-sandbox and any further folders named in its input, one per line. It needs only the standard library, so it starts in a
-few milliseconds.
+Run as a script with the path of a sandbox. It waits until its standard input closes, which happens however
+the parent ends, including SIGKILL. Then it kills every process that carries the sandbox's mark in its
+environment, and removes the sandbox and any further folders named in its input, one per line. It needs only
+the standard library, so it starts in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ MARK = "TASKLOOM_SANDBOX"
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Ids of the processes of this user whose environment carries `mark` (a `NAME=value` text), except this one."""
+    """Ids of the processes of this user whose environment carries `mark` (a `NAME=value` text), except this
+    one."""
     wanted = b"\0" + mark.encode() + b"\0"
     found = []
     for entry in os.scandir("/proc"):

@@ -1,12 +1,13 @@
 """The sandbox: one temporary folder per environment, with the home that applications and agents see.
 
-    <temporary>/taskloom-xxxxxxxx/home                    {home}: Documents, Downloads, Music, Pictures, Videos
+    <temporary>/taskloom-xxxxxxxx/home                    {home}: Documents, Downloads, Music, Pictures,
+    Videos
     <temporary>/taskloom-xxxxxxxx/home/.applications/<a>  {state} of application <a>
     <temporary>/taskloom-xxxxxxxx/private                 caches and settings that are nobody's evidence
     <temporary>/taskloom-xxxxxxxx/logs                    what the servers print
 
-All sandbox paths have the same length, so that a state recorded in one works in another once its old path has been
-replaced by the new one byte for byte (see `template_state`).
+All sandbox paths have the same length, so that a state recorded in one works in another once its old path has
+been replaced by the new one byte for byte (see `template_state`).
 """
 
 from __future__ import annotations
@@ -79,10 +80,11 @@ class Sandbox(WatchedFolder):
                     path.write_bytes(content_of(fixture.content, application))
 
     def process_environment(self) -> dict[str, str]:
-        """Environment variables for processes in the sandbox: their own home, the mark, and no proxy of the caller.
+        """Environment variables for processes in the sandbox: their own home, the mark, and no proxy of the
+        caller.
 
-        Programs that honour proxy variables are sent to a closed port, so that attempts to reach another machine fail
-        at once.
+        Programs that honour proxy variables are sent to a closed port, so that attempts to reach another
+        machine fail at once.
         """
         nowhere = "http://127.0.0.1:9"
         kept = {name: os.environ[name] for name in ("PATH", "TZ", "LD_LIBRARY_PATH") if name in os.environ}

@@ -1,4 +1,5 @@
-"""A temporary folder that is removed, together with the processes that carry its mark, however its creator ends."""
+"""A temporary folder that is removed, together with the processes that carry its mark, however its creator
+ends."""
 
 from __future__ import annotations
 

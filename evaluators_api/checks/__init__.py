@@ -1,4 +1,5 @@
-"""What evaluation functions may ask. Each module declares the checks of one subject; `declaration` is how, `registry` finds them.
+"""What evaluation functions may ask. Each module declares the checks of one subject; `declaration` is how,
+`registry` finds them.
 
 inputs        what was clicked and typed
 screen        controls, window, text in the picture

@@ -22,8 +22,8 @@ CLIPBOARD = "clipboard"
 def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the text of the file is exactly this, from its first character to its last.
 
-    Case counts; line ends, and white space at the end of lines and of the file, do not. In Markdown (.md) it does not matter how a
-    heading is marked and whether a blank line follows it.
+    Case counts; line ends, and white space at the end of lines and of the file, do not. In Markdown (.md) it
+    does not matter how a heading is marked and whether a blank line follows it.
 
     Args:
         file_path: Path relative to the home folder.
@@ -46,11 +46,12 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
 
 @check("files")
 def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
-    """Checks if the file holds the same data as this text: JSON, YAML, settings or a ledger, however it is laid out.
+    """Checks if the file holds the same data as this text: JSON, YAML, settings or a ledger, however it is
+    laid out.
 
-    Spaces and line breaks between values and the order of fields do not count, nor whether a ledger leaves out the amount
-    that balances a transaction. Values must be the same, case included, and there must be no others; in JSON a number in
-    quotation marks is another value.
+    Spaces and line breaks between values and the order of fields do not count, nor whether a ledger leaves
+    out the amount that balances a transaction. Values must be the same, case included, and there must be no
+    others; in JSON a number in quotation marks is another value.
 
     Args:
         file_path: Path relative to the home folder; its ending tells the format.
@@ -114,7 +115,8 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
         The text; '' if there is no such file or it holds no text.
 
     Example:
-        get_file_text(file_path='Documents/note.txt').startswith(get_file_text(file_path='Documents/note.txt', at_start=True))
+        get_file_text(file_path='Documents/note.txt').startswith(get_file_text(file_path='Documents/note.txt',
+        at_start=True))
     """
     file = (scene.start if at_start else scene.view).file(file_path)
     return "" if file is None or file.text is None else _whole(file)
@@ -122,13 +124,14 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
 
 @check("files")
 def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> bool:
-    """Checks if the target holds what the source held at the start of the subtask: copied, pasted, moved, attached.
+    """Checks if the target holds what the source held at the start of the subtask: copied, pasted, moved,
+    attached.
 
     Args:
-        source: Path of a file relative to the home folder, or 'clipboard'. What it held at the start counts, even if it is
-            gone now.
-        target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts. Of a folder, one of the
-            files below it, however it is called.
+        source: Path of a file relative to the home folder, or 'clipboard'. What it held at the start counts,
+            even if it is gone now.
+        target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts. Of a
+            folder, one of the files below it, however it is called.
         whole: Whether the target must hold that and nothing else; False if it may stand among other text.
 
     Returns:

@@ -1,4 +1,5 @@
-"""Declaring a check: what it reads, which arguments it takes, and how a call from generated code reaches it."""
+"""Declaring a check: what it reads, which arguments it takes, and how a call from generated code reaches
+it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ Reads = Literal["inputs", "screen", "files", "clipboard"]
 """Part of the evidence that a check reads; `inputs` is the route taken, the rest is state."""
 
 LONGEST_TEXT = 262_144
-"""Characters of a file that checks look at. Evidence keeps less; only evidence from elsewhere may hold more."""
+"""Characters of a file that checks look at. Evidence keeps less; only evidence from elsewhere may hold
+more."""
 LONGEST_ARGUMENT = 10_000
 """Characters in one argument of a check."""
 
@@ -130,7 +132,8 @@ class Check:
         names = [parameter.name for parameter in self.parameters]
         if len(positional) > len(names):
             raise CheckMisusedError(
-                f"{self.name} takes {', '.join(names) or 'no arguments'}; {len(positional)} values were given."
+                f"{self.name} takes {', '.join(names) or 'no arguments'}; {len(positional)} values were"
+                " given."
             )
         given = dict(zip(names, positional, strict=False))
         for name, value in named.items():
@@ -206,14 +209,15 @@ def check(
         returns = signature.return_annotation
         if returns not in get_args(AnswerType):
             raise CheckDeclarationError(
-                f"The check {name} answers with {returns}; it must be one of {', '.join(get_args(AnswerType))}."
+                f"The check {name} answers with {returns}; it must be one of"
+                f" {', '.join(get_args(AnswerType))}."
             )
         for parameter in parameters:
             unknown = set(str(parameter.annotation).split(" | ")) - set(_KINDS)
             if unknown:
                 raise CheckDeclarationError(
-                    f"The check {name} takes {parameter.annotation} as {parameter.name!r}; allowed are {', '.join(_KINDS)},"
-                    " and these joined by ' | '."
+                    f"The check {name} takes {parameter.annotation} as {parameter.name!r}; allowed are"
+                    f" {', '.join(_KINDS)}, and these joined by ' | '."
                 )
         function.__dict__[_DECLARATION] = Check(
             name=name,

@@ -1,4 +1,5 @@
-"""Checks of drawings: their shapes and texts, whatever the program and the file format that they are kept in."""
+"""Checks of drawings: their shapes and texts, whatever the program and the file format that they are kept
+in."""
 
 from __future__ import annotations
 
@@ -20,10 +21,12 @@ _FIRST_TAG = re.compile(r"<([A-Za-z][\w.-]*)")
 
 @check("files")
 def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[str]) -> bool:
-    """Checks if a drawing holds exactly these shapes and texts, each as often as it is given, in any order and place.
+    """Checks if a drawing holds exactly these shapes and texts, each as often as it is given, in any order
+    and place.
 
-    Reads Excalidraw and draw.io files and SVG images. Shapes are 'rectangle', 'ellipse', 'diamond', 'line', 'arrow', and
-    others as the program calls them; in SVG images what was drawn by hand is a 'path'. A text that stands alone is no shape.
+    Reads Excalidraw and draw.io files and SVG images. Shapes are 'rectangle', 'ellipse', 'diamond', 'line',
+    'arrow', and others as the program calls them; in SVG images what was drawn by hand is a 'path'. A text
+    that stands alone is no shape.
 
     Args:
         file_path: Path relative to the home folder.
@@ -45,8 +48,8 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
 
 @check("files")
 def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
-    """Checks if a drawing holds what another one held at the start: the same texts, as many shapes, and pages of the same
-    names where both have pages. For exports and copies, and for what is open in an editor.
+    """Checks if a drawing holds what another one held at the start: the same texts, as many shapes, and pages
+    of the same names where both have pages. For exports and copies, and for what is open in an editor.
 
     Args:
         source: Path of the drawing as it was at the start, relative to the home folder.
@@ -78,7 +81,8 @@ def _pages(view: EvidenceView, path: str) -> list[str]:
 
 @check("files")
 def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
-    """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open then.
+    """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open
+    then.
 
     Where a file was open then (the screen showed its name and all its texts), nothing of it may be missing.
 
@@ -86,7 +90,8 @@ def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
         file_path: Path of the Excalidraw or draw.io file or SVG image.
 
     Returns:
-        True if the drawing has texts, each was there to read at the start, and it holds all that was in the open file.
+        True if the drawing has texts, each was there to read at the start, and it holds all that was in the
+        open file.
 
     Example:
         check_drawing_shown_before(file_path='Downloads/plan.svg')
@@ -102,7 +107,8 @@ def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
 
 @check("screen")
 def check_drawing_shown(scene: Scene, file_path: str) -> bool:
-    """Checks if all texts of a drawing are shown on the last screen: it was opened, and what it holds is still there.
+    """Checks if all texts of a drawing are shown on the last screen: it was opened, and what it holds is
+    still there.
 
     Args:
         file_path: Path of the Excalidraw or draw.io file or SVG image.
@@ -132,12 +138,14 @@ def _all_shown(texts: Counter[str], screen: EvidenceView) -> bool:
 
 
 def _said(text: str) -> str:
-    """A text with its case, whatever its typesetting and the white space in it: lines are broken anew to fit a shape."""
+    """A text with its case, whatever its typesetting and the white space in it: lines are broken anew to fit
+    a shape."""
     return " ".join(written_out(text).split())
 
 
 def _is_drawing(file: FileState) -> bool:
-    """Whether a file holds text; one that is called a picture must be one, and not a diagram under that name."""
+    """Whether a file holds text; one that is called a picture must be one, and not a diagram under that
+    name."""
     text = text_of_file(file)
     first = _FIRST_TAG.search(text)
     return bool(text) and (

@@ -1,4 +1,5 @@
-"""Checks of the route: what the agent clicked and typed (App. E.2). Checks of state say more; see `system_checks`."""
+"""Checks of the route: what the agent clicked and typed (App. E.2). Checks of state say more; see
+`system_checks`."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from taskloom.evaluators_api.text_matching import same_content, same_name, shown
 def check_mouse_clicks(scene: Scene, text: str) -> bool:
     """Checks if the mouse has clicked on a control with this text.
 
-    The whole text of the control counts, without regard to case: 'Save' is not 'Save As'. It tells that the control was
-    clicked at some time, not that the click had any effect; check the resulting state as well.
+    The whole text of the control counts, without regard to case: 'Save' is not 'Save As'. It tells that the
+    control was clicked at some time, not that the click had any effect; check the resulting state as well.
 
     Args:
         text: Text of the control, such as 'More actions'.
@@ -29,8 +30,8 @@ def check_mouse_clicks(scene: Scene, text: str) -> bool:
 def check_keyboard_types(scene: Scene, text: str) -> bool:
     """Checks if the keyboard has typed this text, or pressed this key or chord.
 
-    What was typed into one control in one go, one of its lines, or a phrase in a long text counts. It does not tell that
-    the text was saved; check the resulting state as well.
+    What was typed into one control in one go, one of its lines, or a phrase in a long text counts. It does
+    not tell that the text was saved; check the resulting state as well.
 
     Args:
         text: The text, or a key such as 'enter' or 'ctrl+s'.

@@ -1,4 +1,5 @@
-"""Checks of the large parts of a file: tables of a database, sections of settings, top fields of JSON and YAML."""
+"""Checks of the large parts of a file: tables of a database, sections of settings, top fields of JSON and
+YAML."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from taskloom.evaluators_api.state.records import count_records, parts_of
 
 @check("files")
 def check_part_exists(scene: Scene, file_path: str, part: str) -> bool:
-    """Checks if the file has a part of this name, whatever is in it: a table of a database, a section, a field.
+    """Checks if the file has a part of this name, whatever is in it: a table of a database, a section, a
+    field.
 
     Args:
         file_path: Path relative to the home folder.
@@ -28,7 +30,8 @@ def check_part_exists(scene: Scene, file_path: str, part: str) -> bool:
 
 @check("files", guard=True)
 def check_other_parts_unchanged(scene: Scene, file_path: str, parts: list[str]) -> bool:
-    """Checks if all of the file is as it was at the start, except for these parts, which may be new, gone or changed.
+    """Checks if all of the file is as it was at the start, except for these parts, which may be new, gone or
+    changed.
 
     Times and ids that an application writes by itself do not count.
 
@@ -47,7 +50,8 @@ def check_other_parts_unchanged(scene: Scene, file_path: str, parts: list[str]) 
         return False
     if before.text is None or after.text is None:
         raise CheckUnavailableError(
-            f"The content of {file_path} was not kept, so its parts cannot be compared; check what must be there."
+            f"The content of {file_path} was not kept, so its parts cannot be compared; check what must be"
+            " there."
         )
     allowed = [parts_of(part) for part in parts]
     others = [

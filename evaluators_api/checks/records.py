@@ -1,4 +1,5 @@
-"""Checks of records: rows of tables and databases, objects of JSON and YAML, elements of XML, HTML and drawings, notes."""
+"""Checks of records: rows of tables and databases, objects of JSON and YAML, elements of XML, HTML and
+drawings, notes."""
 
 from __future__ import annotations
 
@@ -25,11 +26,12 @@ from taskloom.evaluators_api.state.records import (
 def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
     """Checks if one record of the file holds all these values together.
 
-    Records are rows of CSV files and of databases, objects of JSON and YAML, elements of XML, HTML, SVG and draw.io files
-    (attributes are fields, their text is the field 'text'), sections of settings, and a note with its header and 'text'.
-    Values must match as a whole, case and the spaces around them included; numbers match as numbers. A name such as 'postings/*/account'
-    reaches into a list: '*' is one item of it, the same for all names with that beginning. In a ledger an amount that is left to the program
-    counts as written: that which balances the transaction.
+    Records are rows of CSV files and of databases, objects of JSON and YAML, elements of XML, HTML, SVG and
+    draw.io files (attributes are fields, their text is the field 'text'), sections of settings, and a note
+    with its header and 'text'. Values must match as a whole, case and the spaces around them included;
+    numbers match as numbers. A name such as 'postings/*/account' reaches into a list: '*' is one item of it,
+    the same for all names with that beginning. In a ledger an amount that is left to the program counts as
+    written: that which balances the transaction.
 
     Args:
         file_path: Path relative to the home folder; '' for any file.
@@ -58,7 +60,8 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
 def check_record_count(
     scene: Scene, file_path: str, fields: dict[str, str], count: int, within: str = ""
 ) -> bool:
-    """Checks if exactly so many records of the file hold all these values together; 0 for a record that must be gone.
+    """Checks if exactly so many records of the file hold all these values together; 0 for a record that must
+    be gone.
 
     Args:
         file_path: Path relative to the home folder; '' for all files.
@@ -83,8 +86,8 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
 
     Args:
         file_path: Path relative to the home folder.
-        field: Names from the outside in, joined by '/', such as 'settings/theme'. An object in a list is named by its id or
-            by its position from 0; a row by its first column, below 'rows'.
+        field: Names from the outside in, joined by '/', such as 'settings/theme'. An object in a list is
+            named by its id or by its position from 0; a row by its first column, below 'rows'.
         value: The whole value.
 
     Returns:
@@ -107,24 +110,26 @@ def check_records_copied(
     target_within: str = "",
     belonging_to: dict[str, str] | None = None,
 ) -> bool:
-    """Checks if the records that the source held at the start were added to the target, and no others: imported or exported.
+    """Checks if the records that the source held at the start were added to the target, and no others:
+    imported or exported.
 
-    Every field of the source must be a field of the target, which may have further ones, and have the same value there. A
-    record that the target held before must be there once more.
+    Every field of the source must be a field of the target, which may have further ones, and have the same
+    value there. A record that the target held before must be there once more.
 
     Args:
         source: Path of the file that the records come from, relative to the home folder.
         target: Path of the file that they should be in, or 'clipboard'.
         source_within: Where in the source, such as the name of the database's table; '' for anywhere.
         target_within: Where in the target; '' for anywhere.
-        belonging_to: Fields of one record of the source: only it and the records that refer to it by its id are meant, and the
-            target must hold no others of the source; None for all records.
+        belonging_to: Fields of one record of the source: only it and the records that refer to it by its id
+            are meant, and the target must hold no others of the source; None for all records.
 
     Returns:
         True if the source had records and all of them are there.
 
     Example:
-        check_records_copied(source='Documents/sales.csv', target='.applications/sqlite_web/shop.db', target_within='sales')
+        check_records_copied(source='Documents/sales.csv', target='.applications/sqlite_web/shop.db',
+        target_within='sales')
     """
     first, second = _tree(scene.start, source), _tree(scene.view, target)
     if first is None or second is None:
@@ -152,16 +157,19 @@ def check_records_copied(
 def check_one_record_copied(
     scene: Scene, source: str, target: str, number: int, source_within: str = ""
 ) -> bool:
-    """Checks if the target holds one record of the source as it was at the start, and no other: the first row of a table, say.
+    """Checks if the target holds one record of the source as it was at the start, and no other: the first row
+    of a table, say.
 
     Args:
         source: Path of the file that the record comes from, relative to the home folder.
         target: Path of the file that it should be in, or 'clipboard'.
-        number: Which record of the source it is, counted from 1: in the order of the file, of a database in the order of its rows.
+        number: Which record of the source it is, counted from 1: in the order of the file, of a database in
+            the order of its rows.
         source_within: Where in the source, such as the name of the database's table; '' for anywhere.
 
     Returns:
-        True if the source had so many records, and the target holds that one with all its fields and no others.
+        True if the source had so many records, and the target holds that one with all its fields and no
+        others.
 
     Example:
         check_one_record_copied(source='Documents/sales.csv', target='clipboard', number=1)
@@ -175,7 +183,8 @@ def check_one_record_copied(
 
 
 def _in_order(tree: Node, within: str) -> list[dict[str, str]]:
-    """Records in their order; none of a table of which only the newest rows were kept, which come first in the evidence."""
+    """Records in their order; none of a table of which only the newest rows were kept, which come first in
+    the evidence."""
     held = _held(tree, within)
     count = tree.at((*parts_of(within), "count"))
     if count is None or count.naming != "schema":
@@ -228,10 +237,11 @@ def _tree(view: EvidenceView, path: str) -> Node | None:
 
 @check("files", empty_allowed=True)
 def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False) -> str:
-    """Gets the path of the one file that has a record with all these values together, for applications that name their files themselves.
+    """Gets the path of the one file that has a record with all these values together, for applications that
+    name their files themselves.
 
-    Its path can be given to checks that need one: what the subtask removes to check_other_files_unchanged, what it changes
-    to check_other_records_unchanged.
+    Its path can be given to checks that need one: what the subtask removes to check_other_files_unchanged,
+    what it changes to check_other_records_unchanged.
 
     Args:
         fields: Names of fields, and the values they must have.

@@ -1,4 +1,5 @@
-"""The checks by name. Every module beside this one declares some; this one imports them, and none of them imports it."""
+"""The checks by name. Every module beside this one declares some; this one imports them, and none of them
+imports it."""
 
 from __future__ import annotations
 

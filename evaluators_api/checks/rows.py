@@ -1,4 +1,5 @@
-"""Checks of rows on the screen: what a table or list shows of one thing, and that it shows the same of all others."""
+"""Checks of rows on the screen: what a table or list shows of one thing, and that it shows the same of all
+others."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from taskloom.evaluators_api.text_matching import same_name, same_page, shown_in
 
 @check("screen")
 def check_row_shows(scene: Scene, row: str, text: str) -> bool:
-    """Checks if the row called row, of a table or list on the last screen, shows this text: the state of one thing among others.
+    """Checks if the row called row, of a table or list on the last screen, shows this text: the state of one
+    thing among others.
 
     Args:
         row: Name of the row, as the application writes it.
@@ -33,7 +35,8 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
 
 @check("screen")
 def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
-    """Checks if the last screen shows all records of a part of a file, such as a table of a database, on whatever page.
+    """Checks if the last screen shows all records of a part of a file, such as a table of a database, on
+    whatever page.
 
     Each record must be seen with all of its values in one row. What else is on the screen does not matter.
 
@@ -54,8 +57,8 @@ def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
 def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
     """Checks if all rows of the tables on the screen, except for these, show what they showed at the start.
 
-    Times, counters and process numbers do not count. Rows that are not on both screens are not looked at, and no rows at all
-    if another page is open than at the start.
+    Times, counters and process numbers do not count. Rows that are not on both screens are not looked at, and
+    no rows at all if another page is open than at the start.
 
     Args:
         rows: Names of the rows that the subtask changes.
@@ -77,7 +80,8 @@ def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
 
 
 def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
-    """Whether all records below the address `part` of a file are rows on the screen, each with all of its values."""
+    """Whether all records below the address `part` of a file are rows on the screen, each with all of its
+    values."""
     tree = view.tree(file_path)
     found = [
         [text for child in record.children if (text := text_of(child)).strip()]

@@ -23,8 +23,8 @@ _TITLE_PARTS = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
 def check_text_exists_via_ocr(scene: Scene, text: str) -> bool:
     """Checks if the text is present in the last screenshot using OCR (Optical Character Recognition).
 
-    Slow, may misread, and is refused where no OCR program is installed: use it only for text that is painted, such as on
-    a canvas, and check_text_exists_via_control for everything else.
+    Slow, may misread, and is refused where no OCR program is installed: use it only for text that is painted,
+    such as on a canvas, and check_text_exists_via_control for everything else.
 
     Args:
         text: The text.
@@ -49,9 +49,9 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
 
     Args:
         text: The text.
-        exact: Whether it must be there letter by letter, with its case. What merely stands in an input control does not
-            count then: it may have been typed and never confirmed (see check_control_value). A canvas that says all its
-            texts must say this one and no more.
+        exact: Whether it must be there letter by letter, with its case. What merely stands in an input
+            control does not count then: it may have been typed and never confirmed (see check_control_value).
+            A canvas that says all its texts must say this one and no more.
 
     Returns:
         True if a control of the last screen shows it.
@@ -71,8 +71,9 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
 def check_text_shown_times(scene: Scene, text: str, times: int) -> bool:
     """Checks how often the text is to be seen on the last screen: controls called so, letter by letter.
 
-    A control around them that says all their texts, such as a canvas, is no further one, but counts where it says more.
-    Use it where something was drawn or listed that no file keeps, so that a second one beside it is noticed.
+    A control around them that says all their texts, such as a canvas, is no further one, but counts where it
+    says more. Use it where something was drawn or listed that no file keeps, so that a second one beside it
+    is noticed.
 
     Args:
         text: The text, letter by letter.
@@ -89,9 +90,11 @@ def check_text_shown_times(scene: Scene, text: str, times: int) -> bool:
 
 @check("screen")
 def check_canvas(scene: Scene, text: str) -> bool:
-    """Checks if a canvas shows exactly these texts, in this order: all shapes and their labels, and nothing else.
+    """Checks if a canvas shows exactly these texts, in this order: all shapes and their labels, and nothing
+    else.
 
-    It sees canvases whose texts are controls, and is for drawings that no file keeps; see check_drawing for those that are saved.
+    It sees canvases whose texts are controls, and is for drawings that no file keeps; see check_drawing for
+    those that are saved.
 
     Args:
         text: The texts, letter by letter, with a space between two.
@@ -107,7 +110,8 @@ def check_canvas(scene: Scene, text: str) -> bool:
 
 @check("screen", in_paper=True)
 def check_text_exists(scene: Scene, text: str) -> bool:
-    """Checks if the text is included in the last screenshot, by control information first and by OCR otherwise.
+    """Checks if the text is included in the last screenshot, by control information first and by OCR
+    otherwise.
 
     Args:
         text: The text.
@@ -183,8 +187,8 @@ def check_text_under_cursor(scene: Scene, text: str) -> bool:
 def check_window(scene: Scene, text: str) -> bool:
     """Checks if the window or page in front is this one.
 
-    The whole title counts, a part of it between separators (' - ', ' | '), the name of the application in front, or a
-    part of the address that begins with '/' or '#', such as '/tables/orders'.
+    The whole title counts, a part of it between separators (' - ', ' | '), the name of the application in
+    front, or a part of the address that begins with '/' or '#', such as '/tables/orders'.
 
     Args:
         text: Title, part of the title, application name, or part of the address.

@@ -1,4 +1,5 @@
-"""Checks of what became of the state since the start: what changed, what was added to it, and what it held before."""
+"""Checks of what became of the state since the start: what changed, what was added to it, and what it held
+before."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _LEDGER = "ledger"
 
 @check("files")
 def check_file_changed(scene: Scene, file_path: str) -> bool:
-    """Checks if the file is not what it was at the start: made, changed or removed. What was there before is nobody's work.
+    """Checks if the file is not what it was at the start: made, changed or removed. What was there before is
+    nobody's work.
 
     Args:
         file_path: Path relative to the home folder, of a file or a folder.
@@ -64,7 +66,8 @@ def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) 
 def get_linked_field(
     scene: Scene, file_path: str, field: str, fields: dict[str, str], at_start: bool = False
 ) -> str:
-    """Gets a field of what belongs to a record: of the record itself, or of the first that refers to it by its id.
+    """Gets a field of what belongs to a record: of the record itself, or of the first that refers to it by
+    its id.
 
     Args:
         file_path: Path relative to the home folder.
@@ -76,7 +79,8 @@ def get_linked_field(
         The value; '' if there is no such file, record or field.
 
     Example:
-        check_file_text(file_path='a.txt', text=get_linked_field(file_path='flows.json', field='payload', fields={'label': 'A'}))
+        check_file_text(file_path='a.txt', text=get_linked_field(file_path='flows.json', field='payload',
+        fields={'label': 'A'}))
     """
     tree = (scene.start if at_start else scene.view).tree(file_path)
     for record in belonging(tree, fields) if tree is not None else ():
@@ -88,7 +92,8 @@ def get_linked_field(
 
 @check("files")
 def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> str:
-    """Gets the number of records of a file, such as the rows of a table without its header, now or at the start.
+    """Gets the number of records of a file, such as the rows of a table without its header, now or at the
+    start.
 
     Args:
         file_path: Path relative to the home folder.
@@ -98,7 +103,8 @@ def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> st
         The number, in digits; '' if there is no such file.
 
     Example:
-        check_file_text(file_path='Documents/count.txt', text=get_record_count(file_path='Documents/sales.csv', at_start=True))
+        check_file_text(file_path='Documents/count.txt',
+        text=get_record_count(file_path='Documents/sales.csv', at_start=True))
     """
     tree = (scene.start if at_start else scene.view).tree(file_path)
     if tree is None:
@@ -109,7 +115,8 @@ def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> st
 
 @check("files")
 def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
-    """Checks if a record with all these values was there at the start and none is there now: it was removed, or renamed.
+    """Checks if a record with all these values was there at the start and none is there now: it was removed,
+    or renamed.
 
     Of a record that was removed, all that referred to it by an id of letters must be gone as well.
 
@@ -144,7 +151,8 @@ def _ids(record: Node) -> list[str]:
 
 @check("files")
 def check_text_extended(scene: Scene, file_path: str, text: str, field: str = "") -> bool:
-    """Checks if the file, or one text in it, is what it was at the start with this text behind it, and nothing else.
+    """Checks if the file, or one text in it, is what it was at the start with this text behind it, and
+    nothing else.
 
     Args:
         file_path: Path relative to the home folder.
@@ -152,8 +160,9 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
         field: Address of the text in the file, as in check_field; '' for the file as a whole.
 
     Returns:
-        True if it holds the text of the start, then this one. White space between them and at the end does not count; nor do
-        spaces between the values of a ledger. With a field, all others are as they were, but for times and ids that an application writes by itself.
+        True if it holds the text of the start, then this one. White space between them and at the end does
+        not count; nor do spaces between the values of a ledger. With a field, all others are as they were,
+        but for times and ids that an application writes by itself.
 
     Example:
         check_text_extended(file_path='Documents/diary.txt', text='It rained.')

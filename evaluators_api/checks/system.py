@@ -13,8 +13,8 @@ def check_file_exists(scene: Scene, file_path: str) -> bool:
     """Checks if the specified file exists.
 
     Args:
-        file_path: Path relative to the home folder, such as 'Documents/report.csv'; '~/Documents/report.csv' and absolute
-            paths of the home folder are understood as well.
+        file_path: Path relative to the home folder, such as 'Documents/report.csv'; '~/Documents/report.csv'
+            and absolute paths of the home folder are understood as well.
 
     Returns:
         True if there is such a file (for folders see check_directory_exists).
@@ -158,7 +158,8 @@ def check_file_contains(scene: Scene, file_path: str, text: str) -> bool:
 
 @check("files")
 def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
-    """Checks if some saved file contains this text as whole words, for applications that name their files themselves.
+    """Checks if some saved file contains this text as whole words, for applications that name their files
+    themselves.
 
     The files in which an application keeps its own data (databases, notes) count.
 

@@ -1,4 +1,5 @@
-"""Checks that nothing else happened: everything but what was asked for is as it was at the start of the subtask."""
+"""Checks that nothing else happened: everything but what was asked for is as it was at the start of the
+subtask."""
 
 from __future__ import annotations
 
@@ -36,12 +37,13 @@ def check_other_records_unchanged(
 ) -> bool:
     """Checks if all records of the file are as they were at the start, except for exactly so many.
 
-    Records are rows, objects, elements and lines; in settings each field. Times and ids that an application writes by
-    itself do not count. Together with check_record it tells that the right thing happened and nothing beside it.
+    Records are rows, objects, elements and lines; in settings each field. Times and ids that an application
+    writes by itself do not count. Together with check_record it tells that the right thing happened and
+    nothing beside it.
 
     Args:
-        file_path: Path relative to the home folder; '' for all files in which applications keep their own data, together. A file
-            that is new or gone counts as one record there.
+        file_path: Path relative to the home folder; '' for all files in which applications keep their own
+            data, together. A file that is new or gone counts as one record there.
         added: How many records must be new; None for any number.
         removed: How many must be gone; None for any number.
         changed: How many must hold another value; None for any number.
@@ -62,8 +64,8 @@ def check_other_records_unchanged(
         counts = file_counts(before, after, parts_of(within))
     if counts is None:
         raise CheckUnavailableError(
-            f"The whole content of {file_path or 'what applications keep'} was not kept, so its records cannot be compared;"
-            " check what must be there."
+            f"The whole content of {file_path or 'what applications keep'} was not kept, so its records"
+            " cannot be compared; check what must be there."
         )
     return all(
         wanted is None or wanted == found
@@ -73,10 +75,11 @@ def check_other_records_unchanged(
 
 @check("files", guard=True)
 def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]) -> bool:
-    """Checks that in the records of a file that were there at the start and still are, no other field has another value.
+    """Checks that in the records of a file that were there at the start and still are, no other field has
+    another value.
 
-    Records are rows and objects. Times and ids that an application writes by itself do not count. Together with check_record it
-    tells that a record was changed in the right way and in no other.
+    Records are rows and objects. Times and ids that an application writes by itself do not count. Together
+    with check_record it tells that a record was changed in the right way and in no other.
 
     Args:
         file_path: Path relative to the home folder.
@@ -98,18 +101,21 @@ def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]
 def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) -> bool:
     """Checks that in the records of a file that are new since the start, no other field holds anything.
 
-    Records are rows, objects and notes; all those of a file that is new. Times and ids that an application writes by itself do not count,
-    nor do 0 and switches that are off. Together with check_record it tells that a record holds what it should and nothing more.
+    Records are rows, objects and notes; all those of a file that is new. Times and ids that an application
+    writes by itself do not count, nor do 0 and switches that are off. Together with check_record it tells
+    that a record holds what it should and nothing more.
 
     Args:
         file_path: Path relative to the home folder.
-        fields: Names of the fields or columns that new records fill, those that the application fills by itself included.
+        fields: Names of the fields or columns that new records fill, those that the application fills by
+            itself included.
 
     Returns:
         True if the file is there, and its new records hold nothing else.
 
     Example:
-        check_other_fields_empty(file_path='.applications/tickets/tickets.db', fields=['id', 'summary', 'status'])
+        check_other_fields_empty(file_path='.applications/tickets/tickets.db', fields=['id', 'summary',
+        'status'])
     """
     before, after = scene.start.file(file_path), scene.view.file(file_path)
     if after is None or after.text is None:
@@ -120,15 +126,16 @@ def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) ->
 
 @check("files", guard=True)
 def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
-    """Checks that nothing else happened: no other file of the user was made, lost or changed, and no application lost data.
+    """Checks that nothing else happened: no other file of the user was made, lost or changed, and no
+    application lost data.
 
-    Files in which applications keep their own data may change. They must be there as long as they were at the start, no
-    row of their databases may be gone, and no text in them emptied or cut short. What is only open in an editor does
-    not count.
+    Files in which applications keep their own data may change. They must be there as long as they were at the
+    start, no row of their databases may be gone, and no text in them emptied or cut short. What is only open
+    in an editor does not count.
 
     Args:
-        file_paths: Paths relative to the home folder of the files that the subtask makes, changes or removes, those of
-            applications included; [] for none.
+        file_paths: Paths relative to the home folder of the files that the subtask makes, changes or removes,
+            those of applications included; [] for none.
 
     Returns:
         True if all else is as it was.
@@ -148,14 +155,17 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
 
 @check("files", empty_allowed=True, guard=True)
 def check_other_data_unchanged(scene: Scene, file_paths: list[str]) -> bool:
-    """Checks that in no other file in which applications keep their own data anything was added, removed or changed.
+    """Checks that in no other file in which applications keep their own data anything was added, removed or
+    changed.
 
-    Times and ids that an application writes by itself do not count. Stricter than check_other_files_unchanged, which lets applications
-    write what they like as long as nothing is lost: it tells that no other note, page or setting was touched.
+    Times and ids that an application writes by itself do not count. Stricter than
+    check_other_files_unchanged, which lets applications write what they like as long as nothing is lost: it
+    tells that no other note, page or setting was touched.
 
     Args:
-        file_paths: Paths relative to the home folder of the files in which the subtask has something kept, and of those that the
-            application writes on the way; [] for none. '*' stands for a part of a path that the application makes up.
+        file_paths: Paths relative to the home folder of the files in which the subtask has something kept,
+            and of those that the application writes on the way; [] for none. '*' stands for a part of a path
+            that the application makes up.
 
     Returns:
         True if all others are as they were at the start.
@@ -182,8 +192,8 @@ def check_other_folders_unchanged(scene: Scene, folders: list[str]) -> bool:
     Folders whose names begin with a dot do not count, nor those in which applications keep their own data.
 
     Args:
-        folders: Paths relative to the home folder of the folders that the subtask makes or removes; [] for none. Those around
-            them may come with them, and those inside of them may go.
+        folders: Paths relative to the home folder of the folders that the subtask makes or removes; [] for
+            none. Those around them may come with them, and those inside of them may go.
 
     Returns:
         True if all others are there that were there, and no others.

@@ -39,7 +39,8 @@ class EvidenceView:
 
     @cached_property
     def typed(self) -> tuple[str, ...]:
-        """What was typed: each run of characters into one control, its lines, each event, and keys by name."""
+        """What was typed: each run of characters into one control, its lines, each event, and keys by
+        name."""
         runs: list[str] = []
         single: list[str] = []
         run, focus = "", ""
@@ -133,7 +134,8 @@ class EvidenceView:
         return {name: tuple(texts) for name, texts in found.items()}
 
     def times_shown(self, text: str) -> int:
-        """How often `text` is to be seen, letter by letter: controls called so, or phrases in what is said of one around them."""
+        """How often `text` is to be seen, letter by letter: controls called so, or phrases in what is said of
+        one around them."""
         named = [item for item in self.evidence.controls if shown_exactly(text, item.text)]
         around = {(item.parent_text, item.parent_type) for item in named}
         alone = [item for item in named if (item.text, item.control_type) not in around]
@@ -143,7 +145,8 @@ class EvidenceView:
 
     @cached_property
     def canvases(self) -> tuple[str, ...]:
-        """What is drawn on each canvas: the texts of custom controls, which say all the texts inside of them."""
+        """What is drawn on each canvas: the texts of custom controls, which say all the texts inside of
+        them."""
         texts = (
             " ".join(item.text.split()) for item in self.evidence.controls if item.control_type == CANVAS
         )

@@ -1,8 +1,8 @@
 """Reads the text in pictures: lazily, and each picture at most once per machine.
 
-Tesseract is used if its program is installed, else RapidOCR if its package is; without either, the picture cannot be
-read and the check says so. Readings are cached in memory and, when a folder is given, on disk by the hash
-of the picture, so recorded evidence is read again without the picture.
+Tesseract is used if its program is installed, else RapidOCR if its package is; without either, the picture
+cannot be read and the check says so. Readings are cached in memory and, when a folder is given, on disk by
+the hash of the picture, so recorded evidence is read again without the picture.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class ScreenReader:
     def _read_anew(self, screenshot: Screenshot) -> tuple[str, ...]:
         if not screenshot.png:
             raise CheckUnavailableError(
-                "The picture of the last screen was not kept with this evidence, so its text cannot be read; use"
-                " check_text_exists_via_control."
+                "The picture of the last screen was not kept with this evidence, so its text cannot be read;"
+                " use check_text_exists_via_control."
             )
         engine = available_engine()
         if engine is None:
@@ -150,7 +150,7 @@ def texts_of_words(words: Iterator[dict[str, str]]) -> tuple[str, ...]:
 
 def _rapidocr(png: bytes) -> tuple[str, ...]:
     try:
-        return tuple(str(text) for text in (_rapidocr_engine()(png).txts or ()))
+        return tuple(str(text) for text in _rapidocr_engine()(png).txts or ())
     except Exception as error:
         raise CheckUnavailableError(
             f"The OCR package did not read the picture: {str(error)[:200]}."

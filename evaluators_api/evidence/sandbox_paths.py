@@ -1,7 +1,7 @@
 r"""Normalises the file paths that evaluation functions may write to the form that evidence uses.
 
-Evidence knows files by their path relative to the sandbox home, with forward slashes. Parameters are written so; models
-also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
+Evidence knows files by their path relative to the sandbox home, with forward slashes. Parameters are written
+so; models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def relative_to_home(path: str) -> str | None:
     ('Documents/a.csv', 'a.csv', 'b/d.txt')
     >>> relative_to_home("C:\\Users\\user\\Desktop\\images\\cat.jpg"), relative_to_home("/etc/passwd"), relative_to_home("../x")
     ('Desktop/images/cat.jpg', None, None)
-    """
+    """  # noqa: E501
     if len(path) <= _LONGEST_REMEMBERED:
         return _short_relative_to_home(path)
     return _relative_to_home(path) if len(path) <= LONGEST_PATH else None
@@ -65,7 +65,7 @@ def is_windows_path(path: str) -> bool:
 
     >>> is_windows_path("C:/Users/user/a.txt"), is_windows_path("Documents\\a.txt"), is_windows_path("Documents/a.txt")
     (True, True, False)
-    """
+    """  # noqa: E501
     return "\\" in path or _DRIVE.match(path.strip()) is not None
 
 

@@ -1,4 +1,5 @@
-"""Whether an attempt starts with what its subtask needs. One that does not is invalid: neither passed nor failed.
+"""Whether an attempt starts with what its subtask needs. One that does not is invalid: neither passed nor
+failed.
 
 What cannot be seen in evidence (which document is open in an application) is not asked for.
 """
@@ -18,10 +19,11 @@ _NO_FIXTURES: Mapping[str, str] = MappingProxyType({})
 def missing_at_start(
     needed: Sequence[Resource], evidence: Evidence, fixtures: Mapping[str, str] = _NO_FIXTURES
 ) -> tuple[str, ...]:
-    """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what it should be.
+    """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what
+    it should be.
 
-    An application that shows nothing at all is not running, so nothing can be done with it. A file that a reset should have
-    written must have the hash that `fixtures` gives for its path.
+    An application that shows nothing at all is not running, so nothing can be done with it. A file that a
+    reset should have written must have the hash that `fixtures` gives for its path.
     """
     found = []
     if not any(control.application != "environment" for control in evidence.controls):

@@ -16,7 +16,8 @@ _CHECK_PREFIXES = ("check_", "clipboard_", "get_clipboard", "get_file")
 
 
 def shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Checks that the code as written redefines; asked before rewriting, which may only drop what is harmless."""
+    """Checks that the code as written redefines; asked before rewriting, which may only drop what is
+    harmless."""
     reserved = {*checks(), *PATH_FUNCTIONS}
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
@@ -78,8 +79,8 @@ def leftover_problems(original: ast.Module, rewritten: ast.Module) -> Iterator[P
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in origins:
             yield Problem(
                 node.lineno,
-                f"`{origins[node.id]}` cannot be used here: write paths as texts, with os.path.join, basename, dirname and"
-                " splitext",
+                f"`{origins[node.id]}` cannot be used here: write paths as texts, with os.path.join,"
+                " basename, dirname and splitext",
             )
 
 

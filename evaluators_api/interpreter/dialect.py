@@ -1,13 +1,16 @@
-"""Rewrites what models habitually write into the language that the sandbox runs, without changing its meaning.
+"""Rewrites what models habitually write into the language that the sandbox runs, without changing its
+meaning.
 
 Each rule either keeps the meaning exactly or leaves the code alone for `static_analysis` to refuse.
 
 fences and prose around the code    dropped
 `EvalResult` used, never defined    the paper's namedtuple is added
-`class EvalResult(NamedTuple)`      becomes a call of `namedtuple`; so does `typing.NamedTuple('EvalResult', [...])`
+`class EvalResult(NamedTuple)`      becomes a call of `namedtuple`; so does `typing.NamedTuple('EvalResult',
+[...])`
 `class X(object)`                   loses its base
 `from checks import check_x`        dropped when it imports nothing but checks
-`os.path`, `ntpath`, `posixpath`    become functions on path names that know both systems; `os.path.exists` becomes a check
+`os.path`, `ntpath`, `posixpath`    become functions on path names that know both systems; `os.path.exists`
+                                    becomes a check
 `Path(p).name`, `.stem`, `.suffix`  become functions on path names; `Path(p).exists()` becomes a check
 `next(x for x in …)`                gets an iterator of the list that the sandbox makes of it
 `IOError`, `EnvironmentError`       become `OSError`, which they are
@@ -57,7 +60,8 @@ def unfence(text: str) -> str:
 
 
 def _blocks(text: str) -> list[str]:
-    """What stands between a fence and the next fence of the same marks; a fence that is never closed holds nothing."""
+    """What stands between a fence and the next fence of the same marks; a fence that is never closed holds
+    nothing."""
     blocks: list[str] = []
     fence, begin, position = "", 0, 0
     for line in text.splitlines(keepends=True):
@@ -88,7 +92,8 @@ def rewrite(tree: ast.Module) -> ast.Module:
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
-    """What each name that an import of `tree` binds stands for, as a dotted name; a logger counts as `logging`."""
+    """What each name that an import of `tree` binds stands for, as a dotted name; a logger counts as
+    `logging`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,7 +1,9 @@
-"""Generator expressions: the sandbox runs them as lists, so they are admitted only where that makes no difference.
+"""Generator expressions: the sandbox runs them as lists, so they are admitted only where that makes no
+difference.
 
-A list in place of a generator differs when it is stepped through by hand, kept, or asked for its length. `next(...)` on a
-generator expression, or on `zip`, `map`, `filter`, `enumerate`, `reversed`, gets an iterator of the list instead.
+A list in place of a generator differs when it is stepped through by hand, kept, or asked for its length.
+`next(...)` on a generator expression, or on `zip`, `map`, `filter`, `enumerate`, `reversed`, gets an iterator
+of the list instead.
 """
 
 from __future__ import annotations

@@ -21,14 +21,15 @@ _OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
 """Checks that also ask a reader of pictures, which is not the same for every sandbox."""
 
 Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
-"""Given the number of a call (from 0), its check, its arguments as text and its answer: the answer that is given instead."""
+"""Given the number of a call (from 0), its check, its arguments as text and its answer: the answer that is
+given instead."""
 
 
 class CallRecorder:
     """Answers the calls of one evaluation and remembers them.
 
-    A call that cannot be answered ends the evaluation as refused, even when the code catches the exception: a function
-    that goes on without the answer would be silently wrong.
+    A call that cannot be answered ends the evaluation as refused, even when the code catches the exception: a
+    function that goes on without the answer would be silently wrong.
     """
 
     def __init__(self, scene: Scene, *, seconds: float = 20.0, alter: Alteration | None = None) -> None:

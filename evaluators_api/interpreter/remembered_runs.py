@@ -1,8 +1,9 @@
-"""Runs of functions that need not be repeated: a function sees nothing but its parameters and the answers of its checks.
+"""Runs of functions that need not be repeated: a function sees nothing but its parameters and the answers of
+its checks.
 
-What a function asks, and what it says in the end, follows from the answers so far. Runs with the same source and parameters
-are kept as a tree: at each node a call, at each fork an answer, at each leaf a result. As long as the answers to new
-evidence lead along known ways, the interpreter is not needed.
+What a function asks, and what it says in the end, follows from the answers so far. Runs with the same source
+and parameters are kept as a tree: at each node a call, at each fork an answer, at each leaf a result. As long
+as the answers to new evidence lead along known ways, the interpreter is not needed.
 """
 
 from __future__ import annotations

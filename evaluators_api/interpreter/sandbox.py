@@ -1,8 +1,9 @@
 """Runs evaluation functions where they can do no harm (method section 9).
 
-Static analysis first, then a type check against the checks' declarations, then one fresh session per evaluation in a pool
-of worker processes without access to the host, with limits on time, memory, recursion, calls and output. A worker that is
-stuck is killed and replaced. Same source, parameters and evidence: same evaluation.
+Static analysis first, then a type check against the checks' declarations, then one fresh session per
+evaluation in a pool of worker processes without access to the host, with limits on time, memory, recursion,
+calls and output. A worker that is stuck is killed and replaced. Same source, parameters and evidence: same
+evaluation.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ _POLICY: OSPolicy = {
 }
 _CALL = f"\n{ENTRY_POINT}(**parameters_of_the_subtask)\n"
 _TAKEN_SERIOUSLY = re.compile(
-    r"^main\.py:(\d+):\d+: error\[(unresolved-reference|missing-argument|unknown-argument|too-many-positional-arguments"
+    r"^main\.py:(\d+):\d+:"
+    r" error\[(unresolved-reference|missing-argument|unknown-argument|too-many-positional-arguments"
     r"|parameter-already-assigned|invalid-argument-type|call-non-callable|unresolved-import)\] (.*)$",
     re.MULTILINE,
 )
@@ -94,8 +96,8 @@ class SandboxSettings(Record):
 class EvaluationSandbox:
     """A pool of workers that evaluate; a context manager, safe to share between threads.
 
-    Nothing that happens inside an evaluation is ever raised: it is an `Evaluation` with an outcome and a message that
-    the Code LLM can act on.
+    Nothing that happens inside an evaluation is ever raised: it is an `Evaluation` with an outcome and a
+    message that the Code LLM can act on.
     """
 
     def __init__(self, settings: SandboxSettings | None = None, *, reader: TextReader | None = None) -> None:
@@ -167,8 +169,9 @@ class EvaluationSandbox:
     ) -> Evaluation:
         """Judge `evidence` with the function in `source` for a subtask with `parameters`.
 
-        `start` is the evidence at the start of the subtask; without it, checks that compare with the start are refused.
-        `alter` changes answers of checks on their way to the function, to find out what depends on them.
+        `start` is the evidence at the start of the subtask; without it, checks that compare with the start
+        are refused. `alter` changes answers of checks on their way to the function, to find out what depends
+        on them.
 
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.
@@ -211,7 +214,8 @@ class EvaluationSandbox:
         return evaluation
 
     def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
-        """Static analysis, then the type check against the checks' declarations; what both found, as one analysis.
+        """Static analysis, then the type check against the checks' declarations; what both found, as one
+        analysis.
 
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.
@@ -241,8 +245,9 @@ class EvaluationSandbox:
             except MontyError:
                 raise
             except Exception as error:
-                # The interpreter brings the result over to our side, where some of its values cannot be built: an
-                # instance of one of its classes has no hash here, so it cannot stand in a set or be a key.
+                # The interpreter brings the result over to our side, where some of its values cannot be
+                # built: an instance of one of its classes has no hash here, so it cannot stand in a set or be
+                # a key.
                 raise _UnreadableResultError(
                     "the result cannot be read (a class instance in a set or as a key?);"
                     " return EvalResult(success, message, progress) of plain values"

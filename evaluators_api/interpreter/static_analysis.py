@@ -1,8 +1,9 @@
-"""Admits a small language before anything runs (method section 9), with messages that a model can repair from.
+"""Admits a small language before anything runs (method section 9), with messages that a model can repair
+from.
 
-The sandbox would contain the code anyway. The analysis catches what no interpreter can: a check that is redefined, a check
-that is named but not called, an entry point with other parameters; and it refuses early, naming line and remedy, what the
-sandbox's language lacks.
+The sandbox would contain the code anyway. The analysis catches what no interpreter can: a check that is
+redefined, a check that is named but not called, an entry point with other parameters; and it refuses early,
+naming line and remedy, what the sandbox's language lacks.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def analyse(source: str, parameter_names: Sequence[str] = ()) -> Analysis:
     >>> print(analyse("def evaluate_agent_task_completion():\n    return eval('check_file_exists(1)')").message)
     no check is called; call at least one of check_mouse_clicks, check_keyboard_types, ...
     line 2: `eval` is not allowed
-    """
+    """  # noqa: E501
     return _analyse(source, tuple(parameter_names))
 
 

@@ -1,4 +1,5 @@
-"""The program that sandbox workers run: the interpreter, silenced, and inside bubblewrap where the machine has it."""
+"""The program that sandbox workers run: the interpreter, silenced, and inside bubblewrap where the machine
+has it."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ _BUBBLEWRAP = (
 )
 
 
-# The shell stays as the parent: bubblewrap asks to be killed when the *thread* that started it ends, and pools start
-# workers from whichever thread needs one. When the shell is killed, everything below it dies with it.
+# The shell stays as the parent: bubblewrap asks to be killed when the *thread* that started it ends, and
+# pools start workers from whichever thread needs one. When the shell is killed, everything below it dies with
+# it.
 _SCRIPT = """#!/bin/sh
 ulimit -t 3600
 ulimit -c 0
@@ -50,7 +52,8 @@ class WorkerProgram:
         """Write the script.
 
         Raises:
-            SandboxUnavailableError: the interpreter is not installed, or bubblewrap is required and does not work here.
+            SandboxUnavailableError: the interpreter is not installed, or bubblewrap is required and does not
+                work here.
         """
         try:
             interpreter = Path(find_monty_binary()).resolve(strict=True)

@@ -7,7 +7,8 @@ nodes, records              the tree, and the records in it: rows, objects, elem
 comparison                  what differs between two trees
 effects                     what differs between two pieces of evidence, in terms of the parameters
 essential, side_effects     which effects every performance has, and which go beyond the work
-editing, further_editing    evidence in which an effect is undone, altered or moved, or something else is changed or lost
+editing, further_editing    evidence in which an effect is undone, altered or moved, or something else is
+                            changed or lost
 adding                      evidence in which more was made than was asked for
 mixing                      evidence in which the right values are not together
 removing                    evidence in which a sibling is removed instead

@@ -41,7 +41,8 @@ def done_twice(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edite
 def one_more(
     end: Evidence, folder: str, except_for: set[str], alter: Callable[[str], str]
 ) -> Iterator[Edited]:
-    """`end` with one more record in another file below `folder`, and with one more file there, as a second piece of work leaves."""
+    """`end` with one more record in another file below `folder`, and with one more file there, as a second
+    piece of work leaves."""
     files = list(kept_files(end, folder, except_for))
     for file in files:
         text = _with_record(file)
@@ -59,7 +60,8 @@ def one_more(
 def other_tables(
     end: Evidence, folder: str, is_touched: Callable[[str, str], bool], alter: Callable[[str], str]
 ) -> Iterator[Edited]:
-    """`end` with one more row, and with another value in a row, in a table below `folder` of a database that is touched elsewhere."""
+    """`end` with one more row, and with another value in a row, in a table below `folder` of a database that
+    is touched elsewhere."""
     for file in end.files:
         if not file.path.startswith(folder) or not is_touched(file.path, "") or file.text is None:
             continue
@@ -91,7 +93,8 @@ def other_tables(
 
 
 def filled_field(end: Evidence, effect: Effect, except_for: set[str], value: str) -> Iterator[Edited]:
-    """`end` with a field filled that is empty in a new record, or that only others of its kind have; none of those in `except_for`."""
+    """`end` with a field filled that is empty in a new record, or that only others of its kind have; none of
+    those in `except_for`."""
     file = end.file(effect.container)
     if effect.area != "file" or file is None or file.text is None or file.truncated:
         return

@@ -1,7 +1,8 @@
 """What differs between two trees. Linear in their size.
 
-Fields and records are matched by their names. Parts that only have a position are matched by their content in order, and
-what is left between two matches is paired as long as it is alike, so a line that changed is one change, not two.
+Fields and records are matched by their names. Parts that only have a position are matched by their content in
+order, and what is left between two matches is paired as long as it is alike, so a line that changed is one
+change, not two.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def match_parts(
 ) -> tuple[list[tuple[Node, Node]], list[Node], list[Node]]:
     """Parts that belong together, parts that are gone, parts that are new; each in the order of the text.
 
-    A field, such as a table, is known by its name alone: one with another name is another one, whatever it holds.
+    A field, such as a table, is known by its name alone: one with another name is another one, whatever it
+    holds.
     """
     named = {node.name: node for node in before if node.naming != "position"}
     partner: dict[int, Node] = {}
@@ -137,9 +139,8 @@ def _match_content(
 
 
 def alike(old: Node, new: Node) -> bool:
-    """Whether `new` can be what became of `old`: the same kind of group, a text that shares half of its words or ends, an id
-    in the place of another one.
-    """
+    """Whether `new` can be what became of `old`: the same kind of group, a text that shares half of its words
+    or ends, an id in the place of another one."""
     if old.naming == "record" and new.naming == "record":
         return False
     if old.value is None or new.value is None:
@@ -155,7 +156,8 @@ def alike(old: Node, new: Node) -> bool:
 
 
 def _similar(first: str, second: str) -> bool:
-    """Whether two texts share their ends, or their words, for the larger part. Linear, unlike an edit distance."""
+    """Whether two texts share their ends, or their words, for the larger part. Linear, unlike an edit
+    distance."""
     if not first.strip() or not second.strip():
         return first.strip() == second.strip()
     longest = max(len(first), len(second))

@@ -1,7 +1,8 @@
-"""Evidence made from evidence by editing the state at the end: effects undone, altered, moved; something beside them lost.
+"""Evidence made from evidence by editing the state at the end: effects undone, altered, moved; something
+beside them lost.
 
-Every edit gives new, valid evidence whose files really hold the edited text, with its size and hash. An edit that cannot be
-expressed (a value that the format cannot hold there, a picture) gives None.
+Every edit gives new, valid evidence whose files really hold the edited text, with its size and hash. An edit
+that cannot be expressed (a value that the format cannot hold there, a picture) gives None.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evid
 
 
 def moved(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with the same change somewhere else: the value in a sibling's place, the new file under another name."""
+    """`end` with the same change somewhere else: the value in a sibling's place, the new file under another
+    name."""
     if effect.area != "file" or effect.kind == "removed":
         return
     if not effect.address:
@@ -88,7 +90,8 @@ def moved(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
 def losses(start: Evidence, end: Evidence) -> Iterator[Edited]:
     """`end` with something lost that was there at the start and that the performance had left alone.
 
-    For each changed file: one unchanged part, and all unchanged parts; then one other file, and all other files.
+    For each changed file: one unchanged part, and all unchanged parts; then one other file, and all other
+    files.
     """
     for path in changed_paths(start, end):
         yield from _lost_parts(start, end, path)
@@ -253,7 +256,8 @@ def _moved_value(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edi
 
 
 def _siblings(tree: Node, address: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Where the same value could have gone by mistake: the same field of another record, another field of this record."""
+    """Where the same value could have gone by mistake: the same field of another record, another field of
+    this record."""
     if len(address) > 1:
         records = tree.at(address[:-2])
         for record in records.children if records is not None else ():

@@ -1,6 +1,7 @@
 """The effects of a performance: what differs between two pieces of evidence, in terms of the parameters.
 
-This is the one place where states are compared. Only files whose content differs are read, and each text is read once.
+This is the one place where states are compared. Only files whose content differs are read, and each text is
+read once.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ def effects(
 ) -> tuple[Effect, ...]:
     """What is different at `end`, container by container, outermost first.
 
-    A file that was made is an effect with an empty address, followed by what is in it; one that was removed is an effect
-    with an empty address. A file that changed
-    has one effect per change that its format tells; where the format tells none (pictures, texts that were cut), one
-    effect with an empty address. Files that applications write for themselves are left out. Of files only `files` are looked
-    at where they are given, and the screen only if it matters.
+    A file that was made is an effect with an empty address, followed by what is in it; one that was removed
+    is an effect with an empty address. A file that changed has one effect per change that its format tells;
+    where the format tells none (pictures, texts that were cut), one effect with an empty address. Files that
+    applications write for themselves are left out. Of files only `files` are looked at where they are given,
+    and the screen only if it matters.
     """
     builder = _Builder(start, end, parameters)
     found: list[Effect] = []
@@ -59,14 +60,16 @@ def effects(
 
 
 def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
-    """Paths of files that were made, removed or changed, sorted; those that applications write for themselves left out."""
+    """Paths of files that were made, removed or changed, sorted; those that applications write for themselves
+    left out."""
     old, new = start.files_by_path(), end.files_by_path()
     differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
     return tuple(sorted(path for path in differing if not is_volatile(path)))
 
 
 def changed_folders(start: Evidence, end: Evidence) -> tuple[str, ...]:
-    """Folders of the user that were made or removed, sorted; hidden ones and those of applications left out."""
+    """Folders of the user that were made or removed, sorted; hidden ones and those of applications left
+    out."""
     found = set(start.directories) ^ set(end.directories)
     return tuple(
         sorted(
@@ -78,7 +81,8 @@ def changed_folders(start: Evidence, end: Evidence) -> tuple[str, ...]:
 
 
 def file_changes(old: FileState | None, new: FileState | None) -> tuple[str, tuple[Change, ...]]:
-    """Format and changes of a file that exists at the start, at the end, or at both; no changes where it holds no text."""
+    """Format and changes of a file that exists at the start, at the end, or at both; no changes where it
+    holds no text."""
     path = (new or old or _NO_FILE).path
     before = None if old is None else old.text
     after = None if new is None else new.text
@@ -116,9 +120,10 @@ def generalised(
     *,
     known: bool = False,
 ) -> tuple[str, ...]:
-    """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a record has for a key become
-    `*`: another row of the table is the same work with other parameters. So do ids of changed records that are `known` by a parameter,
-    and numbers of one or two digits: a weight of 2 is the number of the second row by chance.
+    """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a
+    record has for a key become `*`: another row of the table is the same work with other parameters. So do
+    ids of changed records that are `known` by a parameter, and numbers of one or two digits: a weight of 2 is
+    the number of the second row by chance.
     """
     segments = []
     for segment, naming in zip(address, namings, strict=True):
@@ -158,7 +163,8 @@ class _Builder:
             )
 
     def _is_known(self, change: Change) -> bool:
-        """Whether the record around a change is one that a parameter names, such as the tab with that label."""
+        """Whether the record around a change is one that a parameter names, such as the tab with that
+        label."""
         values = [value for value in self._parameters.values() if len(value) >= _SHORTEST_SOURCE]
         held = change.parents[0].children if change.parents is not None else ()
         return any(child.value in values for child in held if child.value)
@@ -238,7 +244,8 @@ class _Builder:
 
 
 def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
-    """What the screen shows, by control type and text: the content, or the state, of each control of an application."""
+    """What the screen shows, by control type and text: the content, or the state, of each control of an
+    application."""
     shown: dict[tuple[str, ...], str] = {}
     for control in controls:
         if control.application == "environment":

@@ -31,10 +31,11 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     """The effects of each performance, told apart. An effect is essential if all of these hold:
 
     - Every performance with the same parameters has it at the same address, and with the same value.
-    - Every performance with other parameters has one at the same address in terms of the parameters; or it lies inside of
-      something added that they all have, because what a file or record holds may differ with the parameters.
-    - Its value does not look generated (a time, a hash, a random id), unless all performances agree on it, or it is the id of
-      a record that a parameter names.
+    - Every performance with other parameters has one at the same address in terms of the parameters; or it
+      lies inside of something added that they all have, because what a file or record holds may differ with
+      the parameters.
+    - Its value does not look generated (a time, a hash, a random id), unless all performances agree on it, or
+      it is the id of a record that a parameter names.
     """
     tables = [_Table.of(effects, parameters) for effects, parameters in performances]
     divisions = []
@@ -55,8 +56,9 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
 
 
 def _without_passing(division: Division) -> Division:
-    """What is only open in an editor counts where nothing else lasts: what was saved may be closed afterwards. That a process
-    began a log counts beside something else that lasts; what it says there never does.
+    """What is only open in an editor counts where nothing else lasts: what was saved may be closed
+    afterwards. That a process began a log counts beside something else that lasts; what it says there never
+    does.
     """
     logs = [item for item in division.essential if item.area == "file" and is_log(item.container)]
     opened = [item for item in division.essential if item.area == "file" and is_open_document(item.container)]
@@ -81,7 +83,8 @@ def essential(performances: Sequence[Performance]) -> tuple[tuple[Effect, ...], 
 
 
 def folders_meant(division: Division, start: Evidence, end: Evidence) -> tuple[str, ...] | None:
-    """Folders of the user that a performance made or removed; None where some of them came or went incidentally."""
+    """Folders of the user that a performance made or removed; None where some of them came or went
+    incidentally."""
     changed = changed_folders(start, end)
     meant = {item.container for item in division.essential if item.area == "directory"}
     return changed if meant.issuperset(changed) else None
@@ -104,7 +107,8 @@ class _Table:
         return table
 
     def at(self, effect: Effect, parameters: Mapping[str, str]) -> set[str | None] | None:
-        """What this performance ended with where `effect` of another one is; None where it has no such effect."""
+        """What this performance ended with where `effect` of another one is; None where it has no such
+        effect."""
         for key in (effect.key, _plain_key(effect, parameters), _reference_key(effect)):
             found = self.values.get(key) if key else None
             if found is not None:

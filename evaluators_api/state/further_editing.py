@@ -1,4 +1,5 @@
-"""Evidence in which something else was changed or shown as well, or the right thing stands at the wrong end of a text."""
+"""Evidence in which something else was changed or shown as well, or the right thing stands at the wrong end
+of a text."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _IN_RECORD = 2
 
 
 def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with a line that was added to a text, or an entry that was added to a ledger, at its beginning."""
+    """`end` with a line that was added to a text, or an entry that was added to a ledger, at its
+    beginning."""
     old, new = start.file(effect.container), end.file(effect.container)
     if effect.area != "file" or not effect.address or old is None or new is None or new.text is None:
         return
@@ -54,7 +56,8 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
 
 
 def put_before(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with a new file that continues another one the other way round: first what was added, then what the other held."""
+    """`end` with a new file that continues another one the other way round: first what was added, then what
+    the other held."""
     new = end.file(effect.container)
     if effect.area != "file" or effect.address or start.file(effect.container) is not None:
         return
@@ -64,13 +67,15 @@ def put_before(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edite
         behind = [line for line in lines[len(held) :] if line.strip()]
         if held and behind and lines[: len(held)] == held:
             yield Edited(
-                f"{effect.container}: {behind[0][:60]!r} stands before what {source.path} held, and not at the end",
+                f"{effect.container}: {behind[0][:60]!r} stands before what {source.path} held, and not at"
+                " the end",
                 with_text(end, effect.container, "\n".join([*behind, *held, ""])),
             )
 
 
 def emptied_texts(end: Evidence, folder: str, except_for: set[str]) -> Iterator[Edited]:
-    """`end` with a text in another file below `folder` emptied, as by cutting it out instead of copying it."""
+    """`end` with a text in another file below `folder` emptied, as by cutting it out instead of copying
+    it."""
     emptied = ((file, _rewritten(file, _nothing)) for file in kept_files(end, folder, except_for))
     for file, text in islice(((file, text) for file, text in emptied if text is not None), _MOST):
         yield Edited(f"{file.path}: a text in it was emptied as well", with_text(end, file.path, text))
@@ -208,7 +213,8 @@ def _nothing(value: str) -> str:
 
 
 def _rewritten(file: FileState, alter: Callable[[str], str], *, lines: bool = False) -> str | None:
-    """The text of a file with its longest text altered; None where there is none that can be. Plain texts only with `lines`."""
+    """The text of a file with its longest text altered; None where there is none that can be. Plain texts
+    only with `lines`."""
     if file.text is None or file.truncated:
         return None
     name, tree = read(file.path, file.text)

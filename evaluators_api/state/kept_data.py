@@ -13,18 +13,21 @@ _DATABASE = "database"
 
 
 def is_kept(path: str) -> bool:
-    """Whether a file is one in which an application keeps its data, and neither one that it writes for itself nor what is only open.
+    """Whether a file is one in which an application keeps its data, and neither one that it writes for itself
+    nor what is only open.
 
     >>> is_kept(".applications/desk/shop.db"), is_kept(".applications/desk/shop.db-wal"), is_kept("Documents/a.txt")
     (True, False, False)
-    """
+    """  # noqa: E501
     return path.startswith(APPLICATIONS) and not is_passing_file(path)
 
 
 def kept_counts(start: Evidence, end: Evidence, within: tuple[str, ...] = ()) -> RecordCounts | None:
-    """Records of all that applications keep, without what they write for themselves; None where a change cannot be read.
+    """Records of all that applications keep, without what they write for themselves; None where a change
+    cannot be read.
 
-    A file that is new or gone counts as one record; of the others only what is at or below the address `within` counts.
+    A file that is new or gone counts as one record; of the others only what is at or below the address
+    `within` counts.
     """
     before, after = start.files_by_path(), end.files_by_path()
     added = removed = changed = 0
@@ -39,7 +42,8 @@ def kept_counts(start: Evidence, end: Evidence, within: tuple[str, ...] = ()) ->
 
 
 def changed_kept_files(start: Evidence, end: Evidence) -> tuple[str, ...]:
-    """Files in which applications keep their data and of which a record is new, gone or changed, or of which nobody can tell; sorted.
+    """Files in which applications keep their data and of which a record is new, gone or changed, or of which
+    nobody can tell; sorted.
 
     Times and ids that an application writes by itself do not count.
     """
@@ -60,7 +64,8 @@ def changed_kept_files(start: Evidence, end: Evidence) -> tuple[str, ...]:
 def file_counts(
     before: FileState | None, after: FileState | None, within: tuple[str, ...] = ()
 ) -> RecordCounts | None:
-    """Records of a file that are new, gone and changed, at or below the address `within`; None where its text was not kept whole.
+    """Records of a file that are new, gone and changed, at or below the address `within`; None where its text
+    was not kept whole.
 
     A file that is new or gone counts as one record.
     """

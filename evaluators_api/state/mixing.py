@@ -1,4 +1,5 @@
-"""Evidence in which the right values are there, but not together: two of them exchanged, or a record in two halves."""
+"""Evidence in which the right values are there, but not together: two of them exchanged, or a record in two
+halves."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _Address = tuple[str, ...]
 
 
 def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:
-    """`end` with two of the values that `wanted` left in one record exchanged, or those of one field in two records."""
+    """`end` with two of the values that `wanted` left in one record exchanged, or those of one field in two
+    records."""
     for path, name, text, leaves in _new_values(start, end, wanted):
         form, tree = all_formats()[name], read(path, text)[1]
         for one, two in _neighbours(leaves):
@@ -39,7 +41,8 @@ def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Ite
 def halved(
     start: Evidence, end: Evidence, wanted: Collection[Effect], other: Callable[[str], str]
 ) -> Iterator[Edited]:
-    """`end` with a record that `wanted` added there twice, each with one half of its values and `other` ones for the rest."""
+    """`end` with a record that `wanted` added there twice, each with one half of its values and `other` ones
+    for the rest."""
     for path, name, text, leaves in _new_values(start, end, wanted):
         form, tree = all_formats()[name], read(path, text)[1]
         for address, record in _added_records(start, end, path):
@@ -68,7 +71,8 @@ def halved(
 def _new_values(
     start: Evidence, end: Evidence, wanted: Collection[Effect]
 ) -> Iterator[tuple[str, str, str, dict[_Address, Node]]]:
-    """Each changed file with its format, its text, and the values that `wanted` left in it, in the order of the text."""
+    """Each changed file with its format, its text, and the values that `wanted` left in it, in the order of
+    the text."""
     for path in dict.fromkeys(effect.container for effect in wanted if effect.area == "file"):
         old, new = start.file(path), end.file(path)
         if new is None or new.text is None or new.truncated:

@@ -1,4 +1,5 @@
-"""The tree that every format is read into: values at addresses, each with the place in the text where it stands."""
+"""The tree that every format is read into: values at addresses, each with the place in the text where it
+stands."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Naming = Literal["field", "record", "position", "schema"]
-"""What a node's name is: a key or column, the id of a record, or a mere position among its siblings. `schema` is a field that
-describes the records beside it: the names of the columns, the number of rows."""
+"""What a node's name is: a key or column, the id of a record, or a mere position among its siblings. `schema`
+is a field that describes the records beside it: the names of the columns, the number of rows."""
 Span = tuple[int, int]
 """Where something stands in the text: start, and end (exclusive)."""
 
@@ -29,7 +30,8 @@ class Node:
     children: tuple[Node, ...] = ()
     """Parts of a group, in the order of the text."""
     extent: Span | None = None
-    """What goes from the text when the node is removed, separators included; None where it cannot be removed alone."""
+    """What goes from the text when the node is removed, separators included; None where it cannot be removed
+    alone."""
     whole: Span | None = None
     """The node with its key, without separators; None where that is `raw`."""
     digest: int = 0
@@ -83,7 +85,8 @@ def group(
 
 
 def separated(spans: list[Span]) -> list[Span]:
-    """The extents of list items at `spans`: each with the separator behind it, the last with the one before it."""
+    """The extents of list items at `spans`: each with the separator behind it, the last with the one before
+    it."""
     if len(spans) < 2:
         return list(spans)
     extents = [(start, spans[index + 1][0]) for index, (start, _) in enumerate(spans[:-1])]
@@ -91,7 +94,8 @@ def separated(spans: list[Span]) -> list[Span]:
 
 
 def trimmed(text: str, start: int, end: int) -> Span:
-    """The part of `text` from `start` to `end` without the white space around it; empty at `start` where nothing is left.
+    """The part of `text` from `start` to `end` without the white space around it; empty at `start` where
+    nothing is left.
 
     >>> trimmed("a:  b ", 2, 6), trimmed("a:  ", 2, 4)
     ((4, 5), (2, 2))
@@ -123,7 +127,8 @@ def unique_names(names: list[str]) -> list[str]:
 
 
 ID_KEYS = ("id", "key", "uuid", "name")
-"""Members that tell the objects of a list apart; the first that all of them have, each with another value, counts."""
+"""Members that tell the objects of a list apart; the first that all of them have, each with another value,
+counts."""
 
 
 def identities(items: list[Node]) -> list[str] | None:

@@ -38,13 +38,16 @@ class Format(Protocol):
         ...
 
     def encode(self, value: str, node: Node, text: str) -> str | None:
-        """How `value` is written in the place of the leaf `node` of `text`; None where it cannot stand there."""
+        """How `value` is written in the place of the leaf `node` of `text`; None where it cannot stand
+        there."""
         ...
 
-    # A format may also define `finish(before, after)` and `without_layout(tree)`; see `finished` and `LaidOut`.
+    # A format may also define `finish(before, after)` and `without_layout(tree)`; see `finished` and
+    # `LaidOut`.
 
     def insert(self, text: str, parent: Node, index: int, raw: str) -> str | None:
-        """`text` with one more part, written `raw`, at `index` of the group `parent`; None where that cannot be."""
+        """`text` with one more part, written `raw`, at `index` of the group `parent`; None where that cannot
+        be."""
         ...
 
 
@@ -81,13 +84,15 @@ def read(path: str, text: str) -> tuple[str, Node]:
 
 
 def finished(name: str, before: str, after: str) -> str:
-    """`after`, an edit of `before`, with what the format called `name` writes itself, such as the number of rows."""
+    """`after`, an edit of `before`, with what the format called `name` writes itself, such as the number of
+    rows."""
     finish = getattr(all_formats()[name], "finish", None)
     return after if finish is None else str(finish(before, after))
 
 
 def meaning(name: str, tree: Node) -> Node:
-    """`tree` without what only its writing adds in the format called `name`, such as how wide a column is; to compare, not to edit."""
+    """`tree` without what only its writing adds in the format called `name`, such as how wide a column is; to
+    compare, not to edit."""
     form = all_formats()[name]
     return form.without_layout(tree) if isinstance(form, LaidOut) else tree
 

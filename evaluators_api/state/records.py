@@ -1,4 +1,5 @@
-"""Records in trees: rows, objects, elements, sections; what they hold, and how many were added, removed or changed."""
+"""Records in trees: rows, objects, elements, sections; what they hold, and how many were added, removed or
+changed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _NOTHING = frozenset({"", "0", "[]", "{}", "false", "none", "null"})
 
 
 def records_of(tree: Node, within: str = "") -> Iterator[Node]:
-    """Groups that hold values, below the address `within`, whose parts are separated by '/'; all of them by default."""
+    """Groups that hold values, below the address `within`, with parts separated by '/'; all by default."""
     return _records_below(tree.at(parts_of(within)), inside_others=True)
 
 
@@ -49,7 +50,8 @@ def _records_below(top: Node | None, *, inside_others: bool) -> Iterator[Node]:
 
 
 def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The innermost record around `address`: its own address, and its values by name; none if nothing there has names."""
+    """The innermost record around `address`: its own address, and its values by name; none if nothing there
+    has names."""
     for depth in range(len(address) - 1, -1, -1):
         place = tuple(address[:depth])
         node = tree.at(place)
@@ -66,7 +68,8 @@ def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], 
 def holds(record: Node, fields: Mapping[str, str]) -> bool:
     """Whether a record has all these fields with exactly these values.
 
-    In a name such as `postings/*/account` the `*` is one item of the list, the same for all names with that beginning.
+    In a name such as `postings/*/account` the `*` is one item of the list, the same for all names with that
+    beginning.
     """
     plain = {name: value for name, value in fields.items() if _ITEM not in name}
     if not all(
@@ -82,7 +85,8 @@ def holds(record: Node, fields: Mapping[str, str]) -> bool:
 
 
 def reference(tree: Node, value: str, names: Iterable[str]) -> tuple[str, str, str] | None:
-    """The record that `value` refers to, if a person knows it by one of `names`: its id's field, the field of the name, the name."""
+    """The record that `value` refers to, if a person knows it by one of `names`: its id's field, the field of
+    the name, the name."""
     wanted = {name for name in names if name.strip()}
     if not value.strip() or value in wanted:
         return None
@@ -105,7 +109,7 @@ def _one_holds(items: Node | None, wanted: Mapping[str, str]) -> bool:
 
 
 def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
-    """The first record with these fields, then all records that refer to it by its id, in the order of the file."""
+    """The first record with these fields, then all records that refer to it by its id, in file order."""
     records = list(records_of(tree))
     first = next((record for record in records if holds(record, fields)), None)
     if first is None:
@@ -123,7 +127,7 @@ def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
 
 
 def field_of(record: Node, name: str) -> Node | None:
-    """The field called `name`, or at the address `name` below the record; attributes also without their '@'."""
+    """The field called `name`, or at the address `name` below the record; attributes also without '@'."""
     found = record.at((name,)) or record.at((f"@{name}",))
     if found is None and "/" in name:
         found = record.at(parts_of(name))
@@ -146,8 +150,8 @@ def parts_of(address: str) -> tuple[str, ...]:
 
 
 def same_value(wanted: str, found: str) -> bool:
-    """Whether two values are the same: as whole texts, case and the spaces around them included, as numbers, as amounts of one currency,
-    or as switches.
+    """Whether two values are the same: as whole texts, case and the spaces around them included, as numbers,
+    as amounts of one currency, or as switches.
 
     >>> same_value("120", "120.0"), same_value("Desk", "Desk lamp"), same_value("", " "), same_value("True", "true")
     (True, False, True, True)
@@ -155,7 +159,7 @@ def same_value(wanted: str, found: str) -> bool:
     (True, False, False)
     >>> same_value("Desk", "desk"), same_value("Desk", " Desk")
     (False, False)
-    """
+    """  # noqa: E501
     if not wanted.strip() or not found.strip():
         return wanted.strip() == found.strip()
     if written_out(wanted) == written_out(found) or is_cut_of(found, wanted):
@@ -182,7 +186,8 @@ class RecordCounts:
 
 
 def count_records(changes: Sequence[Change]) -> RecordCounts:
-    """Records that `changes` concern. What a history tells of work in several goes counts as if it were done in one."""
+    """Records that `changes` concern. What a history tells of work in several goes counts as if it were done
+    in one."""
     added = removed = 0
     rows: dict[int, list[Node]] = {}
     changed: set[tuple[str, ...]] = set()
@@ -209,8 +214,8 @@ def count_records(changes: Sequence[Change]) -> RecordCounts:
 def repeated_rows(rows: Sequence[Node]) -> int:
     """How many of the new rows of a table would not be there, had the same been done in one go.
 
-    Of several versions of one thing all but one; of notes that a field of a record got a value, all but one where each begins with the
-    value that another one ended with, or where none of them says anything.
+    Of several versions of one thing all but one; of notes that a field of a record got a value, all but one
+    where each begins with the value that another one ended with, or where none of them says anything.
     """
     held = [
         {child.name.casefold(): child.value for child in row.children if child.value is not None}
@@ -234,7 +239,8 @@ def repeated_rows(rows: Sequence[Node]) -> int:
 
 
 def _notes_about_new_records(changes: Sequence[Change]) -> frozenset[int]:
-    """Rows that only note what a record that is new itself says anyway, because it was made first and completed afterwards."""
+    """Rows that only note what a record that is new itself says anyway, because it was made first and
+    completed afterwards."""
     new = [
         change.after
         for change in changes
@@ -264,7 +270,7 @@ def is_note_of_change(fields: Iterable[str]) -> bool:
 
     >>> is_note_of_change(["ticket", "field", "oldvalue", "newvalue"]), is_note_of_change(["title", "newsletter"])
     (True, False)
-    """
+    """  # noqa: E501
     names = {name.casefold(): "" for name in fields}
     return bool(_beginning(names, _OLD) and _beginning(names, _NEW))
 
@@ -273,7 +279,8 @@ _CHOICE = re.compile(r"[A-Za-z][A-Za-z./+_-]*|0")
 
 
 def is_choice(value: str) -> bool:
-    """Whether an application may have written a value of itself into a new record where somebody could have chosen another one.
+    """Whether an application may have written a value of itself into a new record where somebody could have
+    chosen another one.
 
     >>> [is_choice(text) for text in ("major", "text/plain", "0", "Two words", "12", "2026-11-22")]
     [True, True, True, False, False, False]
@@ -303,7 +310,8 @@ def _says(value: str) -> bool:
 
 
 def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
-    """Names of the fields that `changes` concern in records that were there and are there; times and generated ids left out."""
+    """Names of the fields that `changes` concern in records that were there and are there; times and
+    generated ids left out."""
     return frozenset(
         "/".join(change.address[len(place) :])
         for change in changes
@@ -315,8 +323,9 @@ def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
 
 
 def filled_fields(tree: Node, changes: Sequence[Change] | None) -> frozenset[str]:
-    """Names of the fields that hold something in new records of `tree`; all its records are new where there are no `changes` to a
-    former state. Times and generated ids are left out; a switch that is off and a number that is 0 count as nothing.
+    """Names of the fields that hold something in new records of `tree`; all its records are new where there
+    are no `changes` to a former state. Times and generated ids are left out; a switch that is off and a
+    number that is 0 count as nothing.
     """
     if changes is None:
         roots = [tree]
@@ -360,7 +369,8 @@ def _in_record(change: Change) -> bool:
 
 
 def _is_count(change: Change) -> bool:
-    """Whether it is the number of rows of a new table; that of an old one is left only if rows out of sight were changed."""
+    """Whether it is the number of rows of a new table; that of an old one is left only if rows out of sight
+    were changed."""
     return change.namings[-1] == "schema" and change.kind == "added"
 
 

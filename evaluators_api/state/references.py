@@ -1,7 +1,7 @@
 """References: which record stands behind an id that an application made up at random.
 
-Such an id is another one in every performance. What can be compared is what the record of that id holds: the group that
-is called as a parameter says.
+Such an id is another one in every performance. What can be compared is what the record of that id holds: the
+group that is called as a parameter says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class References:
         self._found: dict[str, str] = {}
 
     def named(self, value: str | None) -> str:
-        """Templates of the parameters that the record with the id `value` holds, sorted; empty for none, and for what is no id."""
+        """Templates of the parameters that the record with the id `value` holds, sorted; empty for none, and
+        for what is no id."""
         if value is None or not self._names or not is_identity(value):
             return ""
         if value not in self._found and len(self._found) < MOST_LOOKED_UP:
@@ -56,7 +57,8 @@ class References:
 
 
 def is_own_id(field: str) -> bool:
-    """Whether a field of this name holds the id of the record it stands in, not one that refers to another record."""
+    """Whether a field of this name holds the id of the record it stands in, not one that refers to another
+    record."""
     return field.casefold() in _OWN_ID
 
 

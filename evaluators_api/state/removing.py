@@ -1,4 +1,5 @@
-"""Evidence in which something of the same kind was removed instead of what a performance removed, or only what was in it."""
+"""Evidence in which something of the same kind was removed instead of what a performance removed, or only
+what was in it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _ROWS = "rows"
 
 
 def removed_elsewhere(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with what `effect` removed back in its place, and a sibling gone instead: another row, another file of the kind."""
+    """`end` with what `effect` removed back in its place, and a sibling gone instead: another row, another
+    file of the kind."""
     if effect.area != "file" or effect.kind != "removed":
         return
     restored = undone(start, end, effect)
@@ -29,7 +31,8 @@ def removed_elsewhere(start: Evidence, end: Evidence, effect: Effect) -> Iterato
 
 
 def only_emptied(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with what `effect` removed still there and nothing in it: a table without its rows, a note without its text."""
+    """`end` with what `effect` removed still there and nothing in it: a table without its rows, a note
+    without its text."""
     if effect.area == "file" and effect.kind == "removed" and not effect.address:
         yield from _emptied_file(start, end, effect.container)
         return
@@ -88,7 +91,8 @@ def _sibling_in_file(start: Evidence, restored: Evidence, effect: Effect) -> Ite
         text = finished(name, new.text, new.text[:begin] + new.text[finish:])
         if read(new.path, text)[0] == name:
             yield Edited(
-                f"{new.path}: {node.content()[:_SHOWN]!r} was removed instead of {' / '.join(effect.address)}",
+                f"{new.path}: {node.content()[:_SHOWN]!r} was removed instead of"
+                f" {' / '.join(effect.address)}",
                 with_text(restored, new.path, text),
             )
             return
@@ -119,7 +123,8 @@ def _sibling_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterat
 
 
 def _kind(path: str) -> tuple[str, str]:
-    """What files have in common that can be taken for each other: folder and ending, names that an application makes up left out."""
+    """What files have in common that can be taken for each other: folder and ending, names that an
+    application makes up left out."""
     folder, _, name = steady_path(path).rpartition("/")
     return folder, name.rpartition(".")[2] if "." in name else ""
 

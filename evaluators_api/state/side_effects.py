@@ -1,6 +1,7 @@
 """Which effects of an attempt go beyond what its work has to change.
 
-Pure comparison of lists of effects; `taskloom.synthesis.replay.side_effects` knows which ones are to be expected.
+Pure comparison of lists of effects; `taskloom.synthesis.replay.side_effects` knows which ones are to be
+expected.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _MOST_EXAMPLES = 10
 
 
 def place(effect: Effect, parameters: Mapping[str, str]) -> Place:
-    """Where an effect is when the same is done with `parameters`: those that it was computed with, or others."""
+    """Where an effect is when the same is done with `parameters`: those that it was computed with, or
+    others."""
     path = filled(effect.container_template, parameters) if effect.container_template else effect.container
     container = "/".join(ANY if is_generated(part) else part for part in path.split("/"))
     address = (filled(part, parameters) for part in effect.address_template)
@@ -41,13 +43,14 @@ def side_effects(
 ) -> SideEffects:
     """The lasting effects in `found` beyond those `expected`.
 
-    Effects inside of something new or lost count with it. An effect at an expected place is no side effect, whatever its value: a
-    wrong value is a wrong outcome.
+    Effects inside of something new or lost count with it. An effect at an expected place is no side effect,
+    whatever its value: a wrong value is a wrong outcome.
 
     Args:
         found: effects of the attempt, outermost first, computed without parameters.
         expected: how often each place may change.
-        housekeeping: places that applications also change on their own; any number of changes there is expected.
+        housekeeping: places that applications also change on their own; any number of changes there is
+            expected.
     """
     left = Counter(expected)
     counts: Counter[str] = Counter()
@@ -74,7 +77,8 @@ def side_effects(
 
 
 def lasting(effects: Iterable[Effect]) -> Iterator[Effect]:
-    """Effects on files and folders; clipboard, window, screen and what is only open are means, not possessions."""
+    """Effects on files and folders; clipboard, window, screen and what is only open are means, not
+    possessions."""
     return (
         effect for effect in effects if effect.area in _LASTING and not is_open_document(effect.container)
     )

@@ -1,4 +1,5 @@
-"""Values in terms of the parameters: where a parameter's value stands in a text, its name stands in the template."""
+"""Values in terms of the parameters: where a parameter's value stands in a text, its name stands in the
+template."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::(name|stem))?\}")
 
 
 def templated(text: str, parameters: Mapping[str, str]) -> str:
-    """`text` with every whole-word occurrence of a parameter's value as `{parameter}`; braces of the text are doubled.
+    """`text` with every whole-word occurrence of a parameter's value as `{parameter}`; braces of the text are
+    doubled.
 
     For a path its file name is written `{parameter:name}` and its name without suffix `{parameter:stem}`.
 

@@ -1,4 +1,5 @@
-"""What applications write for themselves and says nothing about a subtask: logs, locks, caches; times and generated ids."""
+"""What applications write for themselves and says nothing about a subtask: logs, locks, caches; times and
+generated ids."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def is_volatile(path: str) -> bool:
     (True, True, False)
     >>> is_volatile(".applications/x/.config.json"), is_volatile("Documents/.hidden"), is_volatile("Documents/a.bak")
     (True, False, False)
-    """
+    """  # noqa: E501
     if is_log(path):
         return False
     location = PurePosixPath(path.casefold())
@@ -71,7 +72,8 @@ def is_volatile(path: str) -> bool:
 
 
 def is_passing_file(path: str) -> bool:
-    """Whether a file is none that somebody could lose: applications write it for themselves, or it is only open."""
+    """Whether a file is none that somebody could lose: applications write it for themselves, or it is only
+    open."""
     return is_volatile(path) or is_open_document(path)
 
 
@@ -86,7 +88,7 @@ def is_volatile_table(name: str) -> bool:
 
     >>> [is_volatile_table(name) for name in ("cache", "session_attribute", "sqlite_sequence", "orders", "caches_of_gold")]
     [True, True, True, False, False]
-    """
+    """  # noqa: E501
     return _TABLES.fullmatch(name) is not None
 
 
@@ -98,7 +100,7 @@ def steady_path(path: str) -> str:
     'files/*/*/*.csv'
     >>> steady_path("Documents/a.csv")
     'Documents/a.csv'
-    """
+    """  # noqa: E501
     parts = path.split("/")
     generated = [is_generated(PurePosixPath(part).stem) for part in parts]
     found = []
@@ -110,11 +112,12 @@ def steady_path(path: str) -> str:
 
 
 def is_passing(text: str) -> bool:
-    """Whether a text on the screen tells a time, a count or a number that changes by itself, or nothing at all.
+    """Whether a text on the screen tells a time, a count or a number that changes by itself, or nothing at
+    all.
 
     >>> [is_passing(text) for text in ("pid 6, uptime 0:00:01", "Nov 22 10:09 AM", "running", "3:20", "Not started")]
     [True, True, False, True, False]
-    """
+    """  # noqa: E501
     return any(character.isdigit() for character in text) or not any(map(str.isalpha, text))
 
 
@@ -126,13 +129,14 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,44}")
 
 
 def is_generated(value: str) -> bool:
-    """Whether a value looks like a time with its seconds or date, a hash, or a random id, rather than something a person entered.
+    """Whether a value looks like a time with its seconds or date, a hash, or a random id, rather than
+    something a person entered.
 
     >>> [is_generated(text) for text in ("2026-11-22T08:15:19.669Z", "aqKdgXWaQoVxcgUtqEy7", "20261122081519669")]
     [True, True, True]
     >>> [is_generated(text) for text in ("2026-11-22", "Quarterly report", "1250.00", "meeting-notes-for-monday")]
     [False, False, False, False]
-    """
+    """  # noqa: E501
     return _GENERATED.search(value) is not None or _is_token(value)
 
 
@@ -157,7 +161,7 @@ def is_identity(value: str) -> bool:
     [True, True, True]
     >>> [is_identity(text) for text in ("1795402302", "2026-11-22T08:15:19.669Z", "Opening hours", "12")]
     [False, False, False, False]
-    """
+    """  # noqa: E501
     return _IDENTITY.fullmatch(value.casefold()) is not None or _is_token(value)
 
 
@@ -195,7 +199,7 @@ def is_first_time(field: str, before: str, after: str) -> bool:
 
     >>> is_first_time("last_checked", "0", "1795402302"), is_first_time("closed_at", "null", "2026-11-22T08:15:19Z")
     (True, False)
-    """
+    """  # noqa: E501
     words = {word.casefold() for word in _WORDS.findall(field)}
     noted = _TIME.fullmatch(after.strip()) is not None
     return noted and before.strip().casefold() in _NEVER and bool(words & _OF_ITSELF)

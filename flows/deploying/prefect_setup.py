@@ -1,4 +1,5 @@
-"""What a Prefect server needs once for taskloom's deployments: a work pool, and limits that all runs share."""
+"""What a Prefect server needs once for taskloom's deployments: a work pool, and limits that all runs
+share."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def limits_of(settings: Settings) -> list[SharedLimit]:
 
 
 async def set_up(settings: Settings) -> list[SharedLimit]:
-    """Create the work pool and the limits; limits that exist are set to what the settings say. Returns the limits."""
+    """Create the work pool and the limits; limits that exist are set to what the settings say. Returns the
+    limits."""
     limits = limits_of(settings)
     async with get_client() as client:
         with suppress(ObjectAlreadyExists):  # it stays as its owner has set it since

@@ -1,4 +1,5 @@
-"""Deployments that one process serves itself: it makes the schedule known and starts the runs when they are due."""
+"""Deployments that one process serves itself: it makes the schedule known and starts the runs when they are
+due."""
 
 from __future__ import annotations
 

@@ -44,14 +44,15 @@ def read_evidence_folder(folder: Path) -> EvidenceFolder:
     """Read a folder of evidence.
 
     Raises:
-        CommandError: no such folder, no positive recording, or a file that is not a record; the file is named.
+        CommandError: no such folder, no positive recording, or a file that is not a record; the file is
+            named.
     """
     if not folder.is_dir():
         raise CommandError(f"There is no folder {folder}.")
     if not (folder / _POSITIVE).is_file():
         raise CommandError(
-            f"{folder} holds no {_POSITIVE}, the recording in which the subtask was done; `taskloom verify --subtask ID"
-            " --save DIR` writes such a folder from a dataset."
+            f"{folder} holds no {_POSITIVE}, the recording in which the subtask was done; `taskloom verify"
+            " --subtask ID --save DIR` writes such a folder from a dataset."
         )
     subtask_file = folder / _SUBTASK
     subtask = _read(subtask_file, Subtask, "subtask") if subtask_file.is_file() else None
@@ -68,7 +69,8 @@ def read_evidence_folder(folder: Path) -> EvidenceFolder:
 def write_evidence_folder(
     folder: Path, positive: Trajectory, others: Sequence[Trajectory], subtask: Subtask, source: str
 ) -> None:
-    """Write a folder that `read_evidence_folder` reads, and the evaluation function beside it as `function.py`.
+    """Write a folder that `read_evidence_folder` reads, and the evaluation function beside it as
+    `function.py`.
 
     Raises:
         CommandError: the folder exists and is not empty, or cannot be written.

@@ -121,8 +121,8 @@ def stored_functions(
 ) -> Iterator[StoredFunction]:
     """Accepted functions with their evidence, of all subtasks or of one.
 
-    Pictures are loaded if the function reads them, and always with `pictures`; a recording whose pictures were not kept
-    is returned without them.
+    Pictures are loaded if the function reads them, and always with `pictures`; a recording whose pictures
+    were not kept is returned without them.
     """
     subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
     rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]

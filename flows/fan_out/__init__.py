@@ -1,4 +1,5 @@
-"""Fan-out: items of one run done in other processes, here or on other machines; this process alone writes and pays.
+"""Fan-out: items of one run done in other processes, here or on other machines; this process alone writes and
+pays.
 
 home               answers what workers ask of the run: replies of models, applications, verified subtasks
 frames             how both sides talk: signed frames over TCP

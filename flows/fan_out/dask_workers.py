@@ -59,8 +59,8 @@ class DaskWorkers:
             done = await _unless(self.failed, _result(future))
         except KilledWorker as error:
             raise WorkersLostError(
-                f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept. If memory ran"
-                " out, lower `environments`; their own logs say more"
+                f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept."
+                " If memory ran out, lower `environments`; their own logs say more"
             ) from error
         finally:
             future.release()  # type: ignore[no-untyped-call]
@@ -107,8 +107,8 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
             await _unless(failed, joined(1, timeout=_STARTING_SECONDS))
         except (OSError, TimeoutError) as error:
             raise WorkersLostError(
-                f"no Dask worker answers at {chosen.scheduler or 'this machine'}: {error}; start a scheduler and workers"
-                " (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler"
+                f"no Dask worker answers at {chosen.scheduler or 'this machine'}: {error}; start a scheduler"
+                " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler"
             ) from error
         address = await resources.enter_async_context(home.answering(chosen.host))
         try:

@@ -16,7 +16,8 @@ _LIBRARIES = {"dask": "distributed", "ray": "ray"}
 
 @asynccontextmanager
 async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
-    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are verified.
+    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are
+    verified.
 
     Raises:
         WorkersLostError: no worker can be reached.
@@ -51,6 +52,6 @@ def check_runner(settings: FanOutSettings) -> None:
     library = _LIBRARIES.get(settings.runner)
     if library is not None and find_spec(library) is None:
         raise RunnerMissingError(
-            f"fan_out.runner is {settings.runner}, and {settings.runner.capitalize()} is not installed: pip install"
-            f" 'taskloom[{settings.runner}]', or set fan_out.runner=threads"
+            f"fan_out.runner is {settings.runner}, and {settings.runner.capitalize()} is not installed: pip"
+            f" install 'taskloom[{settings.runner}]', or set fan_out.runner=threads"
         )

@@ -1,7 +1,7 @@
 """Signed frames over TCP, by which the processes of a run talk.
 
-What is signed with the secret of the run was sent by one of its processes; nothing else is unpickled, or read beyond a few
-bytes. Frames are not encrypted: machines that share a run share a private network.
+What is signed with the secret of the run was sent by one of its processes; nothing else is unpickled, or read
+beyond a few bytes. Frames are not encrypted: machines that share a run share a private network.
 """
 
 from __future__ import annotations

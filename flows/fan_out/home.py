@@ -1,8 +1,9 @@
-"""Home of a fanned-out run: answers what its workers ask, so that one process alone pays, limits and remembers.
+"""Home of a fanned-out run: answers what its workers ask, so that one process alone pays, limits and
+remembers.
 
-Replies of models come from the run's own ledger, within its budget and its limits; verified subtasks and applications are
-those that the run works with. A worker therefore needs no key, no ledger and no warehouse, and nothing of theirs is left
-locked or half written when it is killed.
+Replies of models come from the run's own ledger, within its budget and its limits; verified subtasks and
+applications are those that the run works with. A worker therefore needs no key, no ledger and no warehouse,
+and nothing of theirs is left locked or half written when it is killed.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class HomeAddress:
                 writer.close()
         except (OSError, asyncio.IncompleteReadError) as error:
             raise RunUnreachableError(
-                f"the run at {self.host}:{self.port} does not answer ({type(error).__name__}); if it still runs, set"
-                " fan_out.host to an address of its machine that workers can reach"
+                f"the run at {self.host}:{self.port} does not answer ({type(error).__name__}); if it still"
+                " runs, set fan_out.host to an address of its machine that workers can reach"
             ) from error
         if isinstance(answer, Exception):
             raise answer
@@ -127,8 +128,8 @@ class Home:
             server = await asyncio.start_server(answer, host, 0)
         except OSError as error:
             raise RunUnreachableError(
-                f"fan_out.host is {host}, at which this machine cannot be reached ({error.strerror or error}); name one of its"
-                " own addresses"
+                f"fan_out.host is {host}, at which this machine cannot be reached"
+                f" ({error.strerror or error}); name one of its own addresses"
             ) from None
         try:
             yield HomeAddress(host, server.sockets[0].getsockname()[1], secret)

@@ -20,8 +20,8 @@ _LAST_WORDS = 600
 async def own_workers(count: int, slots: int, failed: asyncio.Future[None]) -> AsyncIterator[str]:
     """A scheduler in this process with `count` workers of `slots` items each; its address.
 
-    It listens on loopback ports that are free, without a dashboard. A worker that is killed is replaced at once. If one ends
-    by itself several times in a row, `failed` gets the error that says why.
+    It listens on loopback ports that are free, without a dashboard. A worker that is killed is replaced at
+    once. If one ends by itself several times in a row, `failed` gets the error that says why.
     """
     import distributed
 

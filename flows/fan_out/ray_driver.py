@@ -1,10 +1,13 @@
-"""The process between a run and Ray: it starts workers of Ray, hands them errands, and gives back what became of them.
+"""The process between a run and Ray: it starts workers of Ray, hands them errands, and gives back what became
+of them.
 
-The run is not itself a driver of Ray. Ray ends its drivers together with the node that they belong to, without a word, and takes
-over their signals; a run would then end without storing what it has finished. This process has a session of its own, so that
-Ctrl-C in a terminal does not reach Ray, and ends when the connection to the run does, however the run ends.
+The run is not itself a driver of Ray. Ray ends its drivers together with the node that they belong to,
+without a word, and takes over their signals; a run would then end without storing what it has finished. This
+process has a session of its own, so that Ctrl-C in a terminal does not reach Ray, and ends when the
+connection to the run does, however the run ends.
 
-It reads none of what it passes on: errands and outcomes are bytes, and only workers import what they work with.
+It reads none of what it passes on: errands and outcomes are bytes, and only workers import what they work
+with.
 """
 
 from __future__ import annotations
@@ -125,7 +128,8 @@ async def _connected(connection: socket.socket, workers: list[Any]) -> None:
 def main() -> None:
     """Drive Ray for the run at the other end of a socket.
 
-    Arguments: descriptor of the socket, folder for Ray's files, address of a cluster or nothing, workers, items side by side, losses.
+    Arguments: descriptor of the socket, folder for Ray's files, address of a cluster or nothing, workers,
+        items side by side, losses.
     """
     descriptor, folder, address, count, slots, losses = sys.argv[1:]
     connection = socket.socket(fileno=int(descriptor))

@@ -1,4 +1,5 @@
-"""Worker processes of Ray, by way of a process that drives them; started here, or in a cluster that runs already."""
+"""Worker processes of Ray, by way of a process that drives them; started here, or in a cluster that runs
+already."""
 
 from __future__ import annotations
 
@@ -119,8 +120,8 @@ class RayWorkers:
         if why:
             return f"Ray could not do an item: {why}"
         return (
-            f"an item lost {self.losses} workers of Ray, one after the other; what was finished is kept. If memory ran out, lower"
-            " `environments`; Ray's own logs say more"
+            f"an item lost {self.losses} workers of Ray, one after the other; what was finished is kept. If"
+            " memory ran out, lower `environments`; Ray's own logs say more"
         )
 
 
@@ -191,13 +192,14 @@ async def _require_cluster(address: str) -> None:
 
 def _no_worker(address: str, why: str) -> WorkersLostError:
     return WorkersLostError(
-        f"no worker of Ray begins at {address or 'this machine'}: {why}; start a cluster to which this machine belongs"
-        " (`ray start`), or leave out fan_out.scheduler"
+        f"no worker of Ray begins at {address or 'this machine'}: {why}; start a cluster to which this"
+        " machine belongs (`ray start`), or leave out fan_out.scheduler"
     )
 
 
 def _variables(*, own: bool) -> dict[str, str]:
-    """The environment of the driver; a cluster of this run's own admits nobody else, and Ray tells nobody that it is used."""
+    """The environment of the driver; a cluster of this run's own admits nobody else, and Ray tells nobody
+    that it is used."""
     variables = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),

@@ -1,4 +1,5 @@
-"""What a worker opens for the errands of a run: environments, the sandbox, and the line home; kept open between errands."""
+"""What a worker opens for the errands of a run: environments, the sandbox, and the line home; kept open
+between errands."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ _places: dict[HomeAddress, RemoteWorkplace] = {}
 
 
 async def do_errand(home: HomeAddress, edition: int, errand: Errand[Done]) -> Done | Exception:
-    """Do one errand of the run that answers at `home`; an error is returned, so that it travels as what it is."""
+    """Do one errand of the run that answers at `home`; an error is returned, so that it travels as what it
+    is."""
     remote = _places.setdefault(home, RemoteWorkplace(home))
     remote.users += 1
     try:

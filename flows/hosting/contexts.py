@@ -1,8 +1,8 @@
 """What a step works with, opened inside the step from a reference to the run.
 
-A flow opens the objects of its run (browsers, databases, models) once and keeps them open. A step in the same process
-and event loop uses those; in another thread, process or machine it opens its own from its settings, and the last step
-there closes them. Steps therefore take and return plain records only, never live objects.
+A flow opens the objects of its run (browsers, databases, models) once and keeps them open. A step in the same
+process and event loop uses those; in another thread, process or machine it opens its own from its settings,
+and the last step there closes them. Steps therefore take and return plain records only, never live objects.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ def check_settings(settings: Settings) -> None:
     """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
-        CommandError: no wanted application can be started, the data folder cannot be written, the writer of functions is
-            to see less than the offline provider needs, or the critic is to decide and no model plays it.
+        CommandError: no wanted application can be started, the data folder cannot be written, the writer of
+            functions is to see less than the offline provider needs, or the critic is to decide and no model
+            plays it.
         RunnerMissingError: the runner of `fan_out` is not installed.
         BudgetInvalidError: a budget cannot be read.
         RequestRejectedError: the file of replies cannot be read.
@@ -36,14 +37,14 @@ def check_settings(settings: Settings) -> None:
     check_files(settings)
     if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):
         raise CommandError(
-            "verification.writer_sees is shape, but the offline provider writes functions from the effects of performances;"
-            " name a model for the role evaluation_writer, or leave writer_sees at automatic"
+            "verification.writer_sees is shape, but the offline provider writes functions from the effects of"
+            " performances; name a model for the role evaluation_writer, or leave writer_sees at automatic"
         )
     deciding = settings.critic.reject_below or settings.critic.minimum_mean
     if deciding and settings.is_offline(ModelRole.CRITIC):
         raise CommandError(
-            "critic.reject_below and critic.minimum_mean need a critic, and no rule plays one; name a model for the role critic,"
-            " or leave them out"
+            "critic.reject_below and critic.minimum_mean need a critic, and no rule plays one; name a model"
+            " for the role critic, or leave them out"
         )
     prepare_data_folder(settings.data)
 

@@ -1,4 +1,5 @@
-"""Ends a run whose requests were written to a file: nothing is rejected, and a run with the replies resumes it."""
+"""Ends a run whose requests were written to a file: nothing is rejected, and a run with the replies resumes
+it."""
 
 from __future__ import annotations
 
@@ -21,6 +22,6 @@ def stop_while_waiting(run: Run, items: int) -> None:
     raise BatchPendingError(
         f"{items} items wait for replies{answered}: {run.calls.written_requests} requests were added to"
         f" {calls.batch_out}. Have them answered, one line of JSON each, as OpenAI's batches do or in short"
-        ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes on from'
-        " here, and writes what the next stage asks, until all is answered."
+        ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes'
+        " on from here, and writes what the next stage asks, until all is answered."
     )

@@ -12,7 +12,8 @@ STAGE = "exploration"
 
 
 def choice_for(run: Run, name: str) -> ExplorationChoice:
-    """Whether `run` explores the application `name`, and why; a run that is resumed stays with what it chose."""
+    """Whether `run` explores the application `name`, and why; a run that is resumed stays with what it
+    chose."""
     choice_id = f"{run.run_id}/{name}"
     made = list(run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]))
     if made:
@@ -32,7 +33,8 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
 
 
 def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: str = "") -> tuple[bool, str]:
-    """Whether a night explores an application whose fingerprint is `now`, and why; the run `run_id` itself does not count."""
+    """Whether a night explores an application whose fingerprint is `now`, and why; the run `run_id` itself
+    does not count."""
     earlier = list(
         warehouse.read(
             ExplorationChoice,
@@ -47,7 +49,8 @@ def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: s
     found = changes(last.fingerprint, now)
     since = last.provenance.run_id
     lost = warehouse.query(
-        "SELECT count(*) FROM rechecks WHERE outcome = 'retired' AND starts_with(subtask_id, ?) AND run_id > ?",
+        "SELECT count(*) FROM rechecks WHERE outcome = 'retired' AND starts_with(subtask_id, ?) AND"
+        " run_id > ?",
         [f"{name}.", since],
     ).scalar()
     if lost:

@@ -22,7 +22,8 @@ SHORTAGE = "shortage"
 def fingerprint_of(
     application: Application, settings: Settings, wishes: Sequence[str] = ()
 ) -> dict[str, str]:
-    """What an exploration of `application`, as the catalogue has it, depends on: a name for each part, and its content or hash."""
+    """What an exploration of `application`, as the catalogue has it, depends on: a name for each part, and
+    its content or hash."""
     entry = application.model_dump(mode="json", exclude={"manual", "version"})
     contents = [content_of(item.content, application) for item in application.fixtures if item.content]
     roles = [role for role in _ROLES if not settings.is_offline(role)]

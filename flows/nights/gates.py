@@ -53,8 +53,10 @@ def _counts(
         value=now.tasks,
         previous=then.tasks if then else None,
         limit=settings.fewest_tasks,
-        explanation=f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if then else ''};"
-        f" gates.fewest_tasks is {settings.fewest_tasks}",
+        explanation=(
+            f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if then else ''};"
+            f" gates.fewest_tasks is {settings.fewest_tasks}"
+        ),
     )
     for gate, what, value, previous, limit in (
         ("tasks_lost", "validated tasks", now.tasks, then.tasks if then else 0, settings.tasks_lost),
@@ -74,16 +76,19 @@ def _counts(
             value=value,
             previous=previous if then else None,
             limit=limit,
-            explanation=f"{value} {what}, {previous} in {before}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
-            if then
-            else f"{value} {what}, and no version to compare with",
+            explanation=(
+                f"{value} {what}, {previous} in {before}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
+                if then
+                else f"{value} {what}, and no version to compare with"
+            ),
         )
 
 
 def _rates(
     settings: GateSettings, now: VersionFigures, then: VersionFigures | None, before: str
 ) -> Iterator[GateResult]:
-    """Rates among what came since the version before, against the rates in it; only a change for the worse counts."""
+    """Rates among what came since the version before, against the rates in it; only a change for the worse
+    counts."""
     for gate, what, part, whole, limit in (
         ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made", settings.task_rejections),
         (
@@ -129,7 +134,8 @@ def _count(figures: VersionFigures, name: str) -> int:
 
 
 def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateResult:
-    """Self-BLEU of new instructions against that of equally many of the version before: it grows with their number."""
+    """Self-BLEU of new instructions against that of equally many of the version before: it grows with their
+    number."""
     old = instructions_of(warehouse, before) if before else []
     new = instructions_of(warehouse, beyond=before) if before else []
     count = min(len(old), len(new), _MOST_COMPARED)
@@ -145,7 +151,9 @@ def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateR
             "held": round(value - previous, 9) <= limit,
             "value": value,
             "previous": previous,
-            "explanation": f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {before} {previous:.2f};"
-            f" gates.variety_lost allows {limit:.2f} more",
+            "explanation": (
+                f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {before}"
+                f" {previous:.2f}; gates.variety_lost allows {limit:.2f} more"
+            ),
         }
     )

@@ -12,7 +12,8 @@ from taskloom.warehouse.store import Warehouse
 
 
 def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = False) -> list[str]:
-    """Hold the present state against the gates and keep the results; what does not hold, in words, if `force` overrules it.
+    """Hold the present state against the gates and keep the results; what does not hold, in words, if `force`
+    overrules it.
 
     Raises:
         CommandError: a gate does not hold.
@@ -22,8 +23,9 @@ def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = Fa
     failed = [item.explanation for item in found if not item.held]
     if failed and not force:
         raise CommandError(
-            f"nothing is published, because {'a gate does' if len(failed) == 1 else 'gates do'} not hold: {'; '.join(failed)}."
-            " Change the limits with the settings gates.…, or publish all the same with --force.",
+            f"nothing is published, because {'a gate does' if len(failed) == 1 else 'gates do'} not hold:"
+            f" {'; '.join(failed)}. Change the limits with the settings gates.…, or publish all the same with"
+            " --force.",
             ExitCode.GATE_FAILED,
         )
     warehouse.write(

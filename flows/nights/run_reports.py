@@ -108,8 +108,8 @@ class RunReport(Record):
         found.append(f"verified {len(self.verified)} subtasks")
         if self.rechecks:
             found.append(
-                f"performed {len(self.rechecks)} verified subtasks again: {counts['holds']} hold, {counts['retired']} retired,"
-                f" {counts['undecided']} undecided"
+                f"performed {len(self.rechecks)} verified subtasks again: {counts['holds']} hold,"
+                f" {counts['retired']} retired, {counts['undecided']} undecided"
             )
         found += [
             f"retired {name}: {reason}" for name, reason in list(self.retired_subtasks.items())[:_SHOWN]
@@ -177,15 +177,17 @@ def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
         retired_tasks=int(number(f"SELECT count(DISTINCT item_id) {rejected} reason = '{SUBTASK_RETIRED}'")),
         composed=int(
             number(
-                "SELECT count(DISTINCT task_id) FROM (SELECT task_id FROM tasks WHERE run_id = $1 AND status <> 'imported' UNION"
-                " SELECT item_id FROM rejections WHERE run_id = $1 AND item_kind = 'task' AND stage NOT IN ('import', 'recheck'))"
+                "SELECT count(DISTINCT task_id) FROM (SELECT task_id FROM tasks WHERE run_id = $1 AND status"
+                " <> 'imported' UNION SELECT item_id FROM rejections WHERE run_id = $1 AND item_kind = 'task'"
+                " AND stage NOT IN ('import', 'recheck'))"
             )
         ),
         validated=int(number("SELECT count(*) FROM tasks WHERE run_id = ? AND status = 'validated'")),
         shortages=tuple(
             str(row[0])
             for row in listed(
-                f"SELECT DISTINCT message {rejected} item_kind = 'composition' AND stage = 'composition' ORDER BY ALL"
+                f"SELECT DISTINCT message {rejected} item_kind = 'composition' AND stage = 'composition'"
+                " ORDER BY ALL"
             )
         ),
         gates=tuple(warehouse.read(GateResult, *of_run)),

@@ -1,4 +1,5 @@
-"""What of a request a dataset still lacks: in a night, `composition` says how many tasks the dataset should hold in all."""
+"""What of a request a dataset still lacks: in a night, `composition` says how many tasks the dataset should
+hold in all."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _CELLS = ", ".join(f"{row.level_column}" for row in TABLE)
 
 
 def wanted_by(run: Run) -> CompositionRequest | None:
-    """The tasks that `run` is to compose: what its settings ask for, in a night without what the dataset holds; None if nothing."""
+    """The tasks that `run` is to compose: what its settings ask for, in a night without what the dataset
+    holds; None if nothing."""
     request = run.settings.composition
     if not run.settings.nights.enabled:
         return request
@@ -31,8 +33,9 @@ def cells_held(warehouse: Warehouse, run_id: str) -> list[Cell]:
 def still_wanted(request: CompositionRequest, held: Iterable[Cell]) -> CompositionRequest | None:
     """The request without what is `held` already; None if nothing is lacking.
 
-    A task counts towards the first quota that allows it and is not yet full. Of quotas per level, each dimension lacks as many
-    tasks as the one that lacks most: what others have too many of is spread over their levels as they were asked for.
+    A task counts towards the first quota that allows it and is not yet full. Of quotas per level, each
+    dimension lacks as many tasks as the one that lacks most: what others have too many of is spread over
+    their levels as they were asked for.
     """
     cells = list(held)
     if request.quotas:

@@ -28,8 +28,8 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
     """Parse a quota and ranges such as `knowledge=hard,instruction=6..8`.
 
     Raises:
-        CommandError: a dimension is unknown or given twice, or a value is neither a level nor a range; the known ones
-            are named.
+        CommandError: a dimension is unknown or given twice, or a value is neither a level nor a range; the
+            known ones are named.
     """
     levels, ranges = [], {}
     for dimension, value in _named_values(text):
@@ -72,7 +72,8 @@ def _named_values(text: str) -> list[tuple[Dimension, str]]:
             raise _no_level(part.strip())
         if dimension in found:
             raise CommandError(
-                f"{dimension} occurs twice, as {found[dimension]} and {value}; write alternatives as {dimension}=easy|medium."
+                f"{dimension} occurs twice, as {found[dimension]} and {value}; write alternatives as"
+                f" {dimension}=easy|medium."
             )
         found[dimension] = value
     return list(found.items())
@@ -179,7 +180,8 @@ def request_of(
 ) -> CompositionRequest:
     """What a run with these settings would compose, changed where something else is given.
 
-    `quotas` replace those of the settings; with `near_duplicates`, tasks that are much like another one count, too.
+    `quotas` replace those of the settings; with `near_duplicates`, tasks that are much like another one
+    count, too.
 
     Raises:
         CommandError: the changes do not fit together or the settings.
@@ -211,7 +213,8 @@ def plan_composition(
 ) -> CompositionAccount:
     """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
 
-    `catalog` is the user's catalogue folder. With `unify`, parameters also take values that other subtasks write or need (`bind_pool`).
+    `catalog` is the user's catalogue folder. With `unify`, parameters also take values that other subtasks
+    write or need (`bind_pool`).
 
     Raises:
         CommandError: a subtask cannot be bound.

@@ -36,15 +36,19 @@ class PlannedNight(Record):
     def describe(self) -> list[str]:
         """The decisions as lines of text."""
         return [
-            f"night: performs {self.rechecked} of {self.verified} verified subtasks again, explores {len(self.explored)}"
-            f" of {len(self.explored) + len(self.left)} applications, composes {self.tasks} tasks beside {self.held} valid ones",
+            (
+                f"night: performs {self.rechecked} of {self.verified} verified subtasks again, explores"
+                f" {len(self.explored)} of {len(self.explored) + len(self.left)} applications, composes"
+                f" {self.tasks} tasks beside {self.held} valid ones"
+            ),
             *(f"  explores {name}: {reason}" for name, reason in self.explored.items()),
             *(f"  leaves {name}: {reason}" for name, reason in self.left.items()),
         ]
 
 
 def plan_night(settings: Settings, applications: Mapping[str, Application]) -> PlannedNight:
-    """The decisions of a night over the dataset as it is; one that was interrupted and would be resumed is not taken into account.
+    """The decisions of a night over the dataset as it is; one that was interrupted and would be resumed is
+    not taken into account.
 
     Raises:
         WarehouseError: the warehouse cannot be read.

@@ -33,7 +33,8 @@ _ROUGH_CALLS = {
     ModelRole.DEPENDENCY_JUDGE: 1.2,
     ModelRole.CRITIC: 1.0,
 }
-"""Calls per application, performance, subtask, round of intents, task, task and scored task, if the ledger has none."""
+"""Calls per application, performance, subtask, round of intents, task, task and scored task, if the ledger
+has none."""
 _ROUGH_PROPOSALS = 8
 """Well-formed proposals for an application without curated subtasks, if the ledger has none."""
 _STAGES = {
@@ -113,7 +114,8 @@ class Plan(Record):
         tokens = sum(item.input_tokens + item.output_tokens for item in self.calls)
         beside = " and what has no price" if len(known) < len(self.calls) else ""
         lines.append(
-            f"  in all {sum(item.calls for item in self.calls)} calls, {tokens:,} tokens, ${sum(known):.2f}{beside}"
+            f"  in all {sum(item.calls for item in self.calls)} calls, {tokens:,} tokens,"
+            f" ${sum(known):.2f}{beside}"
         )
         lines += [f"  assumes: {item}" for item in self.assumptions]
         return "\n".join(lines)
@@ -150,9 +152,9 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         ModelRole.INTENT_EXTRACTOR: intent_calls if tasks else 0,
         ModelRole.SUMMARIZER: tasks,
         ModelRole.DEPENDENCY_JUDGE: tasks,
-        ModelRole.CRITIC: 0
-        if settings.is_offline(ModelRole.CRITIC)
-        else round(tasks * settings.critic.share),
+        ModelRole.CRITIC: (
+            0 if settings.is_offline(ModelRole.CRITIC) else round(tasks * settings.critic.share)
+        ),
     }
     return Plan(
         flow=flow,
@@ -184,18 +186,21 @@ def _assumptions(
     found = ["all input at the full price: what providers serve from their cache costs less"]
     if verified:
         found.append(
-            f"{settings.verification.parameter_sets} parameter sets a subtask; measured calls per set include those performed again"
+            f"{settings.verification.parameter_sets} parameter sets a subtask; measured calls per set include"
+            " those performed again"
         )
     own = settings.same_model(ModelRole.SUMMARIZER, ModelRole.CRITIC)
     if own and scored:
         found.append(
-            f"{own} may be the critic of instructions that it wrote itself; a model of another maker is fairer"
+            f"{own} may be the critic of instructions that it wrote itself; a model of another maker is"
+            " fairer"
         )
     if bare:
         number = round(_ROUGH_PROPOSALS if proposals is None else proposals)
         basis = "a rough figure" if proposals is None else "as many as earlier explorations brought"
         found.append(
-            f"{min(number, wanted)} subtasks in each application without curated ones ({', '.join(bare)}): {basis}"
+            f"{min(number, wanted)} subtasks in each application without curated ones ({', '.join(bare)}):"
+            f" {basis}"
         )
     return tuple(found)
 
@@ -238,13 +243,15 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
 
 
 def _proposals(settings: Settings) -> float | None:
-    """Subtasks that were performed per application that models explored, over the whole ledger; None if there are none."""
+    """Subtasks that were performed per application that models explored, over the whole ledger; None if there
+    are none."""
     path = settings.data / "ledger.sqlite"
     if not path.exists():
         return None
     with Ledger(path) as ledger:
         rows = ledger.select(
-            "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer', 'actor')"
+            "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer',"
+            " 'actor')"
         )
     explored = {str(item) for role, item in rows if role == ModelRole.EXPLORER.value}
     performed = {str(item).partition(":")[0] for role, item in rows if role == ModelRole.ACTOR.value}

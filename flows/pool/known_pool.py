@@ -18,11 +18,12 @@ _ACCEPTED = (
     "trajectory_id IN (SELECT v.trajectory_id FROM verifications v JOIN evaluation_functions f"
     " ON f.function_id = v.function_id AND f.accepted WHERE v.accepted)"
 )
-"""Performances that the function which counts now accepts; what an earlier one accepted proves nothing of it."""
+"""Performances that the function which counts now accepts; what an earlier one accepted proves nothing of
+it."""
 _LOG = logging.getLogger(__name__)
 _SET_ASIDE = (
-    "termination = 'finished' AND trajectory_id NOT IN (SELECT trajectory_id FROM verifications WHERE accepted)"
-    " AND subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
+    "termination = 'finished' AND trajectory_id NOT IN (SELECT trajectory_id FROM verifications WHERE"
+    " accepted) AND subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
 )
 
 
@@ -31,7 +32,8 @@ def load_verified(
 ) -> dict[str, VerifiedSubtask]:
     """Verified subtasks of `applications` by id, if they were verified with the same version.
 
-    A subtask whose application now has another version is left out, and so is one whose function is no longer admitted by static
+    A subtask whose application now has another version is left out, and so is one whose function is no longer
+    admitted by static
     analysis: these must be verified again.
     """
     same = {
@@ -59,7 +61,8 @@ def load_verified(
 
 
 def _admitted(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
-    """Those of `functions` that static analysis admits as it is now; it looks at each source once in a process."""
+    """Those of `functions` that static analysis admits as it is now; it looks at each source once in a
+    process."""
     found: list[EvaluationFunction] = []
     refused: list[EvaluationFunction] = []
     for function in functions:
@@ -84,7 +87,8 @@ def _first_of_each(
 
 
 def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
-    """Performances of verified subtasks that ended settled and were set aside for later ones, in the order of their attempts.
+    """Performances of verified subtasks that ended settled and were set aside for later ones, in the order of
+    their attempts.
 
     Other subtasks were held against the first performance of each, so they are again.
     """
@@ -96,7 +100,8 @@ def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
 
 
 def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, instances: Sequence[BoundSubtask]) -> bool:
-    """Whether a proposal, of which `instances` would be verified, equals what was, so that it need not be again."""
+    """Whether a proposal, of which `instances` would be verified, equals what was, so that it need not be
+    again."""
     known = verified.subtask
     return (
         proposed.instruction_template == known.instruction_template

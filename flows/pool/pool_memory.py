@@ -1,4 +1,5 @@
-"""What the warehouse remembers for exploration: verified and rejected subtasks, screens, categories, and what was missing."""
+"""What the warehouse remembers for exploration: verified and rejected subtasks, screens, categories, and what
+was missing."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ def remembered(
     run_id: str,
     again: Sequence[str] = (),
 ) -> ExplorationMemory:
-    """What runs other than `run_id` brought for `application`; rejected proposals that `again` names count as undecided.
+    """What runs other than `run_id` brought for `application`; rejected proposals that `again` names count as
+    undecided.
 
     What this run did itself is left out, so that it asks the same questions when it is resumed.
     """
@@ -97,7 +99,8 @@ def remembered(
 
 
 def undecided_proposals(warehouse: Warehouse, application: str, verified: Container[str]) -> list[Subtask]:
-    """Proposals for `application` that no run verified or rejected since, because it was stopped before; sorted by id."""
+    """Proposals for `application` that no run verified or rejected since, because it was stopped before;
+    sorted by id."""
     found = warehouse.read(Subtask, _UNDECIDED, [application], order_by="subtask_id")
     return [item for item in found if item.subtask_id not in verified]
 
@@ -115,7 +118,8 @@ def named_by(subtask_id: str, again: Sequence[str]) -> bool:
 def proposals_to_try_again(
     warehouse: Warehouse, application: str, again: Sequence[str], run_id: str
 ) -> list[Subtask]:
-    """Rejected proposals for `application` that the patterns `again` name, except those that the run `run_id` rejected itself."""
+    """Rejected proposals for `application` that the patterns `again` name, except those that the run `run_id`
+    rejected itself."""
     if not again:
         return []
     ours = {item.item_id for item in warehouse.read(Rejection, _REJECTED_BY, [run_id])}
@@ -160,10 +164,12 @@ def version_of(
     to_verify: Callable[[Subtask], Sequence[BoundSubtask]],
     run_id: str,
 ) -> tuple[Subtask, VerifiedSubtask | None]:
-    """`subtask` under the id that it has in the pool, and the verified subtask that equals it, if there is one.
+    """`subtask` under the id that it has in the pool, and the verified subtask that equals it, if there is
+    one.
 
-    The id of a verified subtask never stands for anything else: a changed one is a new version, `<id>_v2` and so on. What
-    the run itself verified under this name before it was interrupted is what became of the subtask.
+    The id of a verified subtask never stands for anything else: a changed one is a new version, `<id>_v2` and
+    so on. What the run itself verified under this name before it was interrupted is what became of the
+    subtask.
     """
     stem = _VERSION.sub("", subtask.subtask_id)
     versions = {name: item for name, item in known.items() if _VERSION.sub("", name) == stem}

@@ -1,4 +1,5 @@
-"""The time that runs are dated with; another clock can be set for a block of code, such as one that simulates a week."""
+"""The time that runs are dated with; another clock can be set for a block of code, such as one that simulates
+a week."""
 
 from __future__ import annotations
 

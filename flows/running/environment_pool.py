@@ -10,8 +10,8 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentFailureError
 
 _APPLICATIONS_EACH = 2.5
-"""Average number of applications that may be open per environment. An open application, with its server and page, takes
-100 to 150 MB; most items need one, composed tasks up to six."""
+"""Average number of applications that may be open per environment. An open application, with its server and
+page, takes 100 to 150 MB; most items need one, composed tasks up to six."""
 
 
 def _no_place(_: str) -> AbstractAsyncContextManager[None]:

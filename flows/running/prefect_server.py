@@ -1,12 +1,13 @@
 """Prefect's server for one run: started before anything else is imported, gone when the run ends.
 
-Prefect would start a server itself, but only after importing all of it into our process, and would leave it running if
-we are killed. This server inherits its listening socket from us: requests queue there while it starts, so the run's
-imports and the server's start overlap and nobody polls. `python -m taskloom.flows.running.prefect_server` is the server process.
+Prefect would start a server itself, but only after importing all of it into our process, and would leave it
+running if we are killed. This server inherits its listening socket from us: requests queue there while it
+starts, so the run's imports and the server's start overlap and nobody polls. `python -m
+taskloom.flows.running.prefect_server` is the server process.
 
-The server exits only when the pipe to us closes, however we end. It has its own session, so Ctrl-C in a terminal does
-not reach it, and it ignores the signal that a service manager sends to every process of a run. If it exited first, the
-run could not report its result and would wait more than a minute for replies.
+The server exits only when the pipe to us closes, however we end. It has its own session, so Ctrl-C in a
+terminal does not reach it, and it ignores the signal that a service manager sends to every process of a run.
+If it exited first, the run could not report its result and would wait more than a minute for replies.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ _LONGEST_ANSWER_SECONDS = 30.0
 def prefect_server() -> Iterator[None]:
     """A server on a loopback port while the block runs, announced in `PREFECT_API_URL`.
 
-    Starts nothing if that variable already names a server. Must be entered before the first `import prefect`, after
-    `prepare_prefect` has set the path of the database.
+    Starts nothing if that variable already names a server. Must be entered before the first `import prefect`,
+    after `prepare_prefect` has set the path of the database.
 
     Raises:
-        CommandError: the server that is named does not answer, or ours ended while the block ran; the message names the
-            file with its last words.
+        CommandError: the server that is named does not answer, or ours ended while the block ran; the message
+            names the file with its last words.
     """
     if os.environ.get("PREFECT_API_URL"):
         require_server()
@@ -76,7 +77,10 @@ def prefect_server() -> Iterator[None]:
         longest = _LOST_CONNECTION_SECONDS if _is_lost_connection(error) else _LAST_WORDS_SECONDS
         if not _has_ended(process, longest):
             raise
-        said = f"Prefect's server ended with code {process.returncode}; {_errors()} has its last words. Start again."
+        said = (
+            f"Prefect's server ended with code {process.returncode}; {_errors()} has its last words. Start"
+            " again."
+        )
         raise CommandError(said, ExitCode.NEGATIVE_ANSWER) from error
     finally:
         del os.environ["PREFECT_API_URL"]
@@ -96,8 +100,8 @@ def named_server() -> str:
     if url := os.environ.get("PREFECT_API_URL"):
         return url
     raise CommandError(
-        "schedules and shared limits live on a Prefect server; start one (`prefect server start`) and name it:"
-        " export PREFECT_API_URL=http://127.0.0.1:4200/api",
+        "schedules and shared limits live on a Prefect server; start one (`prefect server start`) and name"
+        " it: export PREFECT_API_URL=http://127.0.0.1:4200/api",
         ExitCode.MISSING_REQUIREMENT,
     )
 
@@ -119,8 +123,9 @@ def require_server() -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise CommandError(
-            f"the Prefect server of PREFECT_API_URL={url!r} does not answer ({reason}); start it (`prefect server start`"
-            " says its address, and needs a moment), or unset the variable: runs then start a server of their own",
+            f"the Prefect server of PREFECT_API_URL={url!r} does not answer ({reason}); start it (`prefect"
+            " server start` says its address, and needs a moment), or unset the variable: runs then start a"
+            " server of their own",
             ExitCode.MISSING_REQUIREMENT,
         ) from None
 

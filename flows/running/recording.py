@@ -23,8 +23,8 @@ class RecordSink(Protocol):
 class Recorder:
     """Collects records and commits them every few seconds, or when many have gathered.
 
-    A failed commit (full disk, lost folder) is raised at the next `record` or `flush`, and its records are kept for
-    another try, so nothing is lost and no item goes on without its predecessors being safe.
+    A failed commit (full disk, lost folder) is raised at the next `record` or `flush`, and its records are
+    kept for another try, so nothing is lost and no item goes on without its predecessors being safe.
     """
 
     def __init__(self, sink: RecordSink, *, batch_size: int = 500, interval_seconds: float = 2.0) -> None:

@@ -21,7 +21,8 @@ CALLS_ONLY = frozenset({"budget", "stage_budgets", "batch", "batch_in", "batch_o
 
 
 def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
-    """The stored record of a new run, or of an unfinished earlier one with equal settings, which is resumed."""
+    """The stored record of a new run, or of an unfinished earlier one with equal settings, which is
+    resumed."""
     content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
     for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
         if identity(record.settings) == identity(content):

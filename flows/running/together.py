@@ -10,7 +10,8 @@ T = TypeVar("T")
 
 
 async def together(coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
-    """The results of `coroutines`, in order; if one fails, the others are cancelled and its exception is raised.
+    """The results of `coroutines`, in order; if one fails, the others are cancelled and its exception is
+    raised.
 
     Raises:
         Exception: the first failure, unwrapped from any exception group.

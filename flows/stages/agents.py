@@ -1,4 +1,5 @@
-"""Agents that can be evaluated: the user's `module:factory`, the actor model, and recorded work as an upper bound."""
+"""Agents that can be evaluated: the user's `module:factory`, the actor model, and recorded work as an upper
+bound."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ def agent_maker(
         made = factory()
         if not inspect.iscoroutinefunction(getattr(made, "decide", None)):
             raise CommandError(
-                f"the agent {name!r} made a {type(made).__name__}, which has no `async def decide(instruction,"
-                " observation, history)`; see docs/agents.md."
+                f"the agent {name!r} made a {type(made).__name__}, which has no `async def"
+                " decide(instruction, observation, history)`; see docs/agents.md."
             )
         return cast(Agent, made)
 
@@ -78,8 +79,8 @@ def _factory(name: str) -> Callable[[], object]:
         module = import_module(module_name)
     except ImportError as error:
         raise CommandError(
-            f"the agent's module {module_name!r} cannot be imported: {error}. Is it installed, or its folder in"
-            " PYTHONPATH?"
+            f"the agent's module {module_name!r} cannot be imported: {error}. Is it installed, or its folder"
+            " in PYTHONPATH?"
         ) from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
@@ -107,11 +108,13 @@ def _model_agent(task: Task, run: Workplace, step_limit: int) -> Agent:
 class RecordedTaskAgent:
     """Performs a task from the verified trajectories of its subtasks: what a perfect agent would score.
 
-    It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
+    It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator
+    agree.
     """
 
     parts: list[Agent] = field(default_factory=list)
-    """The remaining work, in order: for each subtask, the way to its starting place, then the recorded actions."""
+    """The remaining work, in order: for each subtask, the way to its starting place, then the recorded
+    actions."""
 
     @classmethod
     def of(cls, task: Task, run: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:

@@ -19,7 +19,8 @@ Perform = Callable[[Task, int], Awaitable[ReplayedTask]]
 
 @dataclass(slots=True)
 class Covering:
-    """The replays that show that components can be performed, as many side by side as there are environments."""
+    """The replays that show that components can be performed, as many side by side as there are
+    environments."""
 
     perform: Perform
     """Replays a task."""
@@ -42,7 +43,8 @@ class Covering:
     left_out: int = 0
     """Replays that were not begun because the time was up."""
     bad_orders: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
-    """By components, how orders begin that failed: the subtasks performed, up to the one that did not succeed."""
+    """By components, how orders begin that failed: the subtasks performed, up to the one that did not
+    succeed."""
 
     async def cover(self, tasks: Sequence[Task]) -> None:
         """Replay tasks until every component of `tasks` is covered or has failed, or the time is up.
@@ -66,7 +68,8 @@ class Covering:
                 return
 
     async def _try(self, task: Task, tasks: Sequence[Task], ends: float | None) -> None:
-        """Replay `task` unless others have covered it; if it fails, one other task for each component that is not covered yet."""
+        """Replay `task` unless others have covered it; if it fails, one other task for each component that is
+        not covered yet."""
         if self.covered.issuperset(task.components):
             return
         if self._is_late(ends):
@@ -110,7 +113,8 @@ class Covering:
         )
 
     def without_bad_orders(self, task: Task) -> Task:
-        """The task without orders that failed in a task with the same components, unless none would be left."""
+        """The task without orders that failed in a task with the same components, unless none would be
+        left."""
         return without_prefixes(task, self.bad_orders.get(task.components, ())) or task
 
     def covers(self, task: Task) -> bool:

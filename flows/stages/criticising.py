@@ -1,4 +1,5 @@
-"""The critic in a run: some of the validated tasks are scored, and those that it thinks too little of are rejected."""
+"""The critic in a run: some of the validated tasks are scored, and those that it thinks too little of are
+rejected."""
 
 from __future__ import annotations
 

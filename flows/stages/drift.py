@@ -1,4 +1,5 @@
-"""Verified subtasks performed again: those that no longer replay are retired, and so are the tasks that need them."""
+"""Verified subtasks performed again: those that no longer replay are retired, and so are the tasks that need
+them."""
 
 from __future__ import annotations
 
@@ -27,9 +28,9 @@ from taskloom.warehouse.night_records import GateResult, Recheck
 
 STAGE = "recheck"
 _ORPHANS = (
-    "SELECT s.task_id, min(s.subtask_id) FROM task_subtasks AS s JOIN tasks AS t USING (task_id) WHERE t.status = 'validated'"
-    " AND s.subtask_id IN (SELECT subtask_id FROM evaluation_functions GROUP BY subtask_id HAVING NOT bool_or(accepted))"
-    " GROUP BY s.task_id ORDER BY s.task_id"
+    "SELECT s.task_id, min(s.subtask_id) FROM task_subtasks AS s JOIN tasks AS t USING (task_id) WHERE"
+    " t.status = 'validated' AND s.subtask_id IN (SELECT subtask_id FROM evaluation_functions GROUP BY"
+    " subtask_id HAVING NOT bool_or(accepted)) GROUP BY s.task_id ORDER BY s.task_id"
 )
 """Validated tasks with a subtask of which no evaluation function is accepted any more, and that subtask."""
 
@@ -48,7 +49,8 @@ class DriftCheck:
     """Subtasks that failed when they were performed, be it only to prepare another one."""
 
     async def recheck(self) -> Rechecked:
-        """Perform the share of the settings again, and all of an application where one fails; retire what does not replay."""
+        """Perform the share of the settings again, and all of an application where one fails; retire what
+        does not replay."""
         run = self.run
         share = run.settings.nights.recheck_share
         self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)
@@ -61,7 +63,8 @@ class DriftCheck:
         order = sorted(
             self.known, key=lambda name: (turns.get(name, ("", 0))[0], lot(f"recheck {name}"), name)
         )
-        # What a run that was interrupted retired is no longer known, and counts towards its share all the same.
+        # What a run that was interrupted retired is no longer known, and counts towards its share all the
+        # same.
         gone = [name for name in self.done if name not in self.known]
         most = math.ceil(share * (len(order) + len(gone)))
         chosen = [*gone, *(name for name in self.done if name in self.known)]
@@ -79,7 +82,8 @@ class DriftCheck:
         return Rechecked(checked=len(self.done), retired=tuple(retired))
 
     def _turns(self) -> dict[str, tuple[str, int]]:
-        """The last run that performed each subtask again, and how many did; undecided ones count too, or they would block others."""
+        """The last run that performed each subtask again, and how many did; undecided ones count too, or they
+        would block others."""
         rows = self.run.warehouse.query(
             "SELECT subtask_id, max(run_id), count(*) FROM rechecks WHERE run_id <> ? GROUP BY subtask_id",
             [self.run.run_id],
@@ -206,7 +210,8 @@ async def retire_tasks(run: Run, why: Callable[[str], str] = lambda name: "") ->
 def has_changed_the_pool(run: Run) -> bool:
     """Whether `run`, a night, has another dataset to publish even without new tasks.
 
-    It has if it verified a subtask or retired anything, or if gates have held back what came since the newest version.
+    It has if it verified a subtask or retired anything, or if gates have held back what came since the newest
+    version.
     """
     if not run.settings.nights.enabled:
         return False

@@ -79,7 +79,8 @@ class PoolGrowth:
     accepted: dict[str, EvaluationFunction] = field(default_factory=dict)
     """Functions that earlier runs accepted, by subtask; verifying a subtask again revokes this."""
     joined: bool = False
-    """Whether the flow runs in another process, so that concurrent work of other steps is not visible here."""
+    """Whether the flow runs in another process, so that concurrent work of other steps is not visible
+    here."""
     settled: set[str] = field(default_factory=set)
     """Subtasks that this run verified or rejected."""
 
@@ -191,9 +192,11 @@ class PoolGrowth:
     def _versions(
         self, application: Application, subtasks: Iterable[Subtask]
     ) -> list[tuple[Subtask, VerifiedSubtask | None]]:
-        """Every subtask of the pool, proposed again or not, with what is verified of it; in an order that resuming keeps.
+        """Every subtask of the pool, proposed again or not, with what is verified of it; in an order that
+        resuming keeps.
 
-        Proposals that an earlier run was stopped before verifying are among them, and rejected ones that the settings name. A curated subtask that the catalogue has changed or dropped since is left out.
+        Proposals that an earlier run was stopped before verifying are among them, and rejected ones that the
+        settings name. A curated subtask that the catalogue has changed or dropped since is left out.
         """
         run_id = self.run.run_id
         found = {
@@ -224,7 +227,8 @@ class PoolGrowth:
     async def verify(self, explored: Explored) -> Verified:
         """Verify an application's proposals concurrently, recording each result as it arrives.
 
-        In another process than the flow, proposals build on each other and on what the warehouse holds as verified.
+        In another process than the flow, proposals build on each other and on what the warehouse holds as
+        verified.
         """
         if self.joined:
             await self._join(explored)
@@ -304,7 +308,8 @@ def _performing_elsewhere(run: Run) -> Callable[[Performance], Awaitable[Traject
 
 
 def _picture(run: Workplace) -> Picture:
-    """What the actor is shown: the screen with numbered boxes, or the plain one if nobody looks (offline provider)."""
+    """What the actor is shown: the screen with numbered boxes, or the plain one if nobody looks (offline
+    provider)."""
     if run.settings.is_offline(ModelRole.ACTOR):
         return plain_picture
     return annotated_picture

@@ -11,8 +11,8 @@ from taskloom.taskgraph.records.task import Rejection
 def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:
     """The rejections, with repetitions of equal ones numbered.
 
-    The warehouse keeps equal rows once, so that a resumed run may repeat itself; but a model may propose the same goal
-    twice, and both count.
+    The warehouse keeps equal rows once, so that a resumed run may repeat itself; but a model may propose the
+    same goal twice, and both count.
     """
     seen: Counter[str] = Counter()
     found = []

@@ -1,4 +1,5 @@
-"""Replays of a run's tasks: components before validation, whole tasks after it, and what they teach about orders."""
+"""Replays of a run's tasks: components before validation, whole tasks after it, and what they teach about
+orders."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ from taskloom.taskgraph.records.task import Rejection, Task
 COMPOSITION = "composition"
 REPLAY = "replay"
 _COVERED = (
-    "SELECT DISTINCT unnest(components) FROM replays AS r WHERE success AND NOT EXISTS (SELECT 1 FROM task_subtasks AS s"
-    " JOIN rejections AS x ON x.item_id = s.subtask_id AND x.reason = 'no_longer_replays' WHERE s.task_id = r.task_id"
-    " AND x.run_id > r.run_id)"
+    "SELECT DISTINCT unnest(components) FROM replays AS r WHERE success AND NOT EXISTS (SELECT 1 FROM"
+    " task_subtasks AS s JOIN rejections AS x ON x.item_id = s.subtask_id AND x.reason = 'no_longer_replays'"
+    " WHERE s.task_id = r.task_id AND x.run_id > r.run_id)"
 )
 """Components that were performed with success, and of which no subtask was retired by a later run."""
 _ACTIONS_TO_OPEN = 8
@@ -62,7 +63,8 @@ class TaskReplays:
         return await asyncio.to_thread(lambda: clashes(self.run.warehouse.read(OrderFact)))
 
     async def without_clashes(self, tasks: Sequence[Task], known: Collection[Pair]) -> list[Task]:
-        """The tasks without orders that contradict what is known; those without any other are recorded as rejected."""
+        """The tasks without orders that contradict what is known; those without any other are recorded as
+        rejected."""
         kept = []
         for task in tasks:
             fit = orders_without(task, known)
@@ -81,10 +83,11 @@ class TaskReplays:
         return kept
 
     async def cover(self, tasks: Sequence[Task], seconds: float | None = None) -> tuple[Task, ...]:
-        """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing speaks against.
+        """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing
+        speaks against.
 
-        No replay is begun after `seconds`. Orders that failed are taken out of the tasks that have them. The other tasks are
-        recorded as rejected.
+        No replay is begun after `seconds`. Orders that failed are taken out of the tasks that have them. The
+        other tasks are recorded as rejected.
         """
         run = self.run
         if not run.settings.replay.components:
@@ -131,8 +134,11 @@ class TaskReplays:
                 item_id=key,
                 stage=REPLAY,
                 reason="not_covered",
-                message=f"{len(found)} tasks such as {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for "
-                "the replay of this component: replay.minutes were over. Build again to go on, or allow more minutes",
+                message=(
+                    f"{len(found)} tasks such as"
+                    f" {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for the replay of"
+                    " this component: replay.minutes were over. Build again to go on, or allow more minutes"
+                ),
                 provenance=self.run.provenance(REPLAY),
             )
             for key, found in sorted(having.items())
@@ -191,8 +197,8 @@ class TaskReplays:
     async def measure_pairs(self, pool: Mapping[str, Sequence[BoundSubtask]]) -> tuple[OrderFact, ...]:
         """Perform pairs of subtasks that may disturb each other, in both orders; returns what that showed.
 
-        Pairs known in both orders cost nothing, except those that never worked in one of them: an application or a recording
-        may have changed since, and composition does not try them any more.
+        Pairs known in both orders cost nothing, except those that never worked in one of them: an application
+        or a recording may have changed since, and composition does not try them any more.
         """
         run = self.run
         await run.recorder.flush()
@@ -227,7 +233,8 @@ def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Repl
 
 
 def _cost(task: Task, verified: Mapping[str, VerifiedSubtask]) -> float:
-    """About how long a replay of `task` takes, in actions: those of its subtasks, and opening its applications."""
+    """About how long a replay of `task` takes, in actions: those of its subtasks, and opening its
+    applications."""
     nodes = task.graph.nodes
     actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
     opened = len({node.application for node in nodes})

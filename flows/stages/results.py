@@ -18,7 +18,8 @@ class Explored(Record):
     unchanged: tuple[str, ...] = ()
     """Ids of proposed subtasks that earlier runs verified unchanged."""
     choice: ExplorationChoice | None = None
-    """Why it was explored, to be kept as complete once its proposals are verified; None if it could not be explored."""
+    """Why it was explored, to be kept as complete once its proposals are verified; None if it could not be
+    explored."""
     waiting: int = 0
     """1 if its calls wait for external replies; a later run continues with them."""
 

@@ -1,4 +1,5 @@
-"""States from which a subtask inside a task can be judged, so that work of other subtasks is not attributed to it."""
+"""States from which a subtask inside a task can be judged, so that work of other subtasks is not attributed
+to it."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 def possible_starts(
     states: Sequence[Evidence], since_step: int, completed: Sequence[tuple[int, BoundSubtask]]
 ) -> Iterator[Evidence]:
-    """The state in which the subtask became open, then that state with the products of `completed`, then later states.
+    """The state in which the subtask became open, then that state with the products of `completed`, then
+    later states.
 
-    `states` are the states after each step, starting with the initial one; `completed` holds other subtasks and the steps
-    at which they were completed. A function that compares with the start rejects work during which another subtask did
-    its own, unless it is judged from a state in which that had already been done.
+    `states` are the states after each step, starting with the initial one; `completed` holds other subtasks
+    and the steps at which they were completed. A function that compares with the start rejects work during
+    which another subtask did its own, unless it is judged from a state in which that had already been done.
     """
     yield states[since_step]
     later = [(step, node) for step, node in completed if step > since_step]

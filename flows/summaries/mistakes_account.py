@@ -1,8 +1,8 @@
 """What became of the deliberate mistakes of the offline provider, by kind.
 
-A mistake slipped through if the answer that contains it (a trajectory, a function, an instruction) is in the dataset
-unchanged; it was repaired if the item is in the dataset with something else in its place, and rejected if the item is
-not in the dataset at all.
+A mistake slipped through if the answer that contains it (a trajectory, a function, an instruction) is in the
+dataset unchanged; it was repaired if the item is in the dataset with something else in its place, and
+rejected if the item is not in the dataset at all.
 """
 
 from __future__ import annotations

@@ -49,7 +49,10 @@ class PairsMeasured(Record):
         measured = (
             f"{self.observations} observations by this run"
             if self.observations
-            else "nothing left to measure: no two verified subtasks of one application touch the same place, or all are known"
+            else (
+                "nothing left to measure: no two verified subtasks of one application touch the same place,"
+                " or all are known"
+            )
         )
         found = [
             measured,
@@ -81,7 +84,8 @@ class RunSummary(Record):
     stage_seconds: dict[str, float]
     """Wall time of stages."""
     examination_seconds: float = 0.0
-    """Time spent examining evaluation functions, summed over concurrent examinations; part of the verification."""
+    """Time spent examining evaluation functions, summed over concurrent examinations; part of the
+    verification."""
     missing_applications: dict[str, str]
     """Applications left out, with the reason: not installed, or rejected by this run."""
     unconfined: str = ""
@@ -95,11 +99,13 @@ class RunSummary(Record):
     cached_share: float = 0.0
     """Share of their input tokens that the provider's cache held, 0 to 1."""
     error_rates: AcceptanceReport | None = None
-    """How often the accepted functions judge labelled outcomes rightly; None where no outcome of theirs is labelled."""
+    """How often the accepted functions judge labelled outcomes rightly; None where no outcome of theirs is
+    labelled."""
     tasks: TaskQuality | None = None
     """What the judge of instructions notices, and how varied the tasks are."""
     not_published: str = ""
-    """Why no dataset version was published, where the judge is not good enough or the critic's scores are too low."""
+    """Why no dataset version was published, where the judge is not good enough or the critic's scores are too
+    low."""
     pairs: PairsMeasured | None = None
     """What measuring pairs of subtasks showed; None where that was not asked for."""
     own_judge: str = ""
@@ -111,7 +117,8 @@ class RunSummary(Record):
 
     @property
     def exit_code(self) -> int:
-        """0 when something came through, or a night found nothing new; a code of its own when a gate forbade to publish."""
+        """0 when something came through, or a night found nothing new; a code of its own when a gate forbade
+        to publish."""
         if self.not_published:
             return ExitCode.GATE_FAILED
         if self.report is not None and self.report.nothing_new:
@@ -150,7 +157,10 @@ class RunSummary(Record):
                 lines.append(f"  warning: {self.own_judge} both writes the instructions and judges them")
             lines += [
                 "",
-                "Levels and capabilities that few tasks have or none, and what is missing (by default tasks keep to what people accept)",
+                (
+                    "Levels and capabilities that few tasks have or none, and what is missing (by default"
+                    " tasks keep to what people accept)"
+                ),
             ]
             lines += [f"  {gap.name:<{width}}  {gap}" for gap in self.tasks.gaps] or [
                 "  none: all are filled"

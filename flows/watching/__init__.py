@@ -1,4 +1,5 @@
-"""Watching: what a run tells others while it goes on. All but the progress is off unless asked for, and costs nothing then.
+"""Watching: what a run tells others while it goes on. All but the progress is off unless asked for, and costs
+nothing then.
 
 watched             begins and ends the watching of a run
 progress_artifact   the progress of a run in Prefect's UI

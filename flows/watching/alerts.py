@@ -1,4 +1,5 @@
-"""Alerts: what somebody should look at, posted to an address as JSON and, on request, made an event of Prefect's server."""
+"""Alerts: what somebody should look at, posted to an address as JSON and, on request, made an event of
+Prefect's server."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ class Alerts:
         return bool(self.address) or self.events
 
     async def tell(self, kind: AlertKind, message: str, subject: str = "") -> None:
-        """Tell about `subject`, unless it was told; what cannot be delivered is logged, and the run goes on."""
+        """Tell about `subject`, unless it was told; what cannot be delivered is logged, and the run goes
+        on."""
         if not self.wanted or (kind, subject) in self.told:
             return
         self.told.add((kind, subject))
@@ -90,8 +92,8 @@ def alert_address(settings: WatchingSettings) -> str:
     address = os.environ.get(name, "")
     if not address.startswith(("http://", "https://")):
         raise CommandError(
-            f"watching.alert_variable is {name}, and the environment has no address under that name that begins with http:// or"
-            f" https://; set {name}, or leave watching.alert_variable out"
+            f"watching.alert_variable is {name}, and the environment has no address under that name that"
+            f" begins with http:// or https://; set {name}, or leave watching.alert_variable out"
         )
     return address
 

@@ -1,7 +1,7 @@
 """The progress of a run as an artifact of Prefect, brought up to date while the run goes on.
 
-A run that a worker started has no terminal. Its page in Prefect's UI then shows what is done, what was rejected and why, what
-waits, and what was spent.
+A run that a worker started has no terminal. Its page in Prefect's UI then shows what is done, what was
+rejected and why, what waits, and what was spent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from taskloom.model_clients.counters import CallCounters
 
 @asynccontextmanager
 async def progress_shown(run: Run, seconds: float) -> AsyncIterator[None]:
-    """While the block runs, keep the artifact `progress` up to date every so many seconds, and at its end; never if 0."""
+    """While the block runs, keep the artifact `progress` up to date every so many seconds, and at its end;
+    never if 0."""
     if not seconds or not _in_flow():
         yield
         return

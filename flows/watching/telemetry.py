@@ -1,8 +1,8 @@
 """OpenTelemetry traces and metrics of a run, through its own libraries.
 
-Every item has one trace over all stages: the trace's id follows from the run and the item, so that stages hours apart, or in
-other processes, add to the same one. Metrics are read from the run's own counters whenever they are exported. Without
-telemetry nothing is imported, and `stage_span` does nothing.
+Every item has one trace over all stages: the trace's id follows from the run and the item, so that stages
+hours apart, or in other processes, add to the same one. Metrics are read from the run's own counters whenever
+they are exported. Without telemetry nothing is imported, and `stage_span` does nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def check_telemetry() -> None:
     """
     if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None:
         raise CommandError(
-            "watching.telemetry needs OpenTelemetry's libraries: pip install 'taskloom[telemetry]', or leave it out",
+            "watching.telemetry needs OpenTelemetry's libraries: pip install 'taskloom[telemetry]', or leave"
+            " it out",
             ExitCode.MISSING_REQUIREMENT,
         )
 
@@ -80,7 +81,8 @@ def _root(run_id: str, item_id: str) -> SpanContext:
 
 @contextmanager
 def telemetry(run_id: str, seconds: float, progress: Progress, calls: CallCounters) -> Iterator[None]:
-    """While the block runs, traces and metrics of the run go to the collector; the rest of them when it ends."""
+    """While the block runs, traces and metrics of the run go to the collector; the rest of them when it
+    ends."""
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.metrics import MeterProvider

@@ -35,9 +35,10 @@ class _Waiting:
 class Batcher:
     """Calls of one model through its provider's batch interface.
 
-    A batch is submitted when it is full or when no further call has arrived for a while. The journal records which call
-    is in which batch, so a run restarted after a kill collects the earlier batches instead of paying again. Calls that
-    expired or failed transiently go into another batch, up to the configured number of rounds.
+    A batch is submitted when it is full or when no further call has arrived for a while. The journal records
+    which call is in which batch, so a run restarted after a kill collects the earlier batches instead of
+    paying again. Calls that expired or failed transiently go into another batch, up to the configured number
+    of rounds.
     """
 
     client: BatchClient
@@ -203,5 +204,6 @@ class Batcher:
 
 
 def _is_final(answer: BatchAnswer | None) -> bool:
-    """Whether the call needs no further batch: it has a reply, or an error that another try would meet again."""
+    """Whether the call needs no further batch: it has a reply, or an error that another try would meet
+    again."""
     return answer is not None and (isinstance(answer, ModelReply) or not answer.transient)

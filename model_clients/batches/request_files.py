@@ -26,8 +26,8 @@ from taskloom.model_clients.wire.openai_json import (
 class RequestFile:
     """A file of requests, one per line, each added only once.
 
-    Requests to OpenAI models use the configured protocol, all others Chat Completions. Pictures are embedded in the
-    line, API keys are not. The `custom_id` of a line is the call's key.
+    Requests to OpenAI models use the configured protocol, all others Chat Completions. Pictures are embedded
+    in the line, API keys are not. The `custom_id` of a line is the call's key.
     """
 
     path: Path
@@ -56,8 +56,9 @@ class RequestFile:
 class ReplyFile:
     """Replies to a file of requests, by key.
 
-    A line is either `{"custom_id": …, "response": {"status_code": 200, "body": …}}` with a body in either OpenAI
-    protocol, as in OpenAI's batches, or `{"custom_id": …, "reply": …}` with the typed reply itself or its text.
+    A line is either `{"custom_id": …, "response": {"status_code": 200, "body": …}}` with a body in either
+    OpenAI protocol, as in OpenAI's batches, or `{"custom_id": …, "reply": …}` with the typed reply itself or
+    its text.
     """
 
     path: Path

@@ -88,9 +88,9 @@ class _Account:
 class Budget:
     """Spending of a run and of its stages, counting calls in flight at their highest price.
 
-    A call reserves its upper estimate before it is sent and settles what it really used. If only the reservations of
-    calls in flight stand in the way, the next call waits for them. If it would exceed the limit even without them, the
-    account is closed: everything in flight still finishes, nothing new is sent.
+    A call reserves its upper estimate before it is sent and settles what it really used. If only the
+    reservations of calls in flight stand in the way, the next call waits for them. If it would exceed the
+    limit even without them, the account is closed: everything in flight still finishes, nothing new is sent.
     """
 
     accounts: list[_Account] = field(default_factory=list)

@@ -49,7 +49,7 @@ def summarise_calls(ledger: Ledger, run_id: str | None = None) -> list[CallSumma
         SELECT stage, provider || '/' || model, outcome, COUNT(*), SUM(retries), SUM(input_tokens),
                SUM(cached_input_tokens), SUM(output_tokens), SUM(cost_usd), SUM(cost_known = 0), AVG(latency_seconds)
         FROM calls {condition} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-        """,  # noqa: S608 - nothing from outside
+        """,  # noqa: E501, S608
         () if run_id is None else (run_id,),
     )
     return [CallSummary.model_validate(dict(zip(_FIELDS, row, strict=True))) for row in rows]

@@ -1,4 +1,5 @@
-"""What was said in a call: the messages that were sent and the reply, read from a ledger without changing it."""
+"""What was said in a call: the messages that were sent and the reply, read from a ledger without changing
+it."""
 
 from __future__ import annotations
 

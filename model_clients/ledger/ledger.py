@@ -35,8 +35,9 @@ _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 class Ledger:
     """A file of calls and their replies, shared by any number of processes on one machine.
 
-    Guarantees that a reply survives any crash of the process or the machine once `record` has returned, that equal
-    pictures and long texts are stored once, and that it never contains a key, because keys are not part of a request.
+    Guarantees that a reply survives any crash of the process or the machine once `record` has returned, that
+    equal pictures and long texts are stored once, and that it never contains a key, because keys are not part
+    of a request.
     """
 
     def __init__(self, path: Path) -> None:
@@ -69,7 +70,8 @@ class Ledger:
         self._reader.close()
 
     def find(self, key: str) -> ModelReply | None:
-        """The reply of a finished call, marked as read from the ledger; None if the call was never finished."""
+        """The reply of a finished call, marked as read from the ledger; None if the call was never
+        finished."""
         row = self._one(
             f"SELECT reply, {', '.join(_OF_REPLY)} FROM calls WHERE key = ? AND outcome IN {_FINAL}",  # noqa: S608
             (key,),
@@ -116,8 +118,8 @@ class Ledger:
     async def lease(self, key: str, seconds: float) -> bool:
         """Take or renew the right to make a call; False if another running process has it.
 
-        The lease of a dead process is taken over at once or, if it was on another machine, when it expires. A lease
-        need not survive a power failure, because the process that holds it does not either.
+        The lease of a dead process is taken over at once or, if it was on another machine, when it expires. A
+        lease need not survive a power failure, because the process that holds it does not either.
         """
 
         def write(connection: sqlite3.Connection) -> bool:
@@ -143,7 +145,8 @@ class Ledger:
     def spent(self, run_id: str) -> dict[str, tuple[float, int]]:
         """US dollars and tokens that a run has spent so far, by stage."""
         rows = self.select(
-            "SELECT stage, SUM(cost_usd), SUM(input_tokens + output_tokens) FROM calls WHERE run_id = ? GROUP BY stage",
+            "SELECT stage, SUM(cost_usd), SUM(input_tokens + output_tokens) FROM calls WHERE run_id = ? GROUP"
+            " BY stage",
             (run_id,),
         )
         return {str(stage): (_float(cost), int(_float(tokens))) for stage, cost, tokens in rows}

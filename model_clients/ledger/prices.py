@@ -35,8 +35,8 @@ def price_table() -> dict[str, dict[str, ModelPrices]]:
 def prices_of(settings: ModelSettings) -> ModelPrices | None:
     """The prices of a model from the settings, else from our table, else from `genai-prices`, else None.
 
-    A dated snapshot has the prices of its model. A server other than the provider's own has only the prices in its
-    settings, because anyone may serve a model. Prices are those for requests of ordinary length.
+    A dated snapshot has the prices of its model. A server other than the provider's own has only the prices
+    in its settings, because anyone may serve a model. Prices are those for requests of ordinary length.
     """
     if settings.prices is not None:
         return settings.prices
@@ -97,7 +97,8 @@ def cost_of(prices: ModelPrices, call: CallFigures) -> float:
 def highest_amount(
     prices: ModelPrices | None, input_tokens: int, output_tokens: int, *, batched: bool
 ) -> Amount:
-    """The highest price of a call with these tokens: all input is written to the cache, none is read from it."""
+    """The highest price of a call with these tokens: all input is written to the cache, none is read from
+    it."""
     tokens = input_tokens + output_tokens
     if prices is None:
         return Amount(0.0, tokens)

@@ -1,4 +1,5 @@
-"""How the ledger stores a request: messages as JSON, with pictures and long texts stored separately, each once."""
+"""How the ledger stores a request: messages as JSON, with pictures and long texts stored separately, each
+once."""
 
 from __future__ import annotations
 

@@ -26,10 +26,11 @@ _IDENTITY_FIELDS = frozenset(
 
 
 def request_key(settings: ModelSettings, request: ModelRequest) -> str:
-    """SHA-256 of provider, base URL, model, parameters, schema, messages, picture hashes and attempt, in hexadecimal.
+    """SHA-256 of provider, base URL, model, parameters, schema, messages, picture hashes and attempt, in
+    hexadecimal.
 
-    Excludes whatever does not determine the reply (stage, item, template name, timeouts, prices, the key's variable),
-    so equal requests for different items are one call.
+    Excludes whatever does not determine the reply (stage, item, template name, timeouts, prices, the key's
+    variable), so equal requests for different items are one call.
     """
     identity: dict[str, JsonValue] = {
         "settings": settings.model_dump(mode="json", include=set(_IDENTITY_FIELDS)),

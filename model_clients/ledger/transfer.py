@@ -71,7 +71,8 @@ def export_ledger(ledger: Ledger, target: Path, run_id: str | None = None) -> in
                 parameters,
             )
             connection.execute(
-                "INSERT INTO call_contents SELECT * FROM source.call_contents WHERE key IN (SELECT key FROM main.calls)"
+                "INSERT INTO call_contents SELECT * FROM source.call_contents WHERE key IN (SELECT key FROM"
+                " main.calls)"
             )
             connection.execute(
                 "INSERT INTO contents SELECT * FROM source.contents"

@@ -79,8 +79,8 @@ class _Write(Generic[Result]):
 class LedgerWriter:
     """Runs writes in order, all pending ones in one transaction, and reports when they are on disk.
 
-    One flush covers every reply that arrived during the previous flush, which keeps full durability cheap at many
-    replies a second.
+    One flush covers every reply that arrived during the previous flush, which keeps full durability cheap at
+    many replies a second.
     """
 
     def __init__(self, path: Path) -> None:
@@ -109,7 +109,8 @@ class LedgerWriter:
 
         A write that is not `durable` is visible to all processes at once but may be lost in a power failure.
 
-        The future's exception is a `LedgerBrokenError` if the transaction failed, for instance on a full disk.
+        The future's exception is a `LedgerBrokenError` if the transaction failed, for instance on a full
+        disk.
         """
         if self._closed:
             raise LedgerBrokenError(f"the ledger {self._path} is closed")

@@ -12,8 +12,8 @@ from taskloom.model_clients.settings import RetrySettings
 class Circuit:
     """Pauses a provider after many failures in a row; one success closes it.
 
-    While it is open, no calls are admitted. After the pause, one call is admitted as a probe; if that fails too,
-    the next pause is twice as long.
+    While it is open, no calls are admitted. After the pause, one call is admitted as a probe; if that fails
+    too, the next pause is twice as long.
     """
 
     name: str

@@ -28,7 +28,8 @@ class TokenEstimate:
     highest_input_tokens: int
     """Input tokens that a call hardly ever exceeds."""
     highest_output_tokens: int
-    """Output tokens that a call cannot exceed if the request sets a limit, and hardly ever exceeds otherwise."""
+    """Output tokens that a call cannot exceed if the request sets a limit, and hardly ever exceeds
+    otherwise."""
 
     @property
     def tokens(self) -> int:

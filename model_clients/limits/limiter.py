@@ -25,7 +25,8 @@ _SAME_EVENT_SECONDS = 1.0
 _OBSERVED_SECONDS = 10.0
 
 Priority = tuple[int, int]
-"""Smaller goes first: the number of stages left for the item, then 0 for an item already begun or 1 for a new one."""
+"""Smaller goes first: the number of stages left for the item, then 0 for an item already begun or 1 for a new
+one."""
 
 
 @dataclass(slots=True, order=True)
@@ -70,9 +71,10 @@ class Admission:
 class CallLimiter:
     """Requests per minute, tokens per minute and concurrency of one model, in one queue ordered by priority.
 
-    Calls count against the limits on admission, as they do at the providers, and every retry is admitted separately.
-    Limits missing from the settings are learned from response headers. Responses 429, 503 and 529 reduce the rate and
-    concurrency of later calls, which recover while calls succeed. No response ever stops calls already in flight.
+    Calls count against the limits on admission, as they do at the providers, and every retry is admitted
+    separately. Limits missing from the settings are learned from response headers. Responses 429, 503 and 529
+    reduce the rate and concurrency of later calls, which recover while calls succeed. No response ever stops
+    calls already in flight.
     """
 
     def __init__(self, settings: LimitSettings, circuit: Circuit) -> None:
@@ -129,7 +131,8 @@ class CallLimiter:
         return Admission(self, tokens)
 
     def _pump(self) -> None:
-        """Admit calls from the head of the queue while they fit; otherwise set a timer for when the head will fit."""
+        """Admit calls from the head of the queue while they fit; otherwise set a timer for when the head will
+        fit."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

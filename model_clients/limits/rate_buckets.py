@@ -16,8 +16,8 @@ _LONGEST_HOLD_SECONDS = 5.0
 class RateBucket:
     """Admits amounts at a rate per minute; unlimited while no rate is known.
 
-    An amount larger than the bucket is admitted when the bucket is full, which leaves the level negative until it has
-    refilled; a correction may do the same.
+    An amount larger than the bucket is admitted when the bucket is full, which leaves the level negative
+    until it has refilled; a correction may do the same.
     """
 
     per_minute: float | None
@@ -25,8 +25,8 @@ class RateBucket:
     configured: bool = False
     """Whether the limit comes from the settings rather than from headers."""
     burst_seconds: float = 0.25
-    """Capacity of the bucket, in seconds of the rate. Small, so that requests sent apart but arriving together do not
-    exceed the finer window of a provider."""
+    """Capacity of the bucket, in seconds of the rate. Small, so that requests sent apart but arriving
+    together do not exceed the finer window of a provider."""
     share: float = 1.0
     """Share of the limit in use: cut when the provider reports overload, recovering over time."""
     _level: float = 0.0
@@ -65,9 +65,9 @@ class RateBucket:
     def slow_down(self, admitted_per_minute: float, hold_seconds: float, now: float) -> None:
         """The provider reports that the rate is too high; several such responses within a second count once.
 
-        With a known rate, the first report only delays the next admissions, because requests sent apart may have
-        arrived together; another one soon after cuts the rate. If no rate is known, the recent rate of admissions,
-        reduced, becomes the rate.
+        With a known rate, the first report only delays the next admissions, because requests sent apart may
+        have arrived together; another one soon after cuts the rate. If no rate is known, the recent rate of
+        admissions, reduced, becomes the rate.
         """
         if now - self._cut_at < _SAME_EVENT_SECONDS:
             return

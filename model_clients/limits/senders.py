@@ -109,7 +109,8 @@ class Sender:
 
     @asynccontextmanager
     async def _admitted(self, request: ModelRequest, priority: Priority) -> AsyncIterator[list[ModelReply]]:
-        """Wait for admission, bound the time of one try, and report how it ended; the body appends the reply."""
+        """Wait for admission, bound the time of one try, and report how it ended; the body appends the
+        reply."""
         answers: list[ModelReply] = []
         self.counters.waiting += 1
         try:
@@ -159,8 +160,8 @@ def _is_transient(error: BaseException) -> bool:
 class Senders:
     """Creates senders on first use.
 
-    Models that differ only in parameters share one rate limiter, because the provider counts them together; models of
-    one server share its circuit.
+    Models that differ only in parameters share one rate limiter, because the provider counts them together;
+    models of one server share its circuit.
     """
 
     def __init__(
@@ -170,7 +171,8 @@ class Senders:
         counters: CallCounters,
         shared_place: Place | None = None,
     ) -> None:
-        """Build by `settings`; keep batches in `ledger`, report pauses to `counters`; requests take a `shared_place`."""
+        """Build by `settings`; keep batches in `ledger`, report pauses to `counters`; requests take a
+        `shared_place`."""
         self._shared_place = shared_place or _no_place
         self.estimates = TokenEstimates()
         self._settings, self._ledger, self._counters = settings, ledger, counters

@@ -66,8 +66,9 @@ def create(settings: ModelSettings) -> OpenAIClient:
 class OpenAIClient:
     """Sends requests by the Responses protocol, or by Chat Completions if the settings say so.
 
-    What a server does not support is found out once and remembered. Without the Responses protocol, Chat Completions
-    is used (unless the settings name a protocol); without JSON schemas, a tool call; without tools, plain words.
+    What a server does not support is found out once and remembered. Without the Responses protocol, Chat
+    Completions is used (unless the settings name a protocol); without JSON schemas, a tool call; without
+    tools, plain words.
     """
 
     def __init__(self, settings: ModelSettings, key: SecretStr) -> None:

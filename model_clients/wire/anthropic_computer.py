@@ -1,4 +1,5 @@
-"""Anthropic's `computer_toolset_20260801` in the Messages protocol: every action is a `tool_use` block of its own."""
+"""Anthropic's `computer_toolset_20260801` in the Messages protocol: every action is a `tool_use` block of its
+own."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ _CACHED: JsonValue = {"type": "ephemeral"}
 def computer_body(
     settings: ModelSettings, request: ModelRequest, turns: Sequence[ComputerTurn]
 ) -> dict[str, JsonValue]:
-    """The body that asks for the next actions, with everything that was done before; cached up to the last result."""
+    """The body that asks for the next actions, with everything that was done before; cached up to the last
+    result."""
     body = messages_body(settings, request, "json")
     messages = list_at(body, "messages")
     for turn in turns:

@@ -82,7 +82,8 @@ def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     """
     if not isinstance(value_at(body, "content"), list):
         raise ConnectionLostError(
-            f"{settings.provider} {settings.model} answered something that is not a message: {json.dumps(body)[:200]}"
+            f"{settings.provider} {settings.model} answered something that is not a message:"
+            f" {json.dumps(body)[:200]}"
         )
     texts: list[str] = []
     for block in list_at(body, "content"):

@@ -234,5 +234,6 @@ def data_address(png: bytes) -> str:
 
 def _no_reply(settings: ModelSettings, body: JsonValue) -> ModelClientError:
     return ConnectionLostError(
-        f"{settings.provider} {settings.model} answered something that is not a reply: {json.dumps(body)[:200]}"
+        f"{settings.provider} {settings.model} answered something that is not a reply:"
+        f" {json.dumps(body)[:200]}"
     )

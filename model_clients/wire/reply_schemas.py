@@ -27,11 +27,12 @@ _TOLD_IN_WORDS = (
 
 
 def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The schema without titles and descriptions: prompts say in words what each field means, and are paid for once.
+    """The schema without titles and descriptions: prompts say in words what each field means, and are paid
+    for once.
 
     >>> wordless_schema({"title": "A", "type": "object", "properties": {"title": {"type": "string", "description": "x"}}})
     {'type': 'object', 'properties': {'title': {'type': 'string'}}}
-    """
+    """  # noqa: E501
     return {name: _wordless(name, value) for name, value in schema.items() if name not in _WORDS}
 
 
@@ -48,9 +49,9 @@ def _wordless(name: str, value: JsonValue) -> JsonValue:
 def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     """The schema in the strict form that providers can enforce; None if it cannot be expressed in that form.
 
-    All fields are required, no others are allowed, and alternatives become `anyOf`. Limits that providers do not
-    enforce move to the description, where the model can read them; the parser still checks them. Objects with
-    arbitrary field names and fixed-length tuples have no strict form.
+    All fields are required, no others are allowed, and alternatives become `anyOf`. Limits that providers do
+    not enforce move to the description, where the model can read them; the parser still checks them. Objects
+    with arbitrary field names and fixed-length tuples have no strict form.
     """
     try:
         return _object(schema)

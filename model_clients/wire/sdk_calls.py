@@ -71,7 +71,8 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
         cause = f" ({type(error.__cause__).__name__}: {error.__cause__})" if error.__cause__ else ""
         raise ConnectionLostError(f"{who}: {without_key(f'{error}{cause}', key)}") from None
     except (httpx2.HTTPError, httpx2.StreamError) as error:
-        # A body that is read after the SDK has let go of the response fails with the HTTP library's own errors.
+        # A body that is read after the SDK has let go of the response fails with the HTTP library's own
+        # errors.
         raise ConnectionLostError(f"{who}: {without_key(f'{type(error).__name__}: {error}', key)}") from None
 
 

@@ -1,4 +1,5 @@
-"""What the evaluation writer asserts: conditions that hold after every performance, in terms of the parameters.
+"""What the evaluation writer asserts: conditions that hold after every performance, in terms of the
+parameters.
 
 finding       all conditions that the effects suggest, the strongest first
 state         of files and the clipboard

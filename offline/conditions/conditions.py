@@ -1,4 +1,5 @@
-"""Conditions of evaluation functions: calls of checks whose arguments are written in terms of the parameters."""
+"""Conditions of evaluation functions: calls of checks whose arguments are written in terms of the
+parameters."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Call:
 
 
 Value = Expression | Call | bool | int | None | tuple[Expression, ...] | tuple[tuple[str, Expression], ...]
-"""What an argument may be: a text, the answer of another call, a number, a list of texts, or texts by name."""
+"""What an argument may be: a text, the answer of another call, a number, a list of texts, or texts by
+name."""
 
 Kind = Literal["lasting", "remainder", "screen"]
 """What a condition looks at: what was made or changed, what was to stay as it was, what is shown."""

@@ -16,7 +16,8 @@ _FORMS: dict[str, tuple[Callable[[str], str], str]] = {
     "lower": (lambda value: value.lower(), "{}.lower()"),
     "underscores": (lambda value: value.replace(" ", "_").lower(), '{}.replace(" ", "_").lower()'),
 }
-"""How a value shows up elsewhere: as it is, as a path's last part, without ending, as a folder, as a slug, by its first line."""
+"""How a value shows up elsewhere: as it is, as a path's last part, without ending, as a folder, as a slug, by
+its first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ class Expression:
     """A text made of literals and of parameters in some form, equal for all parameter sets it fits."""
 
     parts: tuple[tuple[str, str], ...]
-    """Pairs of form and parameter name; the form of a literal is empty and its text stands in place of the name; a `call` is
-    Python as it stands."""
+    """Pairs of form and parameter name; the form of a literal is empty and its text stands in place of the
+    name; a `call` is Python as it stands."""
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -63,7 +64,8 @@ def _part_source(form: str, name: str) -> str:
 
 
 def generalise(text: str, parameters: Mapping[str, str]) -> Expression:
-    r"""`text` with every whole occurrence of a parameter's value, or of a form of it, replaced by the parameter.
+    r"""`text` with every whole occurrence of a parameter's value, or of a form of it, replaced by the
+    parameter.
 
     Longer values come first; parts of words are left alone.
 

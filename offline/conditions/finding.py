@@ -34,7 +34,8 @@ _STRONGEST = (
 
 
 def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -> list[Condition]:
-    """Conditions that all performances suggest: of what lasts, of what stays, and where nothing else decides of what is shown."""
+    """Conditions that all performances suggest: of what lasts, of what stays, and where nothing else decides
+    of what is shown."""
     terms = [Terms(item) for item in performances]
     lasting = [*_common([lasting_conditions(item) for item in terms]), *record_conditions(terms)]
     lasting = list({(item.call, item.negated): item for item in lasting}.values())
@@ -56,9 +57,11 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
 
 
 def _kept(terms: Sequence[Terms]) -> list[Condition]:
-    """That applications keep what they kept, but for as many records as all performances add, remove and change.
+    """That applications keep what they kept, but for as many records as all performances add, remove and
+    change.
 
-    Where they change data of which more is known, or differ in a number, no other file of an application may be touched.
+    Where they change data of which more is known, or differ in a number, no other file of an application may
+    be touched.
     """
     found = [item.performance.effects.kept for item in terms]
     others = _other_data(terms)
@@ -81,7 +84,8 @@ def _kept(terms: Sequence[Terms]) -> list[Condition]:
 
 
 def _other_data(terms: Sequence[Terms]) -> list[Condition]:
-    """That applications keep what they kept, in all files but those in which some performance has something kept.
+    """That applications keep what they kept, in all files but those in which some performance has something
+    kept.
 
     Nothing is said where a performance makes a file whose name cannot be told from its parameters.
     """
@@ -96,7 +100,8 @@ def _other_data(terms: Sequence[Terms]) -> list[Condition]:
 
 
 def _counts_something(condition: Condition) -> bool:
-    """Whether a shown text has a number of its own in it: a date, or a count that another day has more or fewer of."""
+    """Whether a shown text has a number of its own in it: a date, or a count that another day has more or
+    fewer of."""
     return any(
         not form and any(character.isdigit() for character in text)
         for _, value in condition.call.arguments
@@ -106,7 +111,8 @@ def _counts_something(condition: Condition) -> bool:
 
 
 def _common(found: Sequence[Sequence[Condition]]) -> list[Condition]:
-    """Conditions of the first performance that all others suggest as well; complaints may differ in their values."""
+    """Conditions of the first performance that all others suggest as well; complaints may differ in their
+    values."""
     if not found:
         return []
     others = [{(item.call, item.negated) for item in items} for items in found[1:]]

@@ -86,7 +86,8 @@ def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
 
 
 def _takes_records_over(terms: Terms, path: Expression) -> bool:
-    """Whether all records of another file were added to a table of the one at `path`: how many these are is up to that file."""
+    """Whether all records of another file were added to a table of the one at `path`: how many these are is
+    up to that file."""
     origins = terms.performance.effects.origins
     return any(
         item.kind == "records" and item.target_at and terms.text(item.target) == path for item in origins
@@ -94,13 +95,15 @@ def _takes_records_over(terms: Terms, path: Expression) -> bool:
 
 
 def _is_copy(terms: Terms, path: Expression) -> bool:
-    """Whether the file at `path` holds what another one held, all of it or all of its records: what its fields are is up to that one."""
+    """Whether the file at `path` holds what another one held, all of it or all of its records: what its
+    fields are is up to that one."""
     origins = terms.performance.effects.origins
     return any(item.kind in ("whole", "records") and terms.text(item.target) == path for item in origins)
 
 
 def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
-    """That new records hold nothing in fields that no performance fills; which ones these are is up to the file that records come from."""
+    """That new records hold nothing in fields that no performance fills; which ones these are is up to the
+    file that records come from."""
     tables = [
         {item.text(filled.file_path): filled.fields for filled in item.performance.effects.filled}
         for item in terms
@@ -176,7 +179,8 @@ def _row_as_text(terms: Sequence[Terms], path: Expression) -> list[Condition]:
 
 
 def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
-    """Fields of each record that decide, in terms of the parameters; what was taken over from elsewhere is asked for there."""
+    """Fields of each record that decide, in terms of the parameters; what was taken over from elsewhere is
+    asked for there."""
     effects = terms.performance.effects
     whole = {item.container: item for item in effects.essential if item.area == "file" and not item.address}
     tables = {

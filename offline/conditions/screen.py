@@ -1,4 +1,5 @@
-"""Conditions of what is shown, for work that leaves nothing else: states first, then the window, then texts."""
+"""Conditions of what is shown, for work that leaves nothing else: states first, then the window, then
+texts."""
 
 from __future__ import annotations
 
@@ -62,9 +63,8 @@ def screen_conditions(terms: Terms) -> list[Condition]:
 
 
 def other_rows(terms: Terms) -> list[Condition]:
-    """Of work that leaves something else, of which no application keeps anything: that all rows on its page but those that it
-    changes show what they showed.
-    """
+    """Of work that leaves something else, of which no application keeps anything: that all rows on its page
+    but those that it changes show what they showed."""
     effects = terms.performance.effects
     kept = effects.kept
     untouched = kept is None or not (kept.added or kept.removed or kept.changed)
@@ -78,7 +78,8 @@ def _other_rows(terms: Terms) -> Condition:
 
 
 def _shown(terms: Terms, text: str) -> Condition:
-    """That a text is shown; letter by letter, where parameters say it and nothing else, and it not only stands in an input control."""
+    """That a text is shown; letter by letter, where parameters say it and nothing else, and it not only
+    stands in an input control."""
     arguments: list[tuple[str, Value]] = [("text", terms.text(text))]
     if _is_given(terms.text(text)) and text in terms.performance.effects.labels:
         arguments.append(("exact", True))
@@ -94,7 +95,8 @@ def _is_given(text: Expression) -> bool:
 
 
 def _times(terms: Terms, text: str) -> Iterator[Condition]:
-    """How often a text is shown that a parameter gives, of work that leaves nothing else: a second shape would say it again."""
+    """How often a text is shown that a parameter gives, of work that leaves nothing else: a second shape
+    would say it again."""
     effects = terms.performance.effects
     lasting = any(item.area in _LASTING for item in effects.essential)
     if (
@@ -111,7 +113,8 @@ def _times(terms: Terms, text: str) -> Iterator[Condition]:
 
 
 def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:
-    """The title, or the address: all of it, and its end if that names a parameter, because folders before it differ with the data."""
+    """The title, or the address: all of it, and its end if that names a parameter, because folders before it
+    differ with the data."""
     if effect.address == ("title",) and effect.after:
         yield terms.condition("check_window", "another window is in front", kind="screen", text=effect.after)
     if effect.address == ("address",):

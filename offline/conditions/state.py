@@ -1,4 +1,5 @@
-"""Conditions of files and the clipboard: what was made, changed or removed, and that all else stayed as it was."""
+"""Conditions of files and the clipboard: what was made, changed or removed, and that all else stayed as it
+was."""
 
 from __future__ import annotations
 

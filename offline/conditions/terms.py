@@ -1,4 +1,5 @@
-"""What a performance left, in terms of what every performance shares: parameters, the clipboard at the start, the instruction."""
+"""What a performance left, in terms of what every performance shares: parameters, the clipboard at the start,
+the instruction."""
 
 from __future__ import annotations
 
@@ -44,23 +45,29 @@ class Terms:
     def linked(self, file_path: str, field: str, known_by: str, known: str) -> Expression:
         """The field of the record that was known as `known` at the start."""
         path, name = self.text(file_path).source(), self.text(known).source()
-        call = f"get_linked_field(file_path={path}, field={field!r}, fields={{{known_by!r}: {name}}}, at_start=True)"
+        call = (
+            f"get_linked_field(file_path={path}, field={field!r}, fields={{{known_by!r}: {name}}},"
+            " at_start=True)"
+        )
         return Expression((("call", call),))
 
     def grown(self, file_path: str, field: str, known: tuple[str, str], behind: str) -> Expression:
-        """The field of the record known by a field and its value, as it was at the start, with `behind` in further lines."""
+        """The field of the record known by a field and its value, as it was at the start, with `behind` in
+        further lines."""
         start = self.linked(file_path, field, *known)
         return Expression((*start.parts, ("", "\n"), *self.text(behind).parts))
 
     def said(self, value: str) -> bool:
-        """Whether `value` comes from the parameters, the clipboard or the words of the instruction, not from this performance alone."""
+        """Whether `value` comes from the parameters, the clipboard or the words of the instruction, not from
+        this performance alone."""
         expression = self.text(value)
         if expression.depends:
             return True
         return not value.strip() or has_phrase(value, self.performance.instruction)
 
     def plain(self, text: str) -> bool:
-        """Whether a text on the screen says hardly more than the instruction; what says more could be put in other words."""
+        """Whether a text on the screen says hardly more than the instruction; what says more could be put in
+        other words."""
         own = "".join(words for form, words in self.text(text).parts if not form)
         asked = set(fold_text(self.performance.instruction).split())
         return len([word for word in fold_text(own).split() if word not in asked]) <= _MOST_OWN_WORDS

@@ -197,7 +197,8 @@ _MOST = 2
 
 
 def leftovers(text: str, spans: Sequence[tuple[int, int]], known: Sequence[str]) -> list[str]:
-    """Passages of `text` outside of `spans` that say more than that something is asked for; `known` words say nothing.
+    """Passages of `text` outside of `spans` that say more than that something is asked for; `known` words say
+    nothing.
 
     A passage is more if it has several words that are not among the small ones, or a name.
     """

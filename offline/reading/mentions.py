@@ -14,7 +14,8 @@ _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
 _ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
 _NOUN = r"the(?: (?!(?:and|then)\b)[\w'’-]+){1,8}?"
 _PURPOSE = re.compile(
-    rf"(?:\b(?:for|with|to prepare for|ahead of) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|, so that {_NOUN} can read it)"
+    rf"(?:\b(?:for|with|to prepare for|ahead of) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|, so"
+    rf" that {_NOUN} can read it)"
     r"(?=[,.:;?!]|$)",
     re.IGNORECASE,
 )
@@ -156,7 +157,8 @@ class Mentions:
         return any(plain.endswith(item) for item in self._introduced.get(value, ()))
 
     def _find_inside(self, teller: Teller) -> None:
-        """A subtask that is asked for by the words for what it makes, in the words for what another one reads."""
+        """A subtask that is asked for by the words for what it makes, in the words for what another one
+        reads."""
         for mention in list(self.found.values()):
             for hole, words in mention.holes.items():
                 thing = self.tellers[mention.number].reads(hole)
@@ -211,7 +213,8 @@ def names(words: str, value: str) -> bool:
 
 
 def _purposes(text: str, tellers: Sequence[Teller]) -> Iterator[tuple[int, int]]:
-    """The places that say what it is for: in words of the catalogue, or as a statement that asks for nothing."""
+    """The places that say what it is for: in words of the catalogue, or as a statement that asks for
+    nothing."""
     for match in _PURPOSE.finditer(text):
         yield match.span()
     for teller in tellers:

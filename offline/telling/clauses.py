@@ -16,7 +16,8 @@ Mood = Literal["request", "wish"]
 
 _QUOTES = ("“", "`", "'")
 _WRITES = "to write "
-"""What stands before a product that can be called by its name: something is exported to a path, but it is a plan that is written."""
+"""What stands before a product that can be called by its name: something is exported to a path, but it is a
+plan that is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ class Clauses:
         return " ".join(text.split())
 
     def frame(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
-        """What requests have in common that say the same of different things: "attach … to the page", with its values.
+        """What requests have in common that say the same of different things: "attach … to the page", with
+        its values.
 
         Empty where the first thing that a phrase names is not read, or nothing that must be said follows it.
         """
@@ -153,7 +155,8 @@ class Clauses:
     def _focus(
         self, phrase: str, teller: Teller, made: Sequence[Entity], objects: Sequence[Entity]
     ) -> Entity | None:
-        """What "it" is taken for afterwards: what was asked for if that is the object of the verb, else nothing."""
+        """What "it" is taken for afterwards: what was asked for if that is the object of the verb, else
+        nothing."""
         first = next((part.text for part in parts_of(phrase) if part.kind == "hole"), "")
         if made:
             return made[0] if first == teller.outputs[0].hole else None
@@ -226,7 +229,8 @@ class Clauses:
         return words.replace(",,", ","), objects
 
     def _noun(self, producer: int | None, entity: Entity, mood: Mood, pronoun: bool) -> str:
-        """The words for something that is read: the product of a subtask that is not told yet, or a reference."""
+        """The words for something that is read: the product of a subtask that is not told yet, or a
+        reference."""
         known = entity in self.discourse.mentioned
         if producer is None or not self._graph.tellers[producer].phrases.product:
             return self.discourse.words_for(entity, pronoun=pronoun)
@@ -274,7 +278,8 @@ class Clauses:
         return f" with {' and '.join(dict.fromkeys(said))}" if said else ""
 
     def _names_application(self, teller: Teller, known: bool) -> bool:
-        """Whether the application must be named: at first, and where it changes and nothing else gives it away."""
+        """Whether the application must be named: at first, and where it changes and nothing else gives it
+        away."""
         named = self.discourse.applications
         return teller.application not in named or (named[-1] != teller.application and not known)
 

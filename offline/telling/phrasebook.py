@@ -83,7 +83,8 @@ class Phrasebook:
         }
 
     def teller(self, subtask: NumberedSubtask) -> Teller:
-        """What is needed to speak of `subtask`; one without phrases is told in the words of its instruction."""
+        """What is needed to speak of `subtask`; one without phrases is told in the words of its
+        instruction."""
         entry = self._entries.get(subtask.subtask_id)
         known = entry is not None and set(subtask.parameters) == set(entry.parameter_sets[0])
         if entry is not None and known and entry.phrases.request:
@@ -125,7 +126,8 @@ class Phrasebook:
         return known is not None and known.kind in (ResourceKind.FILE, ResourceKind.CLIPBOARD)
 
     def says_all(self, teller: Teller) -> bool:
-        """Whether the words for what a subtask makes say all that is to be done: which text is copied, what is opened."""
+        """Whether the words for what a subtask makes say all that is to be done: which text is copied, what
+        is opened."""
         holes = [part.text for part in parts_of(teller.phrases.product) if part.kind == "hole"]
         return (
             bool(teller.phrases.product)
@@ -173,7 +175,8 @@ def embedded(instruction: str, application: str) -> str:
 
 
 def name(value: str) -> str:
-    """A value as a name in a sentence: in quotation marks where it is more than one word, and not all of them capital.
+    """A value as a name in a sentence: in quotation marks where it is more than one word, and not all of them
+    capital.
 
     >>> name("Documents/sales.csv"), name("New York"), name("Update the printer driver")
     ('Documents/sales.csv', 'New York', '“Update the printer driver”')

@@ -15,7 +15,8 @@ _MOST_WISHES = 2
 
 
 def goal_of(graph: Graph, book: Phrasebook, called: Mapping[str, str] | None = None) -> str:
-    """The goal in one sentence, without a full stop: what is asked for in the end, and nothing on the way there."""
+    """The goal in one sentence, without a full stop: what is asked for in the end, and nothing on the way
+    there."""
     clauses = Clauses(graph, book, embeds=True, called=called)
     texts = _told(graph.sinks(), "request", clauses, ends_only=True)
     text = "; ".join(text for text, _ in texts) if len(texts) > 2 else together([text for text, _ in texts])
@@ -39,8 +40,9 @@ def tell(
 
     `called` is what people call things, by their values, as far as it is to be told.
 
-    It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with `says_why`, what the last subtask told is wanted for as far as the catalogue
-    knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
+    It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with
+    `says_why`, what the last subtask told is wanted for as far as the catalogue knows. A wish with the means
+    told afterwards is back to front: it speaks of what is not there yet.
     """
     clauses = Clauses(graph, book, embeds=True, called=called)
     sentences: list[Sentence] = []
@@ -76,7 +78,8 @@ def tell_in_order(graph: Graph, book: Phrasebook, order: Sequence[int], *, after
 
 
 def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
-    """Whether a subtask reads a record that is only made in the task, so that it is no news before it is made."""
+    """Whether a subtask reads a record that is only made in the task, so that it is no news before it is
+    made."""
     for link in graph.links:
         if link.consumer == number:
             maker = graph.tellers[link.producer]
@@ -91,9 +94,10 @@ def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
 def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str, ...]]) -> list[int]:
     """The order changed so that what needs the subtask just told is told next, where that can be.
 
-    A place that is made for several things comes first, because it says what all the rest is for, unless one of them is made in
-    the task as well: told in between, that would seem to have nothing to do with it. What is said of several things
-    waits until it can be said of all of them. What uses the same product in the same application stays together.
+    A place that is made for several things comes first, because it says what all the rest is for, unless one
+    of them is made in the task as well: told in between, that would seem to have nothing to do with it. What
+    is said of several things waits until it can be said of all of them. What uses the same product in the
+    same application stays together.
     """
     left, done = list(order), list[int]()
     while left:
@@ -193,7 +197,8 @@ def _is_partly_free(graph: Graph, numbers: set[int], last: set[int]) -> bool:
 
 
 def _is_errand(graph: Graph, numbers: set[int]) -> bool:
-    """Whether subtasks only get something ready: none makes a place for several things, and all are needed afterwards."""
+    """Whether subtasks only get something ready: none makes a place for several things, and all are needed
+    afterwards."""
     needed = {link.producer for link in graph.links}
     return not any(graph.gathers(number) or number not in needed for number in numbers)
 

@@ -20,7 +20,8 @@ _OCCASION = (
 )
 """What has a date, so that one can prepare it."""
 _IN_APPLICATION = re.compile(r" (?:in|with) [\w.-]+$")
-"""A text that ends with the name of an application, after which "for the winter" would say something of that."""
+"""A text that ends with the name of an application, after which "for the winter" would say something of
+that."""
 _MILESTONE = "milestone_name"
 _PUBLISHED, _PASTED = frozenset({"page_title", "note_title"}), "text_in_clipboard"
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
@@ -41,10 +42,12 @@ class Purpose:
 def purpose_of(
     graph: Graph, book: Phrasebook, uses: Mapping[str, str], called: Mapping[str, str], readers: str = ""
 ) -> Purpose | None:
-    """What the last subtasks have in common that is wanted for something, or the last one where there is one only.
+    """What the last subtasks have in common that is wanted for something, or the last one where there is one
+    only.
 
-    Where several end in different things, what all of them come from; None where nothing is known, where a name says already what it is for, and
-    of a milestone, which is what its tickets are for. A text that is put onto a new page or into a new note is for its `readers`.
+    Where several end in different things, what all of them come from; None where nothing is known, where a
+    name says already what it is for, and of a milestone, which is what its tickets are for. A text that is
+    put onto a new page or into a new note is for its `readers`.
     """
     sinks = [graph.tellers[number] for number in graph.sinks()]
     shared = _shared(sinks, uses)
@@ -84,7 +87,8 @@ def said_for(
     *,
     short: bool,
 ) -> str:
-    """The sentences as an instruction that says what it is for: at the beginning, at the end, as a request or as a reason.
+    """The sentences as an instruction that says what it is for: at the beginning, at the end, as a request or
+    as a reason.
 
     `share` (0 to 1) says which of the possible ways; with `short`, which of those that take the fewest words.
     """
@@ -113,7 +117,8 @@ def said_for(
 
 
 def _ways(purpose: Purpose, sentences: Sequence[Sentence], *, short: bool) -> list[str]:
-    """The ways in which it can be said what it is for; of long texts and of places for several things, those that say it first."""
+    """The ways in which it can be said what it is for; of long texts and of places for several things, those
+    that say it first."""
     wish = sentences[0].wish
     if purpose.readers:
         return ["readers"]
@@ -143,7 +148,8 @@ def _is_pasted(teller: Teller) -> bool:
 
 
 def _shared(sinks: Sequence[Teller], uses: Mapping[str, str]) -> list[Thing]:
-    """What all last subtasks read that is wanted for something, what they read first last; else what they make."""
+    """What all last subtasks read that is wanted for something, what they read first last; else what they
+    make."""
     if not sinks:
         return []
     values = set.intersection(*({item.value for item in teller.inputs} for teller in sinks))

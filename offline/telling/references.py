@@ -9,16 +9,19 @@ from dataclasses import dataclass, field
 from taskloom.offline.telling.phrasebook import Phrasebook, name
 
 _RECENT = 3
-"""How many things, files or others, may have been mentioned since for one to be called by the words for its kind."""
+"""How many things, files or others, may have been mentioned since for one to be called by the words for its
+kind."""
 _MOST_INTRODUCED = 5
 """Most things of which it is said what they are called: more would be a glossary."""
 
 Entity = tuple[str, str, str]
-"""Category, place (an application, or of a slot who filled it) and value (none of a slot that somebody filled)."""
+"""Category, place (an application, or of a slot who filled it) and value (none of a slot that somebody
+filled)."""
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name of a record could be words of the sentence itself, so that it is quoted: "the flow “Revenue”"."""
+    """Whether a name of a record could be words of the sentence itself, so that it is quoted: "the flow
+    “Revenue”"."""
     return " " in name or re.fullmatch(r"[A-Z][a-z]+", name) is not None
 
 
@@ -96,7 +99,8 @@ class Discourse:
         )
 
     def _called(self, entity: Entity) -> str:
-        """What people call something, if it can stand for it: for files, and for records whose kind it names."""
+        """What people call something, if it can stand for it: for files, and for records whose kind it
+        names."""
         category, _, value = entity
         words = self.called.get(value, "")
         kind = self._again(entity).rpartition(" ")[2]
@@ -109,7 +113,8 @@ class Discourse:
         return known.again if known is not None else ""
 
     def is_ambiguous(self, entity: Entity, *, unnamed: bool = False) -> bool:
-        """Whether something else that was mentioned would be called the same; with `unnamed`, without a name of its own."""
+        """Whether something else that was mentioned would be called the same; with `unnamed`, without a name
+        of its own."""
         words = self._again(entity)
         return any(
             other != entity

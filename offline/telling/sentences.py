@@ -37,9 +37,11 @@ class Sentence:
     joins: bool = False
     """Whether something in it needs what came before, though not the first clause."""
     beside: bool = False
-    """Whether other work of the sentence before needs as little of it as it needs of that, so that "then" would mislead."""
+    """Whether other work of the sentence before needs as little of it as it needs of that, so that "then"
+    would mislead."""
     partly: bool = False
-    """Whether a part of what it tells in one clause needs nothing that came before, so that "then" would say too much."""
+    """Whether a part of what it tells in one clause needs nothing that came before, so that "then" would say
+    too much."""
     afterwards: bool = False
     """Whether it is to be said that this comes afterwards."""
     at_last: bool = False
@@ -47,7 +49,8 @@ class Sentence:
     purpose: str = ""
     """What it is wanted for."""
     makes_place: bool = False
-    """Whether it makes a place for several things, so that what comes next needs no word to say that it belongs here."""
+    """Whether it makes a place for several things, so that what comes next needs no word to say that it
+    belongs here."""
     parallel: bool = False
     """Whether its clauses are told side by side, none needing the other."""
 
@@ -92,7 +95,8 @@ def together(items: Sequence[str]) -> str:
 
 
 def joined(clauses: Sequence[str]) -> str:
-    """Clauses of one sentence; where one of them has an "and" of its own, "then" tells where it ends, unless that joins two acts.
+    """Clauses of one sentence; where one of them has an "and" of its own, "then" tells where it ends, unless
+    that joins two acts.
 
     >>> joined(["write a note", "export it"]), joined(["open it and copy its text", "paste it"])
     ('write a note and export it', 'open it, copy its text and paste it')
@@ -111,7 +115,8 @@ def joined(clauses: Sequence[str]) -> str:
 def _acts(clause: str) -> tuple[str, str] | None:
     """The two acts of a clause that asks for one after the other; None for every other clause.
 
-    None as well for the words of a subtask that nobody wrote phrases for, whose values stand in single quotation marks.
+    None as well for the words of a subtask that nobody wrote phrases for, whose values stand in single
+    quotation marks.
     """
     bare = _INSIDE.sub(lambda match: "_" * len(match.group()), clause)
     found = list(_NEXT_ACT.finditer(bare))
@@ -165,7 +170,8 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
 
 
 def _is_winding(clause: str) -> bool:
-    """Whether a clause has a conjunction, a comma or an infinitive of its own, to which what follows could belong."""
+    """Whether a clause has a conjunction, a comma or an infinitive of its own, to which what follows could
+    belong."""
     return _has_parts(clause) or " to write " in _INSIDE.sub("", clause)
 
 

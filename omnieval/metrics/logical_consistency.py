@@ -1,7 +1,7 @@
 """Coherency of the order of completion over the largest coherency of any successful order (section 4.1).
 
-Undefined where that maximum is 0, because nothing could have been done more or less coherently, and where the application
-of some subtask is not given.
+Undefined where that maximum is 0, because nothing could have been done more or less coherently, and where the
+application of some subtask is not given.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def measure(attempt: Attempt) -> float | None:
 def logical_consistency(coherency_score: int, maximum: int) -> float | None:
     """The coherency score over the largest possible one; None where that is 0.
 
-    At most 1: an agent that got away with an order in which a resource is lost may have a score above the maximum over
-    successful orders.
+    At most 1: an agent that got away with an order in which a resource is lost may have a score above the
+    maximum over successful orders.
 
     >>> logical_consistency(1, 2), logical_consistency(0, 0)
     (0.5, None)

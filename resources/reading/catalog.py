@@ -1,4 +1,5 @@
-"""The catalogue: applications, resource categories, scenarios and capabilities, read from YAML and validated."""
+"""The catalogue: applications, resource categories, scenarios and capabilities, read from YAML and
+validated."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ def load_applications(extra: Path | None = None) -> dict[str, Application]:
     `resource_categories.yaml` with further categories) and is validated alike.
 
     Raises:
-        CatalogEntryInvalidError: an entry is wrong, or a user's entry has the name of another; every mistake of the
-            file stands in the message with line, field and allowed values.
+        CatalogEntryInvalidError: an entry is wrong, or a user's entry has the name of another; every mistake
+            of the file stands in the message with line, field and allowed values.
         UnknownCatalogEntryError: `extra` is not a folder.
     """
     return dict(_applications(extra.resolve() if extra else None))

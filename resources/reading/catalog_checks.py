@@ -1,4 +1,5 @@
-"""What a schema cannot say about one catalogue entry: names that must exist, and forms that values must have."""
+"""What a schema cannot say about one catalogue entry: names that must exist, and forms that values must
+have."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def _check_head(application: Application, application_categories: Collection[str
     if application.category not in application_categories:
         yield Problem(
             ("category",),
-            f"{application.category!r} is not an application category; {suggest(application.category, application_categories)}",
+            f"{application.category!r} is not an application category;"
+            f" {suggest(application.category, application_categories)}",
         )
     for index, package in enumerate(application.installation.pip):
         if not _PINNED_PIP.match(package):
@@ -105,7 +107,8 @@ def _check_fixture(
     if category is None:
         yield Problem(
             (*at, "category"),
-            f"{fixture.category!r} is not a resource category; {suggest(fixture.category, categories)}{_NEW_CATEGORIES}",
+            f"{fixture.category!r} is not a resource category;"
+            f" {suggest(fixture.category, categories)}{_NEW_CATEGORIES}",
         )
     elif not category.may_exist_at_reset:
         yield Problem(
@@ -131,7 +134,8 @@ def _check_parameters(subtask: ExampleSubtask, at: Field) -> Iterator[Problem]:
         if set(values) != names:
             yield Problem(
                 (*at, "parameter_sets", index),
-                f"has the parameters {sorted(values)}, the first set has {sorted(names)}; all sets need the same",
+                f"has the parameters {sorted(values)}, the first set has {sorted(names)}; all sets need the"
+                " same",
             )
         elif values in subtask.parameter_sets[:index]:
             yield Problem((*at, "parameter_sets", index), "repeats an earlier set")

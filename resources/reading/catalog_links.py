@@ -1,4 +1,5 @@
-"""What must hold between catalogue entries: fixtures agree, and every input is there or made by some subtask."""
+"""What must hold between catalogue entries: fixtures agree, and every input is there or made by some
+subtask."""
 
 from __future__ import annotations
 
@@ -78,6 +79,6 @@ def _check_inputs(
                 field: Field = ("example_subtasks", index, "parameter_sets", position, item.parameter)
                 yield Problem(
                     field,
-                    f"{value!r} is needed as {category.name!r}, but is not a fixture of {application.name!r} and no"
-                    " subtask of the catalogue makes it; add a fixture, or use a value that is made",
+                    f"{value!r} is needed as {category.name!r}, but is not a fixture of {application.name!r}"
+                    " and no subtask of the catalogue makes it; add a fixture, or use a value that is made",
                 )

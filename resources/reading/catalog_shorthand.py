@@ -1,10 +1,10 @@
 """Short ways to write catalogue entries, expanded before validation.
 
-- a resource: `csv_path` for `{category: csv_path, parameter: csv_path}`; the parameter is left out where the subtask has
-  none of that name (a bare slot such as `text_in_clipboard`)
-- a step: `{click: Save}`, `{double_click: Save}`, `{right_click: Save}`, `{type: "^s"}`, `{type: x, into: Name}`,
-  `{wheel: -3, over: List}`, `{drag: Canvas, path: [[0.1, 0.1], [0.5, 0.5]]}`, `{wait: 0.5}`, each with the further
-  fields of a step beside it
+- a resource: `csv_path` for `{category: csv_path, parameter: csv_path}`; the parameter is left out where the
+  subtask has none of that name (a bare slot such as `text_in_clipboard`)
+- a step: `{click: Save}`, `{double_click: Save}`, `{right_click: Save}`, `{type: "^s"}`, `{type: x, into:
+  Name}`, `{wheel: -3, over: List}`, `{drag: Canvas, path: [[0.1, 0.1], [0.5, 0.5]]}`, `{wait: 0.5}`, each
+  with the further fields of a step beside it
 - a control: `Save` for `{text: Save}`
 """
 

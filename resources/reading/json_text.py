@@ -1,4 +1,5 @@
-"""JSON from people and programs, read strictly: nothing ambiguous, nothing that only Python takes for JSON."""
+"""JSON from people and programs, read strictly: nothing ambiguous, nothing that only Python takes for
+JSON."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def parse_json(text: str, *, strict: bool = True) -> JsonValue:
     {'a': [1, None]}
 
     Raises:
-        JsonInvalidError: it is not JSON, holds a number such as NaN or one of thousands of digits, has a key twice in one
-            object, of which one value would be lost, or is nested too deeply.
+        JsonInvalidError: it is not JSON, holds a number such as NaN or one of thousands of digits, has a key
+            twice in one object, of which one value would be lost, or is nested too deeply.
     """
     try:
         value: JsonValue = json.loads(

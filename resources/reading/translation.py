@@ -50,7 +50,8 @@ class Translation:
         return exact if exact is not None else self.text(text)
 
     def text(self, text: str) -> str:
-        """A longer text with every term exchanged; words in lower case only where they can be nothing but a name."""
+        """A longer text with every term exchanged; words in lower case only where they can be nothing but a
+        name."""
         return self._pattern.sub(lambda match: self._terms[match.group()], text)
 
     def json(self, text: str) -> str:
@@ -64,7 +65,8 @@ class Translation:
         return _STRING_LITERAL.sub(translated, text)
 
     def manual(self, text: str, names: Collection[str]) -> str:
-        """A manual; single words only where they are among `names`, because manuals are full of ordinary words."""
+        """A manual; single words only where they are among `names`, because manuals are full of ordinary
+        words."""
         words = {name for name in self._single if name not in names}
         plain = [name for name in self._single if name in names]
         text = self._pattern.sub(
@@ -150,8 +152,8 @@ class WorldlyApplications(Mapping[str, Application]):
             applications: the applications in the first world.
             worlds: names of the worlds in use.
             extra: a user's catalogue folder, which may have further kinds.
-            known: worlds by name that need not be drawn anew, such as those kept with a dataset; together with the
-                first one, to whose words they correspond.
+            known: worlds by name that need not be drawn anew, such as those kept with a dataset; together
+                with the first one, to whose words they correspond.
 
         Raises:
             UnknownCatalogEntryError: there is no such world.
@@ -184,7 +186,8 @@ class WorldlyApplications(Mapping[str, Application]):
         self._in_world = {FIRST_WORLD: self._applications}
 
     def in_world(self, world: str) -> Mapping[str, Application]:
-        """The applications in `world`, whether it is in use or not; those with data of their own stay the same.
+        """The applications in `world`, whether it is in use or not; those with data of their own stay the
+        same.
 
         Raises:
             UnknownCatalogEntryError: there is no such world.
@@ -217,7 +220,8 @@ class WorldlyApplications(Mapping[str, Application]):
         return load_world(FIRST_WORLD, self._extra), load_world(world, self._extra)
 
     def records(self) -> tuple[World, ...]:
-        """The worlds in use, the first one too, to be kept with a dataset; nothing where only the first is in use."""
+        """The worlds in use, the first one too, to be kept with a dataset; nothing where only the first is in
+        use."""
         if len(self.worlds) == 1:
             return ()
         first, _ = self._pair(self.worlds[1])
@@ -263,7 +267,8 @@ def worlds_of(applications: Mapping[str, Application]) -> tuple[str, ...]:
 
 
 def _terms(world: World) -> Iterator[str]:
-    """All terms of a world, in the same order for every world: those that follow from others, then those that are named."""
+    """All terms of a world, in the same order for every world: those that follow from others, then those that
+    are named."""
     for place, text in world.terms.items():
         attribute = place.rpartition(".")[2]
         if attribute == "file":
@@ -277,10 +282,12 @@ def _terms(world: World) -> Iterator[str]:
 
 
 def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
-    """Finds terms that stand alone, the longest first; a plain word in lower case only in paths and statements.
+    """Finds terms that stand alone, the longest first; a plain word in lower case only in paths and
+    statements.
 
-    Branches begin with a letter and the terms that share it, which keeps the search fast. A written line break
-    in source code counts as a boundary. The path of a folder is not found in that of a file: Documents/projects.txt.
+    Branches begin with a letter and the terms that share it, which keeps the search fast. A written line
+    break in source code counts as a boundary. The path of a folder is not found in that of a file:
+    Documents/projects.txt.
     """
     by_letter: dict[str, list[str]] = {}
     for term in terms:
@@ -291,5 +298,6 @@ def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
     bare = "|".join(term for term in terms if _BARE.fullmatch(term))
     before = r"(?:(?<![\s\S])|(?<=/)|(?<=FROM )|(?<=INTO )|(?<=TABLE ))"
     return re.compile(
-        rf"(?:(?<![A-Za-z0-9_])|(?<=\\n))(?:{branches})(?![A-Za-z0-9_])|{before}(?:{bare})(?=[-.,; (]|(?![\s\S]))"
+        rf"(?:(?<![A-Za-z0-9_])|(?<=\\n))(?:{branches})(?![A-Za-z0-9_])|{before}(?:{bare})(?=[-.,;"
+        r" (]|(?![\s\S]))"
     )

@@ -1,4 +1,5 @@
-"""What a kind of world must pass before tasks are made in it: shipped, written by hand, or written by a model."""
+"""What a kind of world must pass before tasks are made in it: shipped, written by hand, or written by a
+model."""
 
 from __future__ import annotations
 

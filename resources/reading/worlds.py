@@ -52,8 +52,10 @@ _FORMS = {
     "header": (r"[a-z]+,amount", "a column and `amount`"),
     USE: (
         r"the (?!.*\b(?:and|then)\b)[A-Za-z0-9](?:[A-Za-z0-9 '-]{0,48}[A-Za-z0-9])?",
-        "`the` and an occasion or a piece of work in the singular that goes on after `for`, such as `the tax return`;"
-        " neither `and` nor a comma in it",
+        (
+            "`the` and an occasion or a piece of work in the singular that goes on after `for`, such as `the"
+            " tax return`; neither `and` nor a comma in it"
+        ),
     ),
 }
 FORM_OF_ALL = "letters, digits, blanks and , . : _ / - only"
@@ -158,7 +160,8 @@ def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
     """The rules in a file; those of another kind than the first must name the same things.
 
     Raises:
-        CatalogEntryInvalidError: they do not, a placeholder is unknown, or a drawn value is not what its place allows.
+        CatalogEntryInvalidError: they do not, a placeholder is unknown, or a drawn value is not what its
+            place allows.
     """
     content = source.content
     if not isinstance(content, dict):
@@ -173,7 +176,8 @@ def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
 
 
 def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
-    """What is wrong with the rules of a kind by themselves: places, placeholders, and one world drawn from them."""
+    """What is wrong with the rules of a kind by themselves: places, placeholders, and one world drawn from
+    them."""
     wanted, found = dict(leaves(first)), dict(leaves(rules))
     for place in wanted.keys() - found.keys():
         if place[-1] != PHRASE:
@@ -203,7 +207,8 @@ def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
 
 
 def drawn_problems(world: World) -> Iterator[Problem]:
-    """What is wrong with one world: forms that the places of terms do not allow, names that occur twice, and uses of no form."""
+    """What is wrong with one world: forms that the places of terms do not allow, names that occur twice, and
+    uses of no form."""
     form, words = _FORMS[USE]
     for name, use in world.uses.items():
         if not re.fullmatch(form, use):
@@ -256,7 +261,8 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
 
 
 def store_rules(rules: WorldRules, extra: Path) -> Path:
-    """Write the rules of a kind into a user's catalogue folder, where `load_world` finds them; returns the file.
+    """Write the rules of a kind into a user's catalogue folder, where `load_world` finds them; returns the
+    file.
 
     Raises:
         OSError: it cannot be written.
@@ -304,7 +310,8 @@ def common_placeholders() -> tuple[str, ...]:
 
 
 def _draw_common(seed: int) -> dict[str, str]:
-    """What every kind can name: people, places, times, numbers and prices; in lower case where the placeholder is."""
+    """What every kind can name: people, places, times, numbers and prices; in lower case where the
+    placeholder is."""
     faker = Faker("en_US")
     faker.seed_instance(seed)
     random = Random(seed)

@@ -89,7 +89,8 @@ def parse_entry(source: YamlFile, content: object, record: type[RecordType], at:
     """Validate `content`, which stands at `at` in `source`, as a `record`.
 
     Raises:
-        CatalogEntryInvalidError: it does not fit; every mistake is listed with line, field and allowed values.
+        CatalogEntryInvalidError: it does not fit; every mistake is listed with line, field and allowed
+            values.
     """
     try:
         return record.model_validate(content)

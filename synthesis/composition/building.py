@@ -30,7 +30,8 @@ class TaskBuilder:
         seed: int,
         provenance: Provenance,
     ) -> None:
-        """Build from `pool`; `scenario_of` names the scenario of all application categories and those of the ends."""
+        """Build from `pool`; `scenario_of` names the scenario of all application categories and those of the
+        ends."""
         self._pool = pool
         self._capabilities = capabilities
         self._scenario_of = scenario_of
@@ -40,7 +41,8 @@ class TaskBuilder:
         self._links: dict[tuple[int, int, int], Dependency] = {}
 
     def graph(self, members: int) -> TaskGraph:
-        """The task graph of a closed set: its instances in a topological order, and every link between them."""
+        """The task graph of a closed set: its instances in a topological order, and every link between
+        them."""
         numbers = list(bits(members))
         position = {number: index for index, number in enumerate(numbers)}
         predecessors = [0] * len(numbers)
@@ -125,7 +127,8 @@ class TaskBuilder:
 
 
 def _end_categories(graph: TaskGraph) -> list[str]:
-    """Application categories of the subtasks that no other one reads from, those of the longest chains first."""
+    """Application categories of the subtasks that no other one reads from, those of the longest chains
+    first."""
     depths: dict[str, int] = {}
     for node in graph.nodes:
         before = [depths[edge.producer] for edge in graph.edges if edge.consumer == node.instance_id]

@@ -1,4 +1,5 @@
-"""Which of the sets found become tasks: no near-duplicates, and no bound subtask in more than its share of them."""
+"""Which of the sets found become tasks: no near-duplicates, and no bound subtask in more than its share of
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ class Neighbours:
     """The sets taken so far, and whether another one is too much like one of them."""
 
     def __init__(self, share: float) -> None:
-        """Sets with at least `share` of their members in common, of the larger of the two, are near-duplicates.
+        """Sets with at least `share` of their members in common, of the larger of the two, are
+        near-duplicates.
 
         With a share of 1 none are: equal sets are told apart elsewhere, by what flows between their members.
         """
@@ -28,8 +30,8 @@ class Neighbours:
     def has_near(self, members: int) -> bool:
         """Whether a set taken before is a near-duplicate of `members`.
 
-        A near-duplicate lacks at most n − k of the n members, where k is the least number in common; so it has one of any
-        n − k + 1 members, and only the sets with one of the rarest need to be compared.
+        A near-duplicate lacks at most n − k of the n members, where k is the least number in common; so it
+        has one of any n − k + 1 members, and only the sets with one of the rarest need to be compared.
         """
         if self._share == 1:
             return False
@@ -85,7 +87,8 @@ class Templates:
 
 
 class Deeds:
-    """How often each kind of deed was taken, such as attaching anything to a page, and whether it may be taken again."""
+    """How often each kind of deed was taken, such as attaching anything to a page, and whether it may be
+    taken again."""
 
     def __init__(self, share: float, wanted: int, subtask_ids: Sequence[str]) -> None:
         """No deed in more than `share` of the `wanted` tasks; twenty tasks are always allowed.
@@ -104,7 +107,8 @@ class Deeds:
         return any(self._taken[self._deeds[template]] >= self._most for template in templates)
 
     def add(self, templates: tuple[int, ...]) -> set[int]:
-        """Count the deeds of a set as taken; returns the subtasks that are one of which there is enough now."""
+        """Count the deeds of a set as taken; returns the subtasks that are one of which there is enough
+        now."""
         self._taken.update({self._deeds[template] for template in templates})
         enough = {deed for deed in self._taken if self._taken[deed] >= self._most}
         return {template for template, deed in enumerate(self._deeds) if deed in enough}
@@ -124,7 +128,8 @@ class Collecting:
     """How many tasks make a place for several things, and whether more may."""
 
     def __init__(self, share: float, wanted: int, gatherers: Set[int]) -> None:
-        """Not more than `share` of the `wanted` tasks with one of the `gatherers`; twenty tasks are always allowed."""
+        """Not more than `share` of the `wanted` tasks with one of the `gatherers`; twenty tasks are always
+        allowed."""
         self._most = max(_ALWAYS_ALLOWED, int(share * wanted))
         self._gatherers = gatherers
         self._taken = 0
@@ -145,8 +150,8 @@ class Shares:
     def __init__(self, share: float, wanted: int, even: float = 0.0) -> None:
         """No bound subtask in more than `share` of the `wanted` tasks.
 
-        Twenty tasks are always allowed, and so is three times `even`: how often each would be taken if all were taken
-        equally often, which in a small pool is more than a share.
+        Twenty tasks are always allowed, and so is three times `even`: how often each would be taken if all
+        were taken equally often, which in a small pool is more than a share.
         """
         self._most = max(_ALWAYS_ALLOWED, int(share * wanted), int(_TIMES_EVEN * even))
         self._taken: Counter[int] = Counter()

@@ -175,7 +175,8 @@ class Composer:
         return any(kind.used_up(pattern) for kind in bounds)
 
     def _intent_of(self, graph: TaskGraph, number: int) -> Intent | None:
-        """The intent whose end products are those of the graph, or the one it was found for if that names none."""
+        """The intent whose end products are those of the graph, or the one it was found for if that names
+        none."""
         producers = {edge.producer for edge in graph.edges}
         ends = frozenset(node.instance_id for node in graph.nodes if node.instance_id not in producers)
         if ends in self._by_products:
@@ -184,7 +185,8 @@ class Composer:
         return None if found is None or found.end_products else found
 
     def _accepted(self, members: int, cell: Cell) -> TaskGraph | None:
-        """The graph of a set; None if it is known, too much like others, has no successful order or too many to count."""
+        """The graph of a set; None if it is known, too much like others, has no successful order or too many
+        to count."""
         bound = self._pool.bound_subtasks(members)
         if self._neighbours.has_near(bound):
             self._near_duplicates += 1
@@ -244,7 +246,9 @@ class Composer:
                 wanted=f"tasks of {self._request.minimum_intents} intents",
                 missing=missing,
                 kind="too_few_intents",
-                reason=f"The tasks serve {len(self._served)} of {len(self._intents)} intents. Ask for more tasks, or extract"
-                " intents whose subtasks link up.",
+                reason=(
+                    f"The tasks serve {len(self._served)} of {len(self._intents)} intents. Ask for more"
+                    " tasks, or extract intents whose subtasks link up."
+                ),
             )
         ]

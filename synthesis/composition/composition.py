@@ -1,8 +1,9 @@
 """Composition of task graphs with controlled complexity, without any model call (section 3.1, App. B.3).
 
-For every intent the closed sets of its bound subtasks are enumerated and sorted into cells of complexity levels; quotas
-are filled evenly from the cells. Where no intent reaches a wanted cell, groups are built around a dependency path of the
-wanted shape. The same pool, request and seed give the same tasks in the same order; no two have the same canonical key.
+For every intent the closed sets of its bound subtasks are enumerated and sorted into cells of complexity
+levels; quotas are filled evenly from the cells. Where no intent reaches a wanted cell, groups are built
+around a dependency path of the wanted shape. The same pool, request and seed give the same tasks in the same
+order; no two have the same canonical key.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def compose(
         request: Quotas, limits and seed.
         fixtures: Resources that exist at reset, by application ("" for those of every task).
         capabilities: Rows of Table 12 to mark tasks with.
-        scenario_of: Names the scenario of all application categories and of those in which end products come about, where the intent
-            names none.
+        scenario_of: Names the scenario of all application categories and of those in which end products come
+            about, where the intent names none.
         sense: What tells subtasks apart that nobody would ask for together; without it none are.
         provenance: Provenance of the tasks; the request's seed is put in.
 

@@ -23,7 +23,8 @@ class Demand(Protocol):
         """Those of them that have not had their even share yet."""
 
     def pick(self, available: Iterable[Cell]) -> tuple[Cell, int] | None:
-        """The cell to take the next tasks from, of those `available`, and how many; None when none may give one now."""
+        """The cell to take the next tasks from, of those `available`, and how many; None when none may give
+        one now."""
 
     def take(self, cell: Cell) -> None:
         """Count a task of `cell`."""
@@ -71,7 +72,8 @@ class QuotaDemand:
     """Quotas over sets of cells; each is filled like water, lowest cell first."""
 
     def __init__(self, request: CompositionRequest, possible: frozenset[Cell]) -> None:
-        """Make one bucket per quota over the `possible` cells within the request; a task goes to one bucket."""
+        """Make one bucket per quota over the `possible` cells within the request; a task goes to one
+        bucket."""
         inside = frozenset(cell for cell in possible if request.within.allows(cell))
         self._buckets = [
             _Bucket(
@@ -189,7 +191,8 @@ class LevelDemand:
         return bool(self.open_cells() - dry)
 
     def missing(self) -> list[Missing]:
-        """Levels that were not filled; what counts for one is a task whose other levels are still wanted too."""
+        """Levels that were not filled; what counts for one is a task whose other levels are still wanted
+        too."""
         wanted = {
             dimension: tuple(name for name in LEVELS if self._left.get((dimension, name), 0) > 0)
             for dimension in self._named

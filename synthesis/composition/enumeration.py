@@ -1,11 +1,12 @@
 """All closed sets of a group of instances, each found once and measured on the way.
 
-A set of instances is *closed* when every input of every member is a fixture or has exactly one producer in the set, and
-no two members exclude each other. Its dependencies follow from it. Of closed sets those are kept in which nothing is
-copied or selected that no member reads: with the last outputs as end products they are what working backwards from end
-products brings. In any topological order its prefixes are closed too,
-so with the members numbered topologically every closed set is reached exactly once by adding higher numbers. All five
-dimensions only grow on the way, which prunes, and the width is kept up to date by one augmenting path per step.
+A set of instances is *closed* when every input of every member is a fixture or has exactly one producer in
+the set, and no two members exclude each other. Its dependencies follow from it. Of closed sets those are kept
+in which nothing is copied or selected that no member reads: with the last outputs as end products they are
+what working backwards from end products brings. In any topological order its prefixes are closed too, so with
+the members numbered topologically every closed set is reached exactly once by adding higher numbers. All five
+dimensions only grow on the way, which prunes, and the width is kept up to date by one augmenting path per
+step.
 """
 
 from __future__ import annotations
@@ -96,8 +97,8 @@ class Enumeration:
     def run(self, *, keep: int, budget: int, known: Collection[int] = ()) -> Harvest:
         """Enumerate up to `budget` closed sets; keep up to `keep` per cell and size that are not `known`.
 
-        Among more than `keep`, those with fewer components and without two instances of one subtask are kept, and
-        otherwise a uniform draw.
+        Among more than `keep`, those with fewer components and without two instances of one subtask are kept,
+        and otherwise a uniform draw.
         """
         kept: dict[int, list[tuple[float, int]]] = {}
         reached: set[int] = set()
@@ -120,7 +121,8 @@ class Enumeration:
         kept: dict[int, list[tuple[float, int]]],
         reached: set[int],
     ) -> int:
-        """Walk over all closed sets; returns how many there were. One long function, because calls dominate its time."""
+        """Walk over all closed sets; returns how many there were. One long function, because calls dominate
+        its time."""
         size_of_group, acyclic = len(self._required), self._acyclic
         required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds
         category, pool_bits, merges_left = self._category, self._pool_bits, self._merges_left
@@ -267,9 +269,8 @@ class Enumeration:
         return False
 
     def _gathers_badly(self, members: int) -> bool:
-        """Whether a place for several things is made for fewer than two, for none that is there from the start, or for too many that
-        are yet to be made.
-        """
+        """Whether a place for several things is made for fewer than two, for none that is there from the
+        start, or for too many that are yet to be made."""
         for position in bits(members & self._gatherers):
             things = self._feeds[position] & members
             others = members & ~(1 << position)
@@ -280,7 +281,8 @@ class Enumeration:
         return False
 
     def _shows_what_goes_on(self, members: int) -> bool:
-        """Whether something is opened or shown in the end that another member reads too, so that it is not the end."""
+        """Whether something is opened or shown in the end that another member reads too, so that it is not
+        the end."""
         for position in bits(members & self._viewers):
             if not self._feeds[position] & members:
                 for source in bits(self._sources[position] & members):

@@ -1,4 +1,5 @@
-"""Groups of instances that are worth enumerating: an intent's subtasks, and paths of a wanted shape with what they need."""
+"""Groups of instances that are worth enumerating: an intent's subtasks, and paths of a wanted shape with what
+they need."""
 
 from __future__ import annotations
 
@@ -41,8 +42,8 @@ def intent_group(
 ) -> list[int]:
     """Up to `size` of an intent's `members`, with parameter sets chosen so that they link up.
 
-    Starts anywhere and adds the instance with the most links to those chosen; one instance per subtask template, or
-    several where `repeats` allows.
+    Starts anywhere and adds the instance with the most links to those chosen; one instance per subtask
+    template, or several where `repeats` allows.
     """
     inside = _mask(members)
     left = list(members)
@@ -99,9 +100,10 @@ class Paths:
     def group(self, cell: Cell, generator: random.Random, *, repeats: bool) -> tuple[list[int], int]:
         """A group around a dependency path as deep as `cell` wants, empty when the pool has no such path.
 
-        After the path come the producers that its members need, and neighbours that widen it, best those of the intent
-        nearest to the path, from as many application categories as the cell's knowledge level allows; two instances of one subtask only where `repeats` allows. The
-        second number says how many members, from the start, make the path with its producers.
+        After the path come the producers that its members need, and neighbours that widen it, best those of
+        the intent nearest to the path, from as many application categories as the cell's knowledge level
+        allows; two instances of one subtask only where `repeats` allows. The second number says how many
+        members, from the start, make the path with its producers.
         """
         pool = self._pool
         allowed = _allowed_instances(
@@ -139,9 +141,9 @@ class Paths:
     def draw(self, allowed: int, length: int, generator: random.Random, *, repeats: bool) -> list[int]:
         """A path of `length` instances, or an empty one when it runs into itself or none exists.
 
-        Every step keeps to walks that can still reach the length. Subtasks from which many walks go on are preferred a
-        little, those in many groups before are avoided: otherwise a few subtasks with many parameter sets would be
-        in every task.
+        Every step keeps to walks that can still reach the length. Subtasks from which many walks go on are
+        preferred a little, those in many groups before are avoided: otherwise a few subtasks with many
+        parameter sets would be in every task.
         """
         ways = self._counted(allowed, length)
         path: list[int] = []
@@ -245,7 +247,8 @@ def _widened(
 def _with_contributions(
     pool: CompiledPool, chosen: list[int], allowed: int, generator: random.Random, size: int
 ) -> list[int]:
-    """The members with what goes into the place that one of them makes: what is made elsewhere, and how it gets there.
+    """The members with what goes into the place that one of them makes: what is made elsewhere, and how it
+    gets there.
 
     What comes from applications of further categories comes first.
     """

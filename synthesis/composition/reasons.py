@@ -63,9 +63,12 @@ def _shortfall(
             wanted=item.wanted,
             missing=item.count,
             kind="used_up",
-            reason=f"A thorough search found no more tasks of {item.wanted} that are new and no near-duplicates, within the limits and shares, and have"
-            " a successful order. Add subtasks or parameter sets, best those that write or read"
-            f" {category}, or raise maximum_size, maximum_components or a share.",
+            reason=(
+                f"A thorough search found no more tasks of {item.wanted} that are new and no near-duplicates,"
+                " within the limits and shares, and have a successful order. Add subtasks or parameter sets,"
+                f" best those that write or read {category}, or raise maximum_size, maximum_components or a"
+                " share."
+            ),
             bottleneck=category,
         )
     target, nearest = _nearest(item.cells, reached or beyond)
@@ -98,7 +101,10 @@ def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reac
     if not wanted:
         reason = "the quota and `within` contradict each other"
     elif not wanted & possible_cells():
-        reason = f"impossible for any graph: {_contradiction(asked)} ({len(possible_cells())} of the {len(EVERY_CELL)} combinations of levels exist)."
+        reason = (
+            f"impossible for any graph: {_contradiction(asked)} ({len(possible_cells())} of the"
+            f" {len(EVERY_CELL)} combinations of levels exist)."
+        )
     elif not wanted & possible_cells(ranges=limits.ranges):
         levels = "" if item.levels == LevelConstraint() else f"{item.levels.describe()} with "
         reason = f"impossible for any graph: no graph has {levels}{ranges}."
@@ -147,11 +153,17 @@ def _outside(wanted: frozenset[Cell], limits: Limits) -> str:
             return f"needs at least {size} subtasks, and at most {most} are allowed; raise maximum_size."
     for number in range(components + 1, MAXIMUM_SUBTASKS + 1):
         if exist(fewest, most, number):
-            return f"needs at least {number} components, and at most {components} are allowed; raise maximum_components."
+            return (
+                f"needs at least {number} components, and at most {components} are allowed; raise"
+                " maximum_components."
+            )
     for size in range(fewest - 1, 0, -1):
         if exist(size, most, components):
             return f"needs at most {size} subtasks, and at least {fewest} are wanted; lower minimum_size."
-    return f"needs sizes other than {fewest} to {most} subtasks and more than {components} components; widen these limits."
+    return (
+        f"needs sizes other than {fewest} to {most} subtasks and more than {components} components; widen"
+        " these limits."
+    )
 
 
 def _nearest(wanted: Set[Cell], reached: Set[Cell]) -> tuple[Cell, Cell | None]:
@@ -178,8 +190,10 @@ def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str,
         name = ", ".join(pool.application_categories) or "none"
         return (
             "application categories",
-            f"{asked} needs {needed} application categories; the pool has"
-            f" {categories} ({name}). Explore applications of other categories.",
+            (
+                f"{asked} needs {needed} application categories; the pool has"
+                f" {categories} ({name}). Explore applications of other categories."
+            ),
         )
     chain = Paths(pool).longest()
     needed, asked = _needed(cell, "depth")
@@ -187,22 +201,28 @@ def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str,
         category = _end_of(pool, chain)
         return (
             category,
-            f"{asked} needs a chain of {needed} subtasks; the longest in the pool"
-            f" has {len(chain)}. Explore subtasks that read or write {category}.",
+            (
+                f"{asked} needs a chain of {needed} subtasks; the longest in the pool"
+                f" has {len(chain)}. Explore subtasks that read or write {category}."
+            ),
         )
     needed, asked = _needed(cell, "nodes")
     if len(pool.instances) < needed:
         return (
             "subtasks",
-            f"{asked} needs {needed} subtasks with their parameters; the pool"
-            f" has {len(pool.instances)}. Explore more subtasks.",
+            (
+                f"{asked} needs {needed} subtasks with their parameters; the pool"
+                f" has {len(pool.instances)}. Explore more subtasks."
+            ),
         )
     category = scarce_category(pool)
     wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
     return (
         category,
-        f"No group of subtasks in the pool links up to {wanted} in at most {components} components. The scarcest resource category is {category}: explore"
-        " subtasks that write it where others read it.",
+        (
+            f"No group of subtasks in the pool links up to {wanted} in at most {components} components. The"
+            f" scarcest resource category is {category}: explore subtasks that write it where others read it."
+        ),
     )
 
 

@@ -29,8 +29,8 @@ class Quota(Record):
 class CompositionRequest(Record):
     """A request for tasks: how many, of which levels, within which limits.
 
-    Exactly one of `quotas` (an explicit table, or one row per capability) and `level_quotas` may be given; with
-    neither, `count` tasks are spread evenly over all cells that can be reached.
+    Exactly one of `quotas` (an explicit table, or one row per capability) and `level_quotas` may be given;
+    with neither, `count` tasks are spread evenly over all cells that can be reached.
     """
 
     count: int = Field(default=1000, ge=1)
@@ -56,30 +56,34 @@ class CompositionRequest(Record):
     maximum_pastes: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks that read what one of them copies or selects."""
     maximum_ends: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks of a task whose results no other one reads: what its goal must name. Things that go to one page or folder count
-    once."""
+    """Most subtasks of a task whose results no other one reads: what its goal must name. Things that go to
+    one page or folder count once."""
     maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """In most how many applications these are: a goal that ends in many places is several errands."""
     maximum_gathered: int = Field(default=4, ge=2, le=MAXIMUM_SUBTASKS)
-    """Most things for a page or folder that a task makes for several, such as the attachments of a new page."""
+    """Most things for a page or folder that a task makes for several, such as the attachments of a new
+    page."""
     maximum_errands: int = Field(default=2, ge=0, le=MAXIMUM_SUBTASKS)
-    """Most things that a task makes for a page or folder that it makes for several; the others are there already."""
+    """Most things that a task makes for a page or folder that it makes for several; the others are there
+    already."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
-    """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is
-    left out. With 1 no others than equal tasks are."""
+    """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of
+    them is left out. With 1 no others than equal tasks are."""
     subtask_share: float = Field(default=0.05, gt=0, le=1)
-    """Largest share of the tasks that one bound subtask may be in; twenty tasks are always allowed, and in small pools
-    three times what each would have if all were in equally many."""
+    """Largest share of the tasks that one bound subtask may be in; twenty tasks are always allowed, and in
+    small pools three times what each would have if all were in equally many."""
     pattern_share: float = Field(default=0.02, gt=0, le=1)
-    """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always allowed."""
+    """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always
+    allowed."""
     template_share: float = Field(default=0.25, gt=0, le=1)
-    """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always allowed."""
+    """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always
+    allowed."""
     deed_share: float = Field(default=0.25, gt=0, le=1)
-    """Largest share of the tasks with one kind of deed, which is an application and the first word of a subtask's name, such as
-    attaching anything to a page of the wiki; twenty tasks are always allowed."""
+    """Largest share of the tasks with one kind of deed, which is an application and the first word of a
+    subtask's name, such as attaching anything to a page of the wiki; twenty tasks are always allowed."""
     collecting_share: float = Field(default=0.12, gt=0, le=1)
-    """Largest share of the tasks that make a place for several things, such as a page with attachments; twenty tasks are
-    always allowed."""
+    """Largest share of the tasks that make a place for several things, such as a page with attachments;
+    twenty tasks are always allowed."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""
     known_task_ids: tuple[str, ...] = ()
@@ -87,7 +91,8 @@ class CompositionRequest(Record):
     beyond_intents: bool = True
     """Whether groups may be built around a path of the wanted shape where no intent reaches a wanted cell."""
     orders_listed: int = Field(default=ORDERS_LISTED, ge=1)
-    """Up to how many successful orders all are listed per task; where there are more, 24 are drawn uniformly."""
+    """Up to how many successful orders all are listed per task; where there are more, 24 are drawn
+    uniformly."""
     twins: bool = False
     """Whether to add a chain twin to every task that is not a chain (Figure 7)."""
 
@@ -95,7 +100,8 @@ class CompositionRequest(Record):
     def _check(self) -> Self:
         if self.minimum_size > self.maximum_size:
             raise ValueError(
-                f"minimum_size {self.minimum_size} is above maximum_size {self.maximum_size}; lower one or raise the other"
+                f"minimum_size {self.minimum_size} is above maximum_size {self.maximum_size}; lower one or"
+                " raise the other"
             )
         if self.quotas and self.level_quotas:
             raise ValueError("give quotas or level_quotas, not both")
@@ -134,8 +140,8 @@ class Shortfall(Record):
     kind: Literal[
         "impossible_for_any_graph", "outside_limits", "impossible_for_pool", "used_up", "too_few_intents"
     ]
-    """Why: no graph has these levels; the limits of the request exclude them; this pool reaches none; all are known; the
-    tasks serve fewer intents than wanted."""
+    """Why: no graph has these levels; the limits of the request exclude them; this pool reaches none; all are
+    known; the tasks serve fewer intents than wanted."""
     reason: str
     """The whole explanation."""
     bottleneck: str = ""
@@ -179,7 +185,8 @@ class CompositionAccount(Record):
 
 @dataclass(slots=True)
 class CompositionResult:
-    """Tasks, made one by one while this is iterated, and the account, complete when the iteration has ended."""
+    """Tasks, made one by one while this is iterated, and the account, complete when the iteration has
+    ended."""
 
     tasks: Iterator[Task]
     """The tasks; nothing is held, so that a million can be written away as they come."""

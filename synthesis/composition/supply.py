@@ -57,7 +57,8 @@ class _Rounds:
 
 
 class Supply:
-    """Finds closed sets for wanted cells: from the intents first, then around paths, then with repeated subtasks."""
+    """Finds closed sets for wanted cells: from the intents first, then around paths, then with repeated
+    subtasks."""
 
     def __init__(
         self, pool: CompiledPool, intents: Sequence[Intent], request: CompositionRequest, limits: Limits
@@ -123,7 +124,8 @@ class Supply:
         self._paths.excluded = self._retired
 
     def taken_from(self, cell: Cell) -> Iterator[tuple[int, int]]:
-        """Take sets of `cell` out of the store one by one, each with the number of its intent or `NO_INTENT`."""
+        """Take sets of `cell` out of the store one by one, each with the number of its intent or
+        `NO_INTENT`."""
         while (store := self._stores.get(cell)) is not None:
             members, intent = store.get()
             if not store.by_intent:
@@ -131,7 +133,8 @@ class Supply:
             yield members, self._nearest_intent(members) if intent == NO_INTENT else intent
 
     def stock(self, targets: frozenset[Cell]) -> None:
-        """Look at every intent before anything is taken, where there are few, so that all are there to choose from."""
+        """Look at every intent before anything is taken, where there are few, so that all are there to choose
+        from."""
         if len(self._plain.intents) <= _FEW_INTENTS:
             while any(intent.owed for intent in self._plain.intents):
                 self._visit(self._plain, targets)
@@ -151,7 +154,8 @@ class Supply:
         return set() if self._beyond_intents and self._take_whole_pool(targets) else set(targets)
 
     def _take_whole_pool(self, targets: frozenset[Cell]) -> bool:
-        """Enumerate a pool that is no larger than a group until nothing is new: of small pools nothing is missed."""
+        """Enumerate a pool that is no larger than a group until nothing is new: of small pools nothing is
+        missed."""
         if len(self._pool.instances) > GROUP_SIZE:
             return False
         self._thorough |= targets
@@ -159,7 +163,8 @@ class Supply:
         return bool(self._enumerate(everything, NO_INTENT, targets, budget=1 << GROUP_SIZE)[0])
 
     def _search_thoroughly(self, cells: Set[Cell]) -> None:
-        """Try again for cells that some group reached, take all that a group brings, and go on while it is anything."""
+        """Try again for cells that some group reached, take all that a group brings, and go on while it is
+        anything."""
         self._thorough |= cells
         for cell in cells:
             self._misses[cell] = 0
@@ -167,7 +172,8 @@ class Supply:
             intent.fruitless = 0
 
     def survey(self) -> set[Cell]:
-        """All cells seen so far and those that one group around a path towards every cell shows; nothing is stored."""
+        """All cells seen so far and those that one group around a path towards every cell shows; nothing is
+        stored."""
         everything = all_cells(self._limits)
         for cell in sorted(everything - self.reached):
             group, core = self._paths.group(cell, self._generator, repeats=True)
@@ -179,7 +185,8 @@ class Supply:
         return self.reached
 
     def survey_beyond_limits(self) -> set[Cell]:
-        """Cells that groups around paths show when sizes and ranges are free: what to say is near where none is reached."""
+        """Cells that groups around paths show when sizes and ranges are free: what to say is near where none
+        is reached."""
         free = Limits(1, MAXIMUM_SUBTASKS, self._limits.maximum_components)
         paths = Paths(self._pool)
         found: set[Cell] = set()
@@ -217,7 +224,8 @@ class Supply:
         return worked > 0
 
     def _follow_paths(self, targets: frozenset[Cell]) -> bool:
-        """Enumerate a group around one path per target; False when all targets have been fruitless of late."""
+        """Enumerate a group around one path per target; False when all targets have been fruitless of
+        late."""
         worked = False
         for cell in sorted(targets):
             misses = self._misses.get(cell, 0)
@@ -235,7 +243,8 @@ class Supply:
     def _enumerate(
         self, group: Sequence[int], intent: int, targets: frozenset[Cell], first: int = 0, budget: int = 0
     ) -> tuple[dict[Cell, int], set[Cell]]:
-        """Put the new closed sets of a group in store; returns how many each cell got, and the cells reached."""
+        """Put the new closed sets of a group in store; returns how many each cell got, and the cells
+        reached."""
         if self._retired:
             group = [number for number in group if not self._retired >> number & 1]
         enumeration = Enumeration(self._pool, group, self._limits, targets, self._generator, first=first)

@@ -1,4 +1,5 @@
-"""Chain twins and instruction permutations: the same work in another shape or another telling (Figure 7, Table 8)."""
+"""Chain twins and instruction permutations: the same work in another shape or another telling (Figure 7,
+Table 8)."""
 
 from __future__ import annotations
 
@@ -30,11 +31,12 @@ class ChainTwins:
     def twin_of(
         self, members: int, taken: Collection[int], built: Callable[[int], Task | None]
     ) -> tuple[int, Task] | None:
-        """A chain with as many subtasks as the set `members`, from the same application categories, and its task.
+        """A chain with as many subtasks as the set `members`, from the same application categories, and its
+        task.
 
-        A chain is a closed set whose graph has depth n, so that only one order exists. Of the chains looked at, the one
-        with the most equal subtasks and then with the most similar number of edges is chosen. None when no chain was
-        found, in the end by trying all of them in order, up to a limit.
+        A chain is a closed set whose graph has depth n, so that only one order exists. Of the chains looked
+        at, the one with the most equal subtasks and then with the most similar number of edges is chosen.
+        None when no chain was found, in the end by trying all of them in order, up to a limit.
 
         Args:
             members: The set.
@@ -139,7 +141,8 @@ def permuted_orders(task: Task, number: int = 3, seed: int = 0) -> list[tuple[st
     """Up to `number` different successful orders of a task as instance ids, far apart from one another.
 
     An instruction written along each of them tells the same task in another order. The first is the order of
-    `low_level_instructions`; each further one is, of a uniform draw, the one with the most pairs turned round.
+    `low_level_instructions`; each further one is, of a uniform draw, the one with the most pairs turned
+    round.
     """
     graph: TaskGraph = task.graph
     table = successful_table(graph.predecessors, threats_of(graph))

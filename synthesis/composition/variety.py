@@ -20,8 +20,8 @@ _ROUNDS = 4
 class Variety:
     """How often subtasks, parameter sets and groups of applications were taken, and what one more would cost.
 
-    Choosing the cheapest of a few sets leaves rare subtasks less rare and common ones less common, and takes sets
-    whose subtasks are linked before those in which they stand alone.
+    Choosing the cheapest of a few sets leaves rare subtasks less rare and common ones less common, and takes
+    sets whose subtasks are linked before those in which they stand alone.
     """
 
     def __init__(self, pool: CompiledPool) -> None:
@@ -36,9 +36,8 @@ class Variety:
         self._members = 0
 
     def cost(self, members: int) -> float:
-        """What taking a set would cost: the share of its subtasks that stand alone, and how often, against the average,
-        its subtasks, its parameter sets and its group of applications were taken already.
-        """
+        """What taking a set would cost: the share of its subtasks that stand alone, and how often, against
+        the average, its subtasks, its parameter sets and its group of applications were taken already."""
         size = alone = templates = instances = applications = 0
         for number in bits(members):
             size += 1

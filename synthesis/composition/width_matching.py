@@ -1,4 +1,5 @@
-"""The matching of comparable pairs whose size tells the width of a set, enlarged one member at a time (Dilworth)."""
+"""The matching of comparable pairs whose size tells the width of a set, enlarged one member at a time
+(Dilworth)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from collections.abc import Sequence
 def enlarged(position: int, above: Sequence[int], matched: list[int]) -> list[int] | None:
     """The matching of comparable pairs enlarged by `position`, or None when it cannot be.
 
-    `matched` gives for every node the descendant it is matched to, or -1; the search follows alternating paths.
+    `matched` gives for every node the descendant it is matched to, or -1; the search follows alternating
+    paths.
     """
     free = above[position]
     mask = free

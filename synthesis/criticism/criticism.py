@@ -1,4 +1,5 @@
-"""Criticism: a model that had no part in making tasks scores some of them, and what follows from that (docs/quality.md)."""
+"""Criticism: a model that had no part in making tasks scores some of them, and what follows from that
+(docs/quality.md)."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class CriticSettings(Record):
     minimum_mean: dict[CriticQuestion, Annotated[float, Field(ge=1, le=HIGHEST_SCORE)]] = Field(
         default_factory=dict
     )
-    """Mean score that a run's tasks must reach, by question, for a dataset version to be published: `{sense: 3.5}`. It counts
-    from ten scored tasks on."""
+    """Mean score that a run's tasks must reach, by question, for a dataset version to be published: `{sense:
+    3.5}`. It counts from ten scored tasks on."""
 
 
 async def criticise_task(
@@ -109,4 +110,7 @@ def doubt_about_tasks(report: CriticReport | None, settings: CriticSettings) -> 
         f"{question} {mean:.2f} (critic.minimum_mean: {settings.minimum_mean[question]:g})"
         for question, mean in low.items()
     )
-    return f"The critic's mean scores over {report.tasks} tasks are too low: {found}. Read its reasons with: taskloom sql critic"
+    return (
+        f"The critic's mean scores over {report.tasks} tasks are too low: {found}. Read its reasons with:"
+        " taskloom sql critic"
+    )

@@ -1,7 +1,8 @@
 """Whether independent performances of a subtask agree: they led to the same result, by whatever route.
 
-A performance that went astray is rarely repeated alike by another one with other values, whereas an evaluation function
-written from it alone would approve of it. Ways may differ: two routes to one result say more about a function than one.
+A performance that went astray is rarely repeated alike by another one with other values, whereas an
+evaluation function written from it alone would approve of it. Ways may differ: two routes to one result say
+more about a function than one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def agreeing(trajectories: Sequence[Trajectory], quorum: int) -> list[Trajectory
     """The largest group of trajectories that agree in their result, if it has at least `quorum` members.
 
     Of groups of equal size, the first is taken. Performances that leave nothing lasting agree in what the
-    window shows: its title and address, and where neither changed, in the route, because nothing else can be compared.
+    window shows: its title and address, and where neither changed, in the route, because nothing else can be
+    compared.
     """
     groups: dict[frozenset[tuple[str, ...]], list[Trajectory]] = {}
     found = results(trajectories)
@@ -43,7 +45,8 @@ def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...
 
 
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
-    """What was done, with parameter values taken out, so that performances with other values compare equal."""
+    """What was done, with parameter values taken out, so that performances with other values compare
+    equal."""
     return tuple(
         _done(step, trajectory.parameters)
         for step in trajectory.steps
@@ -54,9 +57,10 @@ def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
 def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str, ...]]]:
     """The result of each of `trajectories` by its id, without what the application did by itself.
 
-    The same actions on the same controls, with the same parameters, from the same start: a field that only one of two such
-    performances changed was not changed by them, such as what is noted after a wait. Files and records that only one of them made
-    or lost count, and where nothing else was changed, so does everything.
+    The same actions on the same controls, with the same parameters, from the same start: a field that only
+    one of two such performances changed was not changed by them, such as what is noted after a wait. Files
+    and records that only one of them made or lost count, and where nothing else was changed, so does
+    everything.
     """
     whole = {item.trajectory_id: result(item) for item in trajectories}
     alike: dict[object, list[frozenset[tuple[str, ...]]]] = {}
@@ -72,10 +76,12 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str
 
 
 def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
-    """Which places changed, and how, in terms of the parameters; how often counts for nothing where a place has no name.
+    """Which places changed, and how, in terms of the parameters; how often counts for nothing where a place
+    has no name.
 
-    What lies inside of something new or lost is left out: two exports differ in their rows. An id that the application made up
-    counts as the record behind it, if a parameter names that, and a reference to what was removed goes with it.
+    What lies inside of something new or lost is left out: two exports differ in their rows. An id that the
+    application made up counts as the record behind it, if a parameter names that, and a reference to what was
+    removed goes with it.
     """
     found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
     lasting = [
@@ -127,7 +133,8 @@ def _is_stamp(effect: Effect) -> bool:
 
 
 def _place(effect: Effect) -> tuple[str, ...]:
-    """Where an effect is; of an id, which record is meant, whether the id is the first there or stands for another one."""
+    """Where an effect is; of an id, which record is meant, whether the id is the first there or stands for
+    another one."""
     if not effect.refers_template or effect.kind == "removed":
         return effect.key
     where = (effect.area, effect.container_template, *effect.address_template)
@@ -164,7 +171,8 @@ def _named(template: str) -> list[str]:
 
 
 def _exactly(trajectory: Trajectory) -> tuple[object, ...]:
-    """Every action with its control, what was typed included; waiting counts for nothing, nor does where a control stood."""
+    """Every action with its control, what was typed included; waiting counts for nothing, nor does where a
+    control stood."""
     return tuple(
         (step.action.operation, step.target, step.end_target, step.action.events(), *step.action.manner)
         for step in trajectory.steps

@@ -1,8 +1,9 @@
-"""Cross-verification: trajectories and evaluation functions prove each other, round by round (3.2, B.2, method section 3).
+"""Cross-verification: trajectories and evaluation functions prove each other, round by round (3.2, B.2,
+method section 3).
 
-Trajectories come first and must agree among themselves and with the declared resources; then a function is written and
-judged on the evidence already recorded, which costs no environment. Only when that does not help is the subtask
-performed again.
+Trajectories come first and must agree among themselves and with the declared resources; then a function is
+written and judged on the evidence already recorded, which costs no environment. Only when that does not help
+is the subtask performed again.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ class CrossVerifier:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
 
         Raises:
-            BatchPendingError: a call, of this subtask or of one that it needs, waits for an answer from elsewhere.
+            BatchPendingError: a call, of this subtask or of one that it needs, waits for an answer from
+                elsewhere.
             ModelClientError: calls cannot go on at all (budget, key, provider).
         """
         work = Work(subtask, Performances(self.stage))
@@ -230,7 +232,8 @@ class CrossVerifier:
 
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
-    """What every performance shows against the declarations; with a single performance, what that one shows."""
+    """What every performance shows against the declarations; with a single performance, what that one
+    shows."""
     by_id = {item.instance_id: item for item in instances}
     found = [
         problem

@@ -1,7 +1,7 @@
 """Evaluation functions of one subtask: written, judged on all evidence, written again with what is wrong.
 
-Where two writers are asked for, neither sees the other's function, both must be acceptable, and they must agree on everything that
-was recorded, unfinished states included.
+Where two writers are asked for, neither sees the other's function, both must be acceptable, and they must
+agree on everything that was recorded, unfinished states included.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Writer:
     criticism: Criticism | None = None
     """What was wrong with its last function."""
     tried: set[tuple[str, ...]] = field(default_factory=set)
-    """Sources judged already, with the performances they were judged on: a writer that repeats itself knows nothing better."""
+    """Sources judged already, with the performances they were judged on: a writer that repeats itself knows
+    nothing better."""
 
 
 @dataclass(slots=True)
@@ -160,7 +161,8 @@ class FunctionWriting:
         trajectories: list[Trajectory],
         writer: Writer,
     ) -> EvaluationFunction | None:
-        """The function with its quality if it is right about all evidence; otherwise what is wrong becomes criticism."""
+        """The function with its quality if it is right about all evidence; otherwise what is wrong becomes
+        criticism."""
         evaluations = await asyncio.gather(
             *(
                 asyncio.to_thread(
@@ -192,7 +194,8 @@ class FunctionWriting:
         return None
 
     def _shown(self, messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
-        """Messages for the writer; in words of the task where it does not see what the performances changed."""
+        """Messages for the writer; in words of the task where it does not see what the performances
+        changed."""
         if self.settings.writer_sees != "shape":
             return tuple(messages)
         return tuple(without_ends(message, trajectories) for message in messages)

@@ -1,8 +1,8 @@
 """Work that an instruction asks for by the name of a control, and that a performance never touched.
 
-Performances that stop early at the same place agree with each other, and where what is missing leaves no trace in
-files nothing else speaks against them. What is left out then is the instruction's end. Such a performance is doubted once, with a word to the actor: a doubt costs
-further performances and rejects nothing.
+Performances that stop early at the same place agree with each other, and where what is missing leaves no
+trace in files nothing else speaks against them. What is left out then is the instruction's end. Such a
+performance is doubted once, with a word to the actor: a doubt costs further performances and rejects nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _CLAUSE_HEAD = re.compile(r"(?:^|[,;.:]|\band\b|\bthen\b)\s*(?:and |then )?([^\W
 
 
 def overlooked(trajectory: Trajectory) -> tuple[str, ...]:
-    """Texts of buttons that screens showed and that the instruction's last clause begins with, if none was used."""
+    """Texts of buttons that screens showed and that the instruction's last clause begins with, if none was
+    used."""
     asked = last_clause_head(trajectory.instruction)
     if any(step.target is not None and fold_label(step.target.text) == asked for step in trajectory.steps):
         return ()
@@ -45,7 +46,8 @@ def last_clause_head(instruction: str) -> str:
 
 
 def doubt(trajectories: Iterable[Trajectory]) -> str:
-    """What to tell the actor about controls that all of `trajectories` overlooked; empty if there are none."""
+    """What to tell the actor about controls that all of `trajectories` overlooked; empty if there are
+    none."""
     names: set[str] | None = None
     for trajectory in trajectories:
         mine = set(overlooked(trajectory))
@@ -54,8 +56,8 @@ def doubt(trajectories: Iterable[Trajectory]) -> str:
         return ""
     listed = ", ".join(repr(name) for name in sorted(names))
     return (
-        f"the screen showed {listed}, which the instruction seems to name and which was never used: make sure that"
-        " everything the instruction asks for is done before you finish"
+        f"the screen showed {listed}, which the instruction seems to name and which was never used: make sure"
+        " that everything the instruction asks for is done before you finish"
     )
 
 

@@ -23,7 +23,8 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 
 _QUORUM = 2
 _MOST_GIVEN_UP = 2
-"""After so many performances that gave up or came to no end, and none that finished, further ones are not worth their price."""
+"""After so many performances that gave up or came to no end, and none that finished, further ones are not
+worth their price."""
 _GIVEN_UP = frozenset({"gave_up", "step_limit", "model_error"})
 
 
@@ -129,8 +130,8 @@ class Performances:
     def hopeless(self) -> tuple[str, ...]:
         """Unique reasons why further performances are not worth their cost; empty if they are.
 
-        The actor gave up, ran out of steps or gave no usable answer often enough and never finished, or the state at the start
-        lacks what the subtask reads.
+        The actor gave up, ran out of steps or gave no usable answer often enough and never finished, or the
+        state at the start lacks what the subtask reads.
         """
         counted = [item for item in self.recorded if item.trajectory_id not in self.discarded]
         invalid = [item.message for item in counted if item.termination == "invalid_start"]
@@ -143,7 +144,8 @@ class Performances:
 
     @property
     def none_began(self) -> bool:
-        """Whether no performance says anything about the subtask: starts lacked something, or the environment failed."""
+        """Whether no performance says anything about the subtask: starts lacked something, or the environment
+        failed."""
         ends = {item.termination for item in self.recorded}
         return bool(ends) and ends <= {"invalid_start", "environment_error"}
 
@@ -157,12 +159,13 @@ class Performances:
     async def agreed(
         self, instances: list[BoundSubtask], setups: Mapping[str, SetupTrajectory], most_attempts: int
     ) -> list[Trajectory]:
-        """One trajectory per instance that agree with each other, performing until there are; else an empty list.
+        """One trajectory per instance that agree with each other, performing until there are; else an empty
+        list.
 
-        One instance alone is performed twice: agreement takes two. Performances that agree but all leave out a control
-        that the instruction ends with are doubted once, and performed again. Where one of them went another way in
-        another world, that instance is performed the usual way too, and a trajectory that agrees comes last: only two
-        trajectories of one route tell how other instances are performed.
+        One instance alone is performed twice: agreement takes two. Performances that agree but all leave out
+        a control that the instruction ends with are doubted once, and performed again. Where one of them went
+        another way in another world, that instance is performed the usual way too, and a trajectory that
+        agrees comes last: only two trajectories of one route tell how other instances are performed.
         """
         while True:
             group = agreeing(self.usable, _QUORUM)
@@ -192,7 +195,8 @@ class Performances:
         setups: Mapping[str, SetupTrajectory],
         most_attempts: int,
     ) -> list[Trajectory]:
-        """The second instance performed the usual way, if it went another one and further worlds want to follow."""
+        """The second instance performed the usual way, if it went another one and further worlds want to
+        follow."""
         if len({item.world for item in instances}) < 2 or not self.stage.settings.another_way:
             return []
         second = instances[1]
@@ -229,7 +233,8 @@ class Performances:
         return [item for item in instances if item.instance_id not in done] or instances
 
     def _second(self, instance: BoundSubtask, instances: list[BoundSubtask]) -> bool:
-        """Whether the next performance of `instance` is the second one of the subtask, which may go another way.
+        """Whether the next performance of `instance` is the second one of the subtask, which may go another
+        way.
 
         Where it does not succeed, or leads elsewhere, the performances after it go the usual way again.
         """

@@ -1,8 +1,8 @@
 """Whether a performance read and wrote what its subtask declares.
 
-Composition links subtasks by their declarations alone, so a wrong declaration would make tasks that cannot be done.
-What evidence cannot show (which document is open in an application) is left to the independent declarations of
-exploration.
+Composition links subtasks by their declarations alone, so a wrong declaration would make tasks that cannot be
+done. What evidence cannot show (which document is open in an application) is left to the independent
+declarations of exploration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _COPIES = re.compile(r"\b(cut|copy)\b", re.IGNORECASE)
 
 
 def contradictions(instance: BoundSubtask, trajectory: Trajectory) -> list[str]:
-    """What the performance `trajectory` shows against the declarations of `instance`, in words for the explorer."""
+    """What the performance `trajectory` shows against the declarations of `instance`, in words for the
+    explorer."""
     before, after = trajectory.initial_evidence, trajectory.final_evidence
     return [
         *_inputs(instance, before, after),

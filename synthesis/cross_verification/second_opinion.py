@@ -1,4 +1,5 @@
-"""Where independently written functions for one subtask disagree: about states that somebody really reached."""
+"""Where independently written functions for one subtask disagree: about states that somebody really
+reached."""
 
 from __future__ import annotations
 
@@ -17,9 +18,11 @@ def disagreements(
     performances: Sequence[Trajectory],
     sandbox: EvaluationSandbox,
 ) -> list[tuple[str, ...]]:
-    """For each function, where another one judges a recorded state otherwise, in words; nothing where all agree.
+    """For each function, where another one judges a recorded state otherwise, in words; nothing where all
+    agree.
 
-    Every state of every performance is judged, not only its end: that the work is done too early or too late is seen there.
+    Every state of every performance is judged, not only its end: that the work is done too early or too late
+    is seen there.
     """
     told: list[list[str]] = [[] for _ in functions]
     for where, trajectory, evidence in _states(performances):
@@ -34,8 +37,8 @@ def disagreements(
         for number, own in enumerate(said):
             other = next(item for item in said if item.passed != own.passed)
             told[number].append(
-                f"{where}, your function says {_verdict(own)}; another one, written independently for the same"
-                f" instruction, says {_verdict(other)}. One of them is wrong: decide by the instruction."
+                f"{where}, your function says {_verdict(own)}; another one, written independently for the"
+                f" same instruction, says {_verdict(other)}. One of them is wrong: decide by the instruction."
             )
     return [tuple(items[:_MOST_TOLD]) for items in told]
 

@@ -1,8 +1,9 @@
 """The pool of verified subtasks, which provides those still being verified with what they need.
 
-A subtask whose inputs no reset provides waits here until another one that makes them is verified; nobody waits for a
-subtask that in turn waits for it. What a subtask is given does not depend on which other one happened to be done first,
-so a run that was killed and started again asks the same questions as one that was not.
+A subtask whose inputs no reset provides waits here until another one that makes them is verified; nobody
+waits for a subtask that in turn waits for it. What a subtask is given does not depend on which other one
+happened to be done first, so a run that was killed and started again asks the same questions as one that was
+not.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _Rank = tuple[int, int, str]
 
 
 class VerificationPool:
-    """Subtasks by what is known of them: announced, performed, verified or rejected. Belongs to one event loop."""
+    """Subtasks by what is known of them: announced, performed, verified or rejected. Belongs to one event
+    loop."""
 
     def __init__(
         self,
@@ -44,7 +46,8 @@ class VerificationPool:
         *,
         parameter_sets: int = 2,
     ) -> None:
-        """A pool for `applications`, whose fixtures exist after a reset; of each subtask so many instances are verified."""
+        """A pool for `applications`, whose fixtures exist after a reset; of each subtask so many instances
+        are verified."""
         self._applications = applications
         self._categories = categories
         self._parameter_sets = parameter_sets
@@ -103,16 +106,19 @@ class VerificationPool:
             self._changed.notify_all()
 
     async def postpone(self, name: str) -> None:
-        """Tell that this run cannot settle a subtask, or explore an application, so what needs it must wait too."""
+        """Tell that this run cannot settle a subtask, or explore an application, so what needs it must wait
+        too."""
         async with self._changed:
             self._postponed[name] = self._open.pop(name, ())
             self._changed.notify_all()
 
     async def setup_trajectory(self, instance: BoundSubtask, variant: int = 0) -> SetupTrajectory | None:
-        """What to perform before `instance` so that its inputs exist; None if nothing verified can provide them.
+        """What to perform before `instance` so that its inputs exist; None if nothing verified can provide
+        them.
 
-        Waits while a subtask that is still open could. Another `variant` has the producer work with other parameters,
-        where it is verified with several: a consumer that is always given the same is never shown to look at it.
+        Waits while a subtask that is still open could. Another `variant` has the producer work with other
+        parameters, where it is verified with several: a consumer that is always given the same is never shown
+        to look at it.
 
         Raises:
             BatchPendingError: nothing can now, but something was postponed that may in a later run.
@@ -134,9 +140,10 @@ class VerificationPool:
     async def others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...]:
         """Performances of `wanted` other subtasks, those of the same application first; fewer at the end.
 
-        Which ones follows from what was announced and what becomes of it, never from who happens to be done by now:
-        only subtasks are asked for that need no longer chain of others before them than `subtask` itself does, and each
-        of these is waited for. Waiting in a circle is impossible, because producers have shorter chains.
+        Which ones follows from what was announced and what becomes of it, never from who happens to be done
+        by now: only subtasks are asked for that need no longer chain of others before them than `subtask`
+        itself does, and each of these is waited for. Waiting in a circle is impossible, because producers
+        have shorter chains.
         """
         async with self._changed:
             while (found := self._others(subtask, wanted)) is None:
@@ -172,7 +179,8 @@ class VerificationPool:
         return tuple(found) if len(found) == wanted or self._complete else None
 
     def _prospect(self, name: str, level: float) -> Literal["possible", "impossible", "wait"]:
-        """Whether producers of shorter chains than `level` can prepare the subtask, as far as they are settled."""
+        """Whether producers of shorter chains than `level` can prepare the subtask, as far as they are
+        settled."""
         plans = [
             self._plan(instance, instance.application, (name,), below=level)
             for instance in self._announced.get(name, ())
@@ -194,7 +202,8 @@ class VerificationPool:
     def _chain_length(self, name: str) -> float:
         """How many subtasks stand before this one, at least; 0 where a reset provides all that it reads.
 
-        Infinite where nothing announced can prepare it, and before all is announced for those that need preparing.
+        Infinite where nothing announced can prepare it, and before all is announced for those that need
+        preparing.
         """
         if self._chains is None:
             self._chains = self._measured_chains()
@@ -324,7 +333,8 @@ class VerificationPool:
         needed: Resource,
         path: tuple[str, ...],
     ) -> bool:
-        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to one of `rank`."""
+        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to one of
+        `rank`."""
         if not self._complete and rank[:2] != (1, 0):
             return True
         return any(

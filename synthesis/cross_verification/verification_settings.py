@@ -23,16 +23,19 @@ class VerificationSettings(Record):
     performances_per_instance: int = Field(default=5, ge=1)
     """Most performances of one parameter set, over all rounds."""
     other_subtasks: int = Field(default=6, ge=0)
-    """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
+    """Performances of other subtasks that the function is held against; some may turn out to be no wrong
+    evidence."""
     writer_sees: Literal["automatic"] | WriterSees = "automatic"
-    """What the writer of a function is shown: the `effects` of the performances; or only the `shape` of what may change (places, types,
-    values of other records) with the state at the start, and never how a performance ended. `automatic` shows a model the shape, so that it
-    cannot describe the performance instead of the task, and the offline provider the effects, which it needs."""
+    """What the writer of a function is shown: the `effects` of the performances; or only the `shape` of what
+    may change (places, types, values of other records) with the state at the start, and never how a
+    performance ended. `automatic` shows a model the shape, so that it cannot describe the performance instead
+    of the task, and the offline provider the effects, which it needs."""
     writers: int = Field(default=1, ge=1, le=2)
-    """Functions written independently of each other, which must agree on everything that was recorded; 2 doubles the writer's calls."""
+    """Functions written independently of each other, which must agree on everything that was recorded; 2
+    doubles the writer's calls."""
     again: tuple[str, ...] = ()
-    """Ids of rejected proposals that are tried once more, unchanged; `*` stands for any text (`tracker.*`). They go on with the number of
-    their attempts, so that models are asked anew."""
+    """Ids of rejected proposals that are tried once more, unchanged; `*` stands for any text (`tracker.*`).
+    They go on with the number of their attempts, so that models are asked anew."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""
 

@@ -20,7 +20,8 @@ def instances_to_verify(
     categories: Mapping[str, ResourceCategory],
     count: int,
 ) -> list[BoundSubtask]:
-    """The `count` instances that are performed: the first in the first world, the second in the world that comes next.
+    """The `count` instances that are performed: the first in the first world, the second in the world that
+    comes next.
 
     In the second world one is chosen whose inputs exist there at reset, if there is any.
     """
@@ -59,8 +60,8 @@ def instances_in_worlds(
 ) -> tuple[BoundSubtask, ...]:
     """The verified instances, and for a subtask verified in at least two worlds all that follow from them.
 
-    Further instances have the values of the catalogue, or those it was verified with, in every world. They are left out
-    where the verified trajectories differ by more than their values.
+    Further instances have the values of the catalogue, or those it was verified with, in every world. They
+    are left out where the verified trajectories differ by more than their values.
     """
     recorded = verified.instances(categories)
     if len(verified.worlds) < 2 or verified.subtask.application not in applications:

@@ -32,9 +32,11 @@ class VerifiedSubtask(Record):
         return next((item for item in self.trajectories if item.instance_id == instance_id), None)
 
     def performance(self, instance: BoundSubtask) -> Trajectory | None:
-        """How `instance` is performed: its accepted trajectory, or one of another instance with its values put in.
+        """How `instance` is performed: its accepted trajectory, or one of another instance with its values
+        put in.
 
-        None where the accepted trajectories differ by more than their values, so that nothing follows from them.
+        None where the accepted trajectories differ by more than their values, so that nothing follows from
+        them.
         """
         recorded = self.trajectory(instance.instance_id)
         return recorded if recorded is not None else performed_with(self.trajectories, instance)

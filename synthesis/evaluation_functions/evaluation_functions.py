@@ -64,7 +64,8 @@ async def write_evaluation_function(
     attempt: int = 0,
     provenance: Provenance,
 ) -> EvaluationFunction:
-    """A function that is meant to accept what `trajectories` reached, for any parameters. Nothing is run or checked here.
+    """A function that is meant to accept what `trajectories` reached, for any parameters. Nothing is run or
+    checked here.
 
     Raises:
         ReplyInvalidError: the model gives no usable reply.

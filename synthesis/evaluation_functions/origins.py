@@ -1,4 +1,5 @@
-"""Where new content comes from: what a performance pasted, imported, exported or copied was somewhere at the start.
+"""Where new content comes from: what a performance pasted, imported, exported or copied was somewhere at the
+start.
 
 Found with the checks themselves, so that what is shown to a writer can be asked for by it.
 """
@@ -248,7 +249,8 @@ def _same_fields(
 ) -> Iterator[Origin]:
     """Fields of a new file that have the name and the value of a field of one other file at the start.
 
-    Where several files have such a field, it is taken to come from the one that another field can only come from.
+    Where several files have such a field, it is taken to come from the one that another field can only come
+    from.
     """
     file = next((item for item in end.files if item.path == target), None)
     if file is None or any(item.path == target for item in start.files):

@@ -122,9 +122,11 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
 
 
 def _telling(essential: Sequence[Effect], start: Evidence, values: Sequence[str]) -> tuple[Effect, ...]:
-    """The effects to show: all where there is room, else those that hold the value of a parameter before all others.
+    """The effects to show: all where there is room, else those that hold the value of a parameter before all
+    others.
 
-    What an application fills in by itself when it makes a file says little: of that only a few are shown then.
+    What an application fills in by itself when it makes a file says little: of that only a few are shown
+    then.
     """
     if len(essential) <= _MOST_EFFECTS:
         return tuple(essential)
@@ -201,7 +203,8 @@ def _filled(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> Iter
 
 
 def _kept(start: Evidence, end: Evidence) -> ChangedFile | None:
-    """How many records of what applications keep differ; None where they keep nothing, or where that cannot be told."""
+    """How many records of what applications keep differ; None where they keep nothing, or where that cannot
+    be told."""
     counts = kept_counts(start, end)
     if counts is None or not any(map(is_kept, (*start.files_by_path(), *end.files_by_path()))):
         return None
@@ -299,7 +302,8 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
 def _versions(
     start: Evidence, path: str, fields: dict[str, str], known: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    """Fields of a new record that continue those of an older one of the same name, such as the next version of a page."""
+    """Fields of a new record that continue those of an older one of the same name, such as the next version
+    of a page."""
     file = start.file(path)
     if file is None or file.text is None:
         return {}
@@ -327,7 +331,8 @@ def _references(
 
 
 def _fields_around(tree: Node, address: tuple[str, ...]) -> dict[str, str]:
-    """Fields of the record that holds the list in which an added record is, such as the transaction of a posting."""
+    """Fields of the record that holds the list in which an added record is, such as the transaction of a
+    posting."""
     if len(address) < _DEEP or not address[-1].isdigit():
         return {}
     outer = tree.at(address[:-2])

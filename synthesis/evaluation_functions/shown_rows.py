@@ -1,4 +1,5 @@
-"""Rows of tables and lists on the screen: what they show of one thing, of all others, and of what applications keep."""
+"""Rows of tables and lists on the screen: what they show of one thing, of all others, and of what
+applications keep."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
 
 
 def other_rows(start: Evidence, end: Evidence) -> bool:
-    """Whether all rows that were there, on the same page, show what they showed, but for those with something new in them."""
+    """Whether all rows that were there, on the same page, show what they showed, but for those with something
+    new in them."""
     before, after = _rows(start), _rows(end)
     changed = changed_rows(start, end)
     others = [name for name in after if name in before and name not in changed]

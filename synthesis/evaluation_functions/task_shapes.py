@@ -1,4 +1,5 @@
-"""The shape of a subtask's changes: places and types, with values of other records, but never the end of a performance."""
+"""The shape of a subtask's changes: places and types, with values of other records, but never the end of a
+performance."""
 
 from __future__ import annotations
 

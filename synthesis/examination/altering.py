@@ -6,7 +6,8 @@ _OTHER = "zq7"
 
 
 def altered(value: str) -> str:
-    """Another value of the same shape: a number is another number, of a path the file name is changed, else the end.
+    """Another value of the same shape: a number is another number, of a path the file name is changed, else
+    the end.
 
     >>> altered("Documents/report.csv"), altered("Buy milk"), altered("12.50"), altered("true")
     ('Documents/reportzq7.csv', 'Buy milkzq7', '23.61', 'false')

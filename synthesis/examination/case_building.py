@@ -1,4 +1,5 @@
-"""Builds all cases that an evaluation function is examined with, from recordings of right work (method section 4).
+"""Builds all cases that an evaluation function is examined with, from recordings of right work (method
+section 4).
 
 Nothing is performed again and no model is called.
 """
@@ -36,8 +37,9 @@ def build_cases(
         positive: A recording in which the subtask was done.
         instance: The bound subtask; its outputs say whether the screen is part of the result.
         other_parameter_sets: The subtask's other parameter sets.
-        other_trajectories: Recordings of any subtask. Those of the same subtask tell essential effects from incidental
-            ones, must pass with their own values and fail with those of `positive`; the rest are other subtasks.
+        other_trajectories: Recordings of any subtask. Those of the same subtask tell essential effects from
+            incidental ones, must pass with their own values and fail with those of `positive`; the rest are
+            other subtasks.
     """
     finished = [item for item in other_trajectories if item.termination == "finished" and item.steps]
     subject = subject_of(positive, finished, instance)

@@ -29,7 +29,8 @@ class Case:
     change: str = ""
     """The essential change that it is about, if any."""
     excusable: bool = False
-    """Whether a function that passes at the start already cannot be blamed: what it was asked about had happened before."""
+    """Whether a function that passes at the start already cannot be blamed: what it was asked about had
+    happened before."""
 
     @property
     def right(self) -> bool:

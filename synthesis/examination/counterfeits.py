@@ -1,7 +1,8 @@
 """Wrong outcomes made from the effects of right work (method section 4).
 
-Each is the state at the end of the recording with one thing about it wrong: an essential change missing, with another value or
-somewhere else, or something beside it lost. Every essential change is treated by itself, so that none can be overlooked.
+Each is the state at the end of the recording with one thing about it wrong: an essential change missing, with
+another value or somewhere else, or something beside it lost. Every essential change is treated by itself, so
+that none can be overlooked.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _ONE_PARAMETER = re.compile(r"\{\w+\}")
 _SHOWN_FORMAT = "markup"
 """Formats in which what is shown counts, and not how many spaces stand in the text."""
 _SHAPES = re.compile(
-    r"\b(?:(rectangle|ellipse|circle|diamond|triangle|hexagon|cylinder)|(note|card|callout|cube|cloud) shape)\b",
+    r"\b(?:(rectangle|ellipse|circle|diamond|triangle|hexagon|cylinder)|(note|card|callout|cube|cloud)"
+    r" shape)\b",
     re.IGNORECASE,
 )
 _LAYOUTS = re.compile(r"\b(?:compact|formatted|indented|on (?:a single|one) line)\b", re.IGNORECASE)
@@ -50,7 +52,8 @@ _AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECA
 
 
 def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
-    """Every counterfeit of `subject`; `values` are those that other performances have at the same addresses."""
+    """Every counterfeit of `subject`; `values` are those that other performances have at the same
+    addresses."""
     yield from _spread(tuple(_undone(subject)))
     yield from _spread(tuple(_wrong_values(subject, values)))
     yield from _spread(tuple(_shown_otherwise(subject)))
@@ -149,7 +152,8 @@ def _shown_otherwise(subject: Subject) -> Iterator[Case]:
 
 
 def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
-    """Whether a file differs only in what its format does not count, such as the time at which a drawing was saved."""
+    """Whether a file differs only in what its format does not count, such as the time at which a drawing was
+    saved."""
     name, changes = file_changes(subject.end.file(effect.container), evidence.file(effect.container))
     return name == "drawing" and not changes
 

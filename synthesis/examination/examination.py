@@ -1,8 +1,10 @@
-"""Examines whether an evaluation function tells right from wrong: the kill matrix, idle conditions, unguarded changes.
+"""Examines whether an evaluation function tells right from wrong: the kill matrix, idle conditions, unguarded
+changes.
 
-Method section 4. The paper tests three trajectories of other tasks; here a function is held against everything that
-recorded evidence can stand for (see `case_building`), and its own mutants are held against the same cases. Plain functions
-over records: the same examination serves cross-verification, a stored dataset and a user's own function.
+Method section 4. The paper tests three trajectories of other tasks; here a function is held against
+everything that recorded evidence can stand for (see `case_building`), and its own mutants are held against
+the same cases. Plain functions over records: the same examination serves cross-verification, a stored dataset
+and a user's own function.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ _YES_OR_NO = ("True", "False")
 
 
 class Sandbox(Protocol):
-    """What runs evaluation functions; `taskloom.evaluators_api.interpreter.sandbox.EvaluationSandbox` is one."""
+    """What runs evaluation functions; `taskloom.evaluators_api.interpreter.sandbox.EvaluationSandbox` is
+    one."""
 
     def evaluate(
         self,
@@ -79,10 +82,11 @@ def examine(
 ) -> FunctionQuality:
     """Hold the function in `source` against `positive` and `cases`, and its mutants against the same.
 
-    Wrong work counts as rejected only when the function answered with failure; where it crashed or was refused it survives,
-    with the reason. A function that fails where nothing was done may be excused where what it is asked about was so
-    before the first step of another recording. Mutants are left out when the function does not pass the positive, and all cases
-    when it is refused there: it is not a function that could be held against anything.
+    Wrong work counts as rejected only when the function answered with failure; where it crashed or was
+    refused it survives, with the reason. A function that fails where nothing was done may be excused where
+    what it is asked about was so before the first step of another recording. Mutants are left out when the
+    function does not pass the positive, and all cases when it is refused there: it is not a function that
+    could be held against anything.
     """
     examiner = _Examiner(source, positive, sandbox)
     first = examiner.positive()
@@ -125,15 +129,16 @@ def examine(
 
 
 def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Judgement]) -> list[Condition]:
-    """Conditions that can all be left out together without a case being judged otherwise; the least telling ones first.
+    """Conditions that can all be left out together without a case being judged otherwise; the least telling
+    ones first.
 
-    What is read of the state to ask for it in another condition stays as long as that one does: that an application numbers
-    its records alike in every performance is no fault of the function. A guard, which asks that all else is as it was, stays in any case:
-    no list of wrong outcomes is complete, and right work has to pass it like everything else.
-    What reads the route goes before what reads the screen, that before what reads files and the clipboard; of two of one
-    kind the later one goes.
-    Where every judgement so far is what a plain list of conditions that must all hold would say, which ones can go follows
-    from their answers, and one mutant confirms it; any other function is run without each of them.
+    What is read of the state to ask for it in another condition stays as long as that one does: that an
+    application numbers its records alike in every performance is no fault of the function. A guard, which
+    asks that all else is as it was, stays in any case: no list of wrong outcomes is complete, and right work
+    has to pass it like everything else. What reads the route goes before what reads the screen, that before
+    what reads files and the clipboard; of two of one kind the later one goes. Where every judgement so far is
+    what a plain list of conditions that must all hold would say, which ones can go follows from their
+    answers, and one mutant confirms it; any other function is run without each of them.
     """
     differing = [_differing(asked, item) for item in judged]
     readers = {item: _asked_with(item, asked) for item in asked}
@@ -199,7 +204,7 @@ def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple
             for other in conditions(item.evaluation, item.case.parameters):
                 known = usual.get(other.key) or by_index.get(other.index)
                 if known is None or known.check != other.check:
-                    continue  # what was read of the state for it may differ, so the place in the function counts as well
+                    continue  # what was read of the state for it may differ, so the place in the function counts as well  # noqa: E501
                 if known.answer != other.answer and known.answer in _YES_OR_NO:
                     found[known.describe()] = None
     return tuple(found)
@@ -233,10 +238,11 @@ class _Examiner:
         return _Judgement(case, judgement.evaluation, self.passes_at_start(case.parameters, case.start))
 
     def notices(self, changed: Sequence[Condition], altered: Mutant, judged: Sequence[_Judgement]) -> bool:
-        """Whether some case is judged otherwise by the mutant in which the conditions `changed` have other answers.
+        """Whether some case is judged otherwise by the mutant in which the conditions `changed` have other
+        answers.
 
-        Only cases in which a check of theirs answered otherwise than on right work can tell; those with the fewest such
-        answers are asked first.
+        Only cases in which a check of theirs answered otherwise than on right work can tell; those with the
+        fewest such answers are asked first.
         """
         if altered.flipped and not self.positive(altered.alteration(self.subject.parameters)).passed:
             return True
@@ -285,7 +291,10 @@ def _survivor(judgement: _Judgement) -> str:
     ]
     names = list(dict.fromkeys(held))
     more = f" and {len(names) - _MOST_HELD} more" if len(names) > _MOST_HELD else ""
-    return f"{case.description} (it said success; still true: {', '.join(names[:_MOST_HELD]) or 'no check'}{more})"
+    return (
+        f"{case.description} (it said success; still true:"
+        f" {', '.join(names[:_MOST_HELD]) or 'no check'}{more})"
+    )
 
 
 def told(evaluation: Evaluation) -> str:

@@ -119,9 +119,11 @@ def _opened(subject: Subject) -> set[str]:
 
 
 def _seen_again(subject: Subject) -> Iterator[Case]:
-    """The page after it was loaded anew: what rows, switches or fields tell is still there, what it said once is not said again.
+    """The page after it was loaded anew: what rows, switches or fields tell is still there, what it said once
+    is not said again.
 
-    Where there is no more than a message, nothing tells the work from none, and no function can accept this and reject that.
+    Where there is no more than a message, nothing tells the work from none, and no function can accept this
+    and reject that.
     """
     if not _same_page(subject) or not (_state_on_screen(subject) or _told_by_address(subject)):
         return
@@ -170,7 +172,8 @@ def _state_on_screen(subject: Subject) -> bool:
 
 
 def _told_by_address(subject: Subject) -> bool:
-    """Whether a text that is shown now stands in the address as well: a message, which is gone with the next address."""
+    """Whether a text that is shown now stands in the address as well: a message, which is gone with the next
+    address."""
     query = fold_text(unquote_plus(urlsplit(subject.end.url).query))
     said = [
         effect.address[-1]

@@ -1,6 +1,8 @@
-"""Evidence in which something else was given at the start: what is pasted, imported, exported or counted was not this.
+"""Evidence in which something else was given at the start: what is pasted, imported, exported or counted was
+not this.
 
-A consumer of content must fail when the content is not the one it was given, so its function must look at the start.
+A consumer of content must fail when the content is not the one it was given, so its function must look at the
+start.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _WORDS = re.compile(r"\w")
 
 
 def other_content_given(subject: Subject) -> Iterator[Case]:
-    """For each place that holds what was somewhere at the start: all these sources held something else, the end is the same."""
+    """For each place that holds what was somewhere at the start: all these sources held something else, the
+    end is the same."""
     explained = {
         effect.container or CLIPBOARD
         for effect in subject.guarded
@@ -44,7 +47,8 @@ def other_content_given(subject: Subject) -> Iterator[Case]:
         if start is not subject.start:
             yield Case(
                 "wrong_value",
-                f"{' and '.join(sorted(places))} held something else at the start than what is in {target} now",
+                f"{' and '.join(sorted(places))} held something else at the start than what is in"
+                f" {target} now",
                 subject.positive.parameters,
                 end,
                 start,
@@ -78,7 +82,8 @@ def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> tupl
 
 
 def altered_file(file: FileState) -> str | None:
-    """The text of a file without its last record, and with other values in all others; where there are very many, in the longest."""
+    """The text of a file without its last record, and with other values in all others; where there are very
+    many, in the longest."""
     if not file.text or file.truncated:
         return None
     name, tree = read(file.path, file.text)

@@ -1,6 +1,8 @@
-"""Right work on other content: what was copied, exported or renamed held something else at the start, and so does what was made of it.
+"""Right work on other content: what was copied, exported or renamed held something else at the start, and so
+does what was made of it.
 
-A function that asks for the words that a file happened to hold refuses this; one that asks where they came from accepts it.
+A function that asks for the words that a file happened to hold refuses this; one that asks where they came
+from accepts it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ _SHORTEST_SHOWN = 4
 
 
 def given_otherwise(subject: Subject) -> Iterator[Case]:
-    """For each value and each file that right work took over: the same work where it was another one from the start."""
+    """For each value and each file that right work took over: the same work where it was another one from the
+    start."""
     containers = list(dict.fromkeys(effect.container for effect in subject.guarded if effect.area == "file"))
     seen: set[tuple[str, str]] = set()
     for origin in origins(subject.start, subject.end, containers):
@@ -94,7 +97,8 @@ def _with_copy(subject: Subject, origin: Origin, source: FileState, text: str) -
 
 
 def _in_the_clipboard_too(states: _States, old: str, new: str, *, unless: str) -> _States:
-    """The states with `new` in the clipboard as well, where it held `old` at the start: what is pasted may come from there."""
+    """The states with `new` in the clipboard as well, where it held `old` at the start: what is pasted may
+    come from there."""
     start, end = states
     held = start.clipboard
     if (held.text or "").strip() != old.strip():

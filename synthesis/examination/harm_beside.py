@@ -1,4 +1,5 @@
-"""Wrong outcomes in which something beside the work is lost, or more was done than was asked for (method section 4)."""
+"""Wrong outcomes in which something beside the work is lost, or more was done than was asked for (method
+section 4)."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def harm_beside(subject: Subject) -> Iterator[Case]:
 
 
 def _losses(subject: Subject) -> Iterator[Case]:
-    """Something lost beside the changes: in the containers they are in, of the user's files, of the application's data."""
+    """Something lost beside the changes: in the containers they are in, of the user's files, of the
+    application's data."""
     start, end = subject.start, subject.end
     touched = {effect.container for effect in subject.essential if effect.area == "file"}
     incidental = {effect.container for effect in subject.incidental if effect.area == "file"} - touched
@@ -72,7 +74,8 @@ def _losses(subject: Subject) -> Iterator[Case]:
 
 
 def _beside(subject: Subject) -> Iterator[Case]:
-    """More than was asked for: another file was made, another text emptied, another row brought into the same state."""
+    """More than was asked for: another file was made, another text emptied, another row brought into the same
+    state."""
     end = subject.end
     made = next((effect for effect in subject.essential if effect.area == "file"), None)
     folder = (made.container if made is not None else "Documents/x").rpartition("/")[0]
@@ -124,14 +127,16 @@ def _beside(subject: Subject) -> Iterator[Case]:
 
 
 def _other_defaults(subject: Subject) -> Iterator[Case]:
-    """A new record has another word where the application writes one of itself, as if somebody had chosen it."""
+    """A new record has another word where the application writes one of itself, as if somebody had chosen
+    it."""
     for effect in subject.defaults:
         value = "1" if effect.after == "0" else altered(effect.after or "")
         evidence = replaced(subject.start, subject.end, effect, value)
         if evidence is not None and not subject.reached(evidence):
             yield _loss(
                 subject,
-                f"{effect.container}: {' / '.join(effect.address)} is {value!r} instead of {effect.after!r}, which nobody asked for",
+                f"{effect.container}: {' / '.join(effect.address)} is {value!r} instead of {effect.after!r},"
+                " which nobody asked for",
                 evidence,
             )
 

@@ -1,4 +1,5 @@
-"""Tables in which an application keeps what its records were, which repeat another table of the same database."""
+"""Tables in which an application keeps what its records were, which repeat another table of the same
+database."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ _DATABASE = "database"
 
 
 def without_histories(found: Sequence[Effect], end: Evidence) -> list[Effect]:
-    """`found` without what happened in the history of a table that was changed itself: that says what was done once more.
+    """`found` without what happened in the history of a table that was changed itself: that says what was
+    done once more.
 
-    Where the table itself was not changed but another one with a history was, an application may have noted a further version
-    of a record that is as it was. Left out of that is what repeats the record, and what only the history has.
+    Where the table itself was not changed but another one with a history was, an application may have noted a
+    further version of a record that is as it was. Left out of that is what repeats the record, and what only
+    the history has.
     """
     histories = {
         effect.container: _histories(effect.container, end)
@@ -68,7 +71,8 @@ def _is_told_elsewhere(
 
 
 def _histories(path: str, end: Evidence) -> Mapping[str, _History]:
-    """The tables of a database that repeat all columns of another one, have further ones, and are called after it."""
+    """The tables of a database that repeat all columns of another one, have further ones, and are called
+    after it."""
     file = end.file(path)
     if file is None or not file.text:
         return {}

@@ -1,9 +1,11 @@
-"""Mutants of an evaluation function: one of its conditions no longer looks, or says the opposite (method section 4).
+"""Mutants of an evaluation function: one of its conditions no longer looks, or says the opposite (method
+section 4).
 
-A condition is a call of a check, in terms of the parameters. It is found by running the function on right work, so it does
-not matter how the source is written: behind another name, in a loop or in a table of conditions. A mutant is the function
-with other answers of one condition. One whose answer may as well stay what it is on right work, whatever the evidence,
-is idle: it could be wrong, or missing, and nobody would notice.
+A condition is a call of a check, in terms of the parameters. It is found by running the function on right
+work, so it does not matter how the source is written: behind another name, in a loop or in a table of
+conditions. A mutant is the function with other answers of one condition. One whose answer may as well stay
+what it is on right work, whatever the evidence, is idle: it could be wrong, or missing, and nobody would
+notice.
 """
 
 from __future__ import annotations
@@ -82,8 +84,8 @@ class Mutant:
     def alteration(self, parameters: Mapping[str, str]) -> Alteration:
         """What a sandbox does to the answers of a call with `parameters`.
 
-        Calls are recognised by what they ask; one that asks what no condition asks on right work (its arguments come
-        from the state) is recognised by its number.
+        Calls are recognised by what they ask; one that asks what no condition asks on right work (its
+        arguments come from the state) is recognised by its number.
         """
         by_key = {item.key: item for item in self.changed}
         by_index = {item.index: item for item in self.changed}
@@ -105,7 +107,8 @@ class Mutant:
 
 
 def mutant(changed: Iterable[Condition], asked: Sequence[Condition], *, flipped: bool = False) -> Mutant:
-    """The mutant in which the conditions `changed`, of all those `asked`, no longer look, or say the opposite."""
+    """The mutant in which the conditions `changed`, of all those `asked`, no longer look, or say the
+    opposite."""
     return Mutant(frozenset(changed), flipped, frozenset(item.key for item in asked))
 
 

@@ -1,4 +1,5 @@
-"""Evidence of other work: the same subtask with other values, and other subtasks, including those on the same things."""
+"""Evidence of other work: the same subtask with other values, and other subtasks, including those on the same
+things."""
 
 from __future__ import annotations
 
@@ -28,11 +29,12 @@ _NAMED = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
-    """The finished state, asked about with other values: other sets, each value changed alone, two values exchanged.
+    """The finished state, asked about with other values: other sets, each value changed alone, two values
+    exchanged.
 
-    A value that leaves no trace in the state, because another one stands for it, is not changed alone, nor is one that
-    the application ties to another: that would ask for what nobody can ask for. The names of several changed records are
-    changed alone, and not exchanged: the same may have been done to both.
+    A value that leaves no trace in the state, because another one stands for it, is not changed alone, nor is
+    one that the application ties to another: that would ask for what nobody can ask for. The names of several
+    changed records are changed alone, and not exchanged: the same may have been done to both.
     """
     own = subject.positive.parameters
     traced = traced_parameters(subject)
@@ -64,10 +66,11 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
 
 
 def traced_parameters(subject: Subject) -> frozenset[str]:
-    """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where it came from.
+    """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where
+    it came from.
 
-    Of a folder and a path in it, both of them parameters, the path stands for both. A short value on the screen, such as a
-    digit, says nothing.
+    Of a folder and a path in it, both of them parameters, the path stands for both. A short value on the
+    screen, such as a digit, says nothing.
     """
     changes = [*subject.guarded, *subject.shown]
     containers = list(dict.fromkeys(effect.container for effect in changes if effect.area == "file"))
@@ -104,7 +107,8 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
 
 
 def _names_of_changed_records(subject: Subject) -> set[str]:
-    """Parameters by which the changed records are called, if there are several and no one parameter stands for all."""
+    """Parameters by which the changed records are called, if there are several and no one parameter stands
+    for all."""
     named: dict[tuple[str, ...], set[str]] = {}
     for effect in subject.guarded:
         file = subject.end.file(effect.container) if effect.area == "file" else None
@@ -119,8 +123,8 @@ def _names_of_changed_records(subject: Subject) -> set[str]:
 
 
 def tied_parameters(subject: Subject) -> tuple[frozenset[str], ...]:
-    """Pairs of parameters that the application itself puts together at the start: the number and the title of a track in
-    one entry of its list, the name of a job and the file it writes in one section of its settings.
+    """Pairs of parameters that the application itself puts together at the start: the number and the title of
+    a track in one entry of its list, the name of a job and the file it writes in one section of its settings.
     """
     own = {name: value for name, value in subject.positive.parameters.items() if value.strip()}
     entries = [control.text for control in subject.start.controls if control.text]
@@ -157,7 +161,8 @@ def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajecto
         if other.subtask_id == own.subtask_id and other.parameters != own.parameters:
             yield Case(
                 "wrong_parameter",
-                f"the same subtask was done for {_values(other.parameters)}, but {_values(own.parameters)} was asked for",
+                f"the same subtask was done for {_values(other.parameters)}, but {_values(own.parameters)}"
+                " was asked for",
                 own.parameters,
                 other.final_evidence,
                 other.initial_evidence,
@@ -166,22 +171,26 @@ def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajecto
 
 
 def typed_over(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """The same subtask done with other values, over which these were only typed: what came of the others is still shown."""
+    """The same subtask done with other values, over which these were only typed: what came of the others is
+    still shown."""
     own = subject.positive
     for other in others:
         if other.subtask_id != own.subtask_id or other.parameters == own.parameters or subject.essential:
             continue
         meant = {value: own.parameters.get(name, value) for name, value in other.parameters.items()}
         shown = tuple(
-            control.model_copy(update={"value": meant[control.value.strip()]})
-            if control.control_type == _FIELD and control.value.strip() in meant
-            else control
+            (
+                control.model_copy(update={"value": meant[control.value.strip()]})
+                if control.control_type == _FIELD and control.value.strip() in meant
+                else control
+            )
             for control in other.final_evidence.controls
         )
         if shown != other.final_evidence.controls and _said(shown) != _said(subject.end.controls):
             yield Case(
                 "wrong_value",
-                f"the same was done for {_values(other.parameters)}, and {_values(own.parameters)} was only typed over it",
+                f"the same was done for {_values(other.parameters)}, and {_values(own.parameters)} was only"
+                " typed over it",
                 own.parameters,
                 other.final_evidence.model_copy(update={"controls": shown}),
                 other.initial_evidence,
@@ -194,7 +203,8 @@ def _said(controls: Sequence[Control]) -> set[str]:
 
 
 def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """One recording each of other subtasks; of those done with the same things first, such as Restart for Stop.
+    """One recording each of other subtasks; of those done with the same things first, such as Restart for
+    Stop.
 
     One that changes all that this subtask changes is no wrong work: moving a file away also makes it go.
     """

@@ -47,24 +47,23 @@ class Subject:
     essential: tuple[Effect, ...]
     """Lasting effects that every right performance has."""
     shown: tuple[Effect, ...]
-    """Effects on the screen and the window that every right performance has; empty where the screen is no part of the result."""
+    """Effects on screen and window that all right performances have, if the screen is part of it."""
     incidental: tuple[Effect, ...]
     """Effects that only some right performances have."""
     constant: frozenset[tuple[str, ...]]
-    """Keys of essential effects whose value, or values where several records have them, are the same whatever the parameters."""
+    """Keys of essential effects whose values are the same whatever the parameters."""
     kept: frozenset[str] = frozenset()
-    """Of `added` and `changed`, what every performance does to equally many records of all that applications keep; empty where
-    the work changes their data in place, or some performances change what others leave."""
+    """Of `added` and `changed`, what every performance does to equally many records of the applications."""
     references: frozenset[tuple[tuple[str, ...], str, str]] = frozenset()
-    """Keys of effects whose number refers to a record that a parameter names in every performance, with the fields of its id and name."""
+    """Keys of effects whose number refers to a record named by a parameter, with its fields."""
     folders: tuple[str, ...] | None = None
-    """Folders of the user that the recording made or removed; None where some performance leaves others behind incidentally."""
+    """Folders of the user that the recording made or removed; None where they are incidental."""
     touched: frozenset[tuple[str, str]] = frozenset()
-    """Files that some performance changed, in terms of the parameters, each with "" and, of a database, with every table in which something differs."""
+    """Files that some performance changed, each with "" and, of a database, with every differing table."""
     names_its_files: bool = True
-    """Whether every file that some performance makes among the data of applications is named by its parameters, or made by all."""
+    """Whether every file made among the data of applications is named by parameters, or made by all."""
     once: tuple[str, ...] = ()
-    """Texts given by parameters that every performance shows in one place, of work that leaves nothing else."""
+    """Texts given by parameters that every performance shows in one place, where nothing else is left."""
 
     @property
     def start(self) -> Evidence:
@@ -78,7 +77,7 @@ class Subject:
 
     @property
     def keeps_nothing(self) -> bool:
-        """Whether no application keeps anything of the work in its data, so that the screen alone tells the states of things."""
+        """Whether no application keeps anything of the work in its data: the screen alone tells."""
         return not any(
             effect.area == "file" and is_kept(effect.container)
             for effect in (*self.essential, *self.incidental)
@@ -88,10 +87,11 @@ class Subject:
     def guarded(self) -> tuple[Effect, ...]:
         """The lasting effects that a function must notice one by one.
 
-        Left out are empty values, folders that come and go with what is in them, and defaults: what an application writes of
-        itself into a record that it makes, the same every time and not mentioned by the instruction; groups of nothing
-        but these, unless a parameter names them, such as an empty table; records that only accompany another one of their table, such as
-        the entries of a log; the history of a table that is changed itself.
+        Left out are empty values, folders that come and go with what is in them, and defaults: what an
+        application writes of itself into a record that it makes, the same every time and not mentioned by the
+        instruction; groups of nothing but these, unless a parameter names them, such as an empty table;
+        records that only accompany another one of their table, such as the entries of a log; the history of a
+        table that is changed itself.
         """
         counted = [
             effect
@@ -112,7 +112,8 @@ class Subject:
 
     @property
     def defaults(self) -> tuple[Effect, ...]:
-        """Words and zeros that an application writes of itself into a new record of its data, the same in every performance."""
+        """Words and zeros that an application writes of itself into a new record of its data, the same in
+        every performance."""
         records: dict[tuple[str, ...], list[str]] = {}
         for effect in self.essential:
             records.setdefault((effect.container, *effect.address[:-1]), []).append(
@@ -160,8 +161,9 @@ class Subject:
     def _is_default(self, effect: Effect) -> bool:
         """Whether an application writes this of itself into something that it makes.
 
-        In tables and plain texts of the user everything counts. Elsewhere what is the same every time and not mentioned by
-        the instruction is a default, and a number that no parameter names is a measure that the application works out.
+        In tables and plain texts of the user everything counts. Elsewhere what is the same every time and not
+        mentioned by the instruction is a default, and a number that no parameter names is a measure that the
+        application works out.
         """
         if effect.kind != "added" or not any(_inside(effect, other) for other in self.essential):
             return False
@@ -187,7 +189,8 @@ class Subject:
         )
 
     def _only_accompanies(self, effect: Effect, counted: Sequence[Effect]) -> bool:
-        """Whether it is the id in a record that says nothing else, beside another new record of the table that says more of the same."""
+        """Whether it is the id in a record that says nothing else, beside another new record of the table
+        that says more of the same."""
         value = effect.after or ""
         if effect.kind != "added" or len(effect.address) < _DEEP or not value.isdigit():
             return False
@@ -216,7 +219,7 @@ class Subject:
         return found is not None and (effect.key, *found) in self.references
 
     def _by_chance(self, effect: Effect) -> bool:
-        """Whether it is always the same number, and only here the id that another field of its record holds."""
+        """Whether it is always the same number, and only here the id in another field of its record."""
         return effect.key in self.constant and any(
             other.container == effect.container
             and other.address[:-1] == effect.address[:-1]
@@ -358,7 +361,7 @@ def _values_by_key(changes: Sequence[Effect]) -> dict[tuple[str, ...], Counter[s
 
 
 def is_on_screen(instance: BoundSubtask) -> bool:
-    """Whether an output of the subtask is something that only the screen shows: a selection, a tab, a setting."""
+    """Whether an output is something that only the screen shows: a selection, a tab, a setting."""
     return any(resource.kind in _ON_SCREEN for resource in instance.outputs)
 
 

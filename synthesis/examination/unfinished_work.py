@@ -1,8 +1,9 @@
 """Evidence of work that was omitted, unfinished, done with a neighbouring control, or never saved.
 
-What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that decides: a step that
-merely closes a dialog after the file was written finishes nothing, so the recording cut before it is no wrong work. Where the
-subtask's outputs live on the screen, or nothing lasting changes, the screen decides as well.
+What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that
+decides: a step that merely closes a dialog after the file was written finishes nothing, so the recording cut
+before it is no wrong work. Where the subtask's outputs live on the screen, or nothing lasting changes, the
+screen decides as well.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def unfinished_work(subject: Subject) -> Iterator[Case]:
 
 
 def unfinished_steps(subject: Subject) -> tuple[int, ...]:
-    """Numbers k of steps, from 0, after which the result does not exist yet: the evidence after step k is of wrong work."""
+    """Numbers k of steps, from 0, after which the result does not exist yet: the evidence after step k is of
+    wrong work."""
     return tuple(
         index for index, evidence in enumerate(_states(subject)[:-1]) if not subject.reached(evidence)
     )
@@ -52,14 +54,15 @@ def _truncations(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case
             yield _case(
                 subject,
                 "truncation",
-                f"only the first {index} of {len(steps)} steps were done, the last of them {_told(steps[index - 1])}."
-                f" {_missing(subject, states[index])}",
+                f"only the first {index} of {len(steps)} steps were done, the last of them"
+                f" {_told(steps[index - 1])}. {_missing(subject, states[index])}",
                 states[index],
             )
 
 
 def _near_misses(subject: Subject, unfinished: set[int]) -> Iterator[Case]:
-    """A neighbouring control was clicked, so what this click led to never came about, whatever was done afterwards."""
+    """A neighbouring control was clicked, so what this click led to never came about, whatever was done
+    afterwards."""
     states, made = _states(subject), 0
     for index, step in enumerate(subject.positive.steps):
         sibling = _sibling(step)
@@ -72,8 +75,8 @@ def _near_misses(subject: Subject, unfinished: set[int]) -> Iterator[Case]:
         yield _case(
             subject,
             "near_miss",
-            f"in step {index + 1} {sibling.text!r} was clicked instead of {_target_text(step)!r}, and nothing after it had any"
-            f" effect. {_missing(subject, states[index])}",
+            f"in step {index + 1} {sibling.text!r} was clicked instead of {_target_text(step)!r}, and nothing"
+            f" after it had any effect. {_missing(subject, states[index])}",
             states[index].model_copy(update={"inputs": wrong, "step": subject.end.step}),
         )
 

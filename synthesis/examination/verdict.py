@@ -15,11 +15,18 @@ _REMEDIES: Mapping[CaseFamily, str] = {
     "no_op": "Check something that is only there once the subtask is done.",
     "truncation": "Check what the remaining steps change.",
     "near_miss": "Check the state that only the right control leads to.",
-    "not_saved": "Check the stored result: the file, the clipboard, or what the application shows once it has stored it.",
-    "wrong_parameter": "Build what is looked for from the parameters, and check every parameter at the place it belongs to.",
+    "not_saved": (
+        "Check the stored result: the file, the clipboard, or what the application shows once it has"
+        " stored it."
+    ),
+    "wrong_parameter": (
+        "Build what is looked for from the parameters, and check every parameter at the place it belongs to."
+    ),
     "other_subtask": "Check something that belongs to this subtask alone.",
     "undone_change": "Check each change that the work makes.",
-    "wrong_value": "Compare whole values at their place, not only that something is there or contains a word.",
+    "wrong_value": (
+        "Compare whole values at their place, not only that something is there or contains a word."
+    ),
     "wrong_place": "Check the place of a value: its file, its row, its field.",
     "swapped_values": "Check each value at the field, and in the record, that it belongs to.",
     "half_records": "Ask in one check for all values of a record, not for each of them anywhere.",
@@ -33,7 +40,8 @@ _REMEDIES: Mapping[CaseFamily, str] = {
 
 
 class Thresholds(Record):
-    """What an evaluation function must achieve to be accepted, besides judging every case rightly with nothing idle."""
+    """What an evaluation function must achieve to be accepted, besides judging every case rightly with
+    nothing idle."""
 
     least_other_subtasks: int = Field(default=3, ge=0)
     """Other subtasks it must have been held against; the paper uses three."""
@@ -55,18 +63,21 @@ def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str,
         if wrong:
             verb = "accept" if kills.family in GENUINE_FAMILIES else "reject"
             reasons.append(
-                f"It does not {verb} {wrong} of {kills.total} cases of the family {kills.family}, as it should."
+                f"It does not {verb} {wrong} of {kills.total} cases of the family {kills.family}, as it"
+                " should."
             )
     if quality.unguarded_changes:
         reasons.append(
-            f"It does not notice when {len(quality.unguarded_changes)} of the changes that the work makes are missing."
+            f"It does not notice when {len(quality.unguarded_changes)} of the changes that the work makes are"
+            " missing."
         )
     if quality.untested_checks:
         reasons.append(f"{len(quality.untested_checks)} of its conditions make no difference in any case.")
     tried = sum(kills.total + kills.excused for kills in quality.families if kills.family == "other_subtask")
     if tried < thresholds.least_other_subtasks:
         reasons.append(
-            f"It was held against {tried} other subtasks; at least {thresholds.least_other_subtasks} are asked for."
+            f"It was held against {tried} other subtasks; at least {thresholds.least_other_subtasks} are"
+            " asked for."
         )
     if thresholds.second_route_required and quality.routes < 2:
         reasons.append("There are no performances by two different routes to hold it against.")
@@ -74,7 +85,8 @@ def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str,
 
 
 def feedback(quality: FunctionQuality, thresholds: Thresholds | None = None) -> str:
-    """What the Code LLM, or a person, is told of an unacceptable function: what was done, what the function said, what to do.
+    """What the Code LLM, or a person, is told of an unacceptable function: what was done, what the function
+    said, what to do.
 
     Empty when the function is acceptable.
     """

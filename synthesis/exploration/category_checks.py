@@ -1,4 +1,5 @@
-"""Whether a resource category that a model proposes may be used: well formed, new, written by one subtask and read by another."""
+"""Whether a resource category that a model proposes may be used: well formed, new, written by one subtask and
+read by another."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ def checked_categories(
 ) -> tuple[tuple[ProposedCategory, ...], list[Rejection]]:
     """The proposed categories that may be used, and the others with their reasons.
 
-    Producers and consumers are looked for among the proposals of the reply and the `verified` subtasks. A name that is
-    known already stands for what it is known as, and needs no proposal.
+    Producers and consumers are looked for among the proposals of the reply and the `verified` subtasks. A
+    name that is known already stands for what it is known as, and needs no proposal.
     """
     here = provenance.model_copy(update={"stage": _STAGE})
     subtasks: list[ProposedSubtask | Subtask] = [*reply.subtasks, *verified]

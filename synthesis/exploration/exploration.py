@@ -1,4 +1,5 @@
-"""Exploration: a model proposes subtasks of an application; what the records allow is kept (B.1, method section 1)."""
+"""Exploration: a model proposes subtasks of an application; what the records allow is kept (B.1, method
+section 1)."""
 
 from __future__ import annotations
 
@@ -42,14 +43,16 @@ class ExplorationSettings(Record):
     """Settings of exploration."""
 
     subtasks_per_application: int = Field(default=60, ge=1)
-    """Most subtasks of one application: the curated ones come first, and the explorer is asked for the rest."""
+    """Most subtasks of one application: the curated ones come first, and the explorer is asked for the
+    rest."""
     core_only: bool = False
-    """Whether only those curated subtasks are taken that the catalogue marks as core; the explorer is still asked for the rest."""
+    """Whether only those curated subtasks are taken that the catalogue marks as core; the explorer is still
+    asked for the rest."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     walk_steps: int = Field(default=60, ge=0)
-    """Most actions for looking at further screens, breadth first and without keeping changes, before a model is asked; 0 shows it
-    the first screen only. A later exploration of the same version goes on from there."""
+    """Most actions for looking at further screens, breadth first and without keeping changes, before a model
+    is asked; 0 shows it the first screen only. A later exploration of the same version goes on from there."""
     environment_attempts: int = Field(default=3, ge=1)
     """How often the application is started when it fails in a way that another try may not meet."""
     declaration_votes: int = Field(default=3, ge=1)
@@ -92,11 +95,13 @@ async def explore_application(
     performed: int = 2,
     provenance: Provenance,
 ) -> Exploration:
-    """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well formed.
+    """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well
+    formed.
 
-    Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked for the rest,
-    and told what `memory` holds; of a proposal, the first `performed` parameter sets will be performed. An application that does not come up, or a model that gives no usable answer, is a
-    rejection of the application.
+    Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked
+    for the rest, and told what `memory` holds; of a proposal, the first `performed` parameter sets will be
+    performed. An application that does not come up, or a model that gives no usable answer, is a rejection of
+    the application.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -175,8 +180,10 @@ def _accepted(
             update={
                 "stage": STAGE,
                 "reason": "repeated",
-                "message": f"was rejected before and is unchanged (`taskloom verify --again` tries it once more):"
-                f" {again.reason}: {again.message}",
+                "message": (
+                    "was rejected before and is unchanged (`taskloom verify --again` tries it once more):"
+                    f" {again.reason}: {again.message}"
+                ),
                 "provenance": provenance.model_copy(update={"stage": STAGE}),
             }
         )
@@ -191,7 +198,8 @@ async def _look(
     memory: ExplorationMemory,
     provenance: Provenance,
 ) -> tuple[Observation, tuple[SeenScreen, ...], Evidence]:
-    """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset; tried again where that can help."""
+    """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset; tried
+    again where that can help."""
     attempts = settings.environment_attempts
     while True:
         attempts -= 1
@@ -274,8 +282,10 @@ async def _agree(
             item_id=subtask.subtask_id,
             stage=STAGE,
             reason="declarations_disagree",
-            message=f"no {settings.declaration_votes} of {len(votes[subtask.subtask_id])} independent declarations"
-            " of its resources agree.",
+            message=(
+                f"no {settings.declaration_votes} of {len(votes[subtask.subtask_id])} independent"
+                " declarations of its resources agree."
+            ),
             provenance=subtask.provenance,
         )
         for subtask in proposed.values()
@@ -293,7 +303,8 @@ def _winner(ballots: Sequence[Subtask], needed: int) -> Subtask | None:
 
 
 def _of(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
-    """The subtask that was proposed first with the inputs and outputs of another answer, which need not repeat the rest."""
+    """The subtask that was proposed first with the inputs and outputs of another answer, which need not
+    repeat the rest."""
     sets = [
         [NamedValue(name=name, value=value) for name, value in item.items()]
         for item in first.available_parameters

@@ -1,4 +1,5 @@
-"""Records that are there after a reset and that proposals read: the entry of a new application seldom names them."""
+"""Records that are there after a reset and that proposals read: the entry of a new application seldom names
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the exploration of an application knows of earlier ones, so that it goes on instead of beginning again."""
+"""What the exploration of an application knows of earlier ones, so that it goes on instead of beginning
+again."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ class ExplorationMemory:
 def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
     """The screens beyond the first as models are shown them: how to get there, and what is new on them.
 
-    Their order depends on nothing but themselves, so that a run that was interrupted asks the same question again.
+    Their order depends on nothing but themselves, so that a run that was interrupted asks the same question
+    again.
     """
     shown: list[ScreenInView] = []
     before: list[SeenScreen] = []

@@ -1,4 +1,5 @@
-"""Which parameter sets of proposals come first: only the first ones are performed, so those that others build on, and that can be."""
+"""Which parameter sets of proposals come first: only the first ones are performed, so those that others build
+on, and that can be."""
 
 from __future__ import annotations
 
@@ -31,10 +32,11 @@ def performable_first(
     performed: int,
     existing: Collection[Named] = (),
 ) -> tuple[Subtask, ...]:
-    """`subtasks` with those parameter sets first that can be performed, and among them those whose products most others read.
+    """`subtasks` with those parameter sets first that can be performed, and among them those whose products
+    most others read.
 
-    A set can be performed where all that it reads is among `existing` or made by one of the first `performed` sets of
-    another subtask. Equal ones stay in their order.
+    A set can be performed where all that it reads is among `existing` or made by one of the first `performed`
+    sets of another subtask. Equal ones stay in their order.
     """
     sets = {item.subtask_id: _sets(item, categories) for item in subtasks}
     _most_read_first(sets)
@@ -77,7 +79,8 @@ def _most_read_first(sets: _Sets) -> None:
 
 
 def _makers(sets: _Sets, performed: int, existing: Collection[Named]) -> dict[Named, set[str]]:
-    """Who makes what exists, from what exists at first on, when the first `performed` sets of each are performed."""
+    """Who makes what exists, from what exists at first on, when the first `performed` sets of each are
+    performed."""
     makers = {item: {_EXISTS} for item in existing}
     while True:
         before = sum(map(len, makers.values()))

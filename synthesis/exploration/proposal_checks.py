@@ -43,8 +43,8 @@ def accepted_subtask(
     """The subtask of a proposal, or its rejection: a proposal must be usable as it stands.
 
     Placeholders and parameters agree, at least one complete parameter set is left after doubles are dropped,
-    declared categories exist and their values fit them, and no known subtask says the same. One of the `earlier` runs
-    may have the same name: the proposal is then a new version of it.
+    declared categories exist and their values fit them, and no known subtask says the same. One of the
+    `earlier` runs may have the same name: the proposal is then a new version of it.
     """
     try:
         if not proposal.instruction_template.strip():
@@ -59,7 +59,8 @@ def accepted_subtask(
 def curated_subtasks(
     application: Application, categories: Mapping[str, ResourceCategory], provenance: Provenance
 ) -> tuple[tuple[Subtask, ...], list[Rejection]]:
-    """The curated subtasks of an application as the catalogue has them, and those that break a rule of proposals."""
+    """The curated subtasks of an application as the catalogue has them, and those that break a rule of
+    proposals."""
     subtasks: list[Subtask] = []
     rejections: list[Rejection] = []
     for example in application.example_subtasks:
@@ -88,7 +89,8 @@ def _rejection(
 
 
 def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
-    """The proposal with its lists of named values as mappings, which a name that occurs twice in a set forbids."""
+    """The proposal with its lists of named values as mappings, which a name that occurs twice in a set
+    forbids."""
     if not _NAME.fullmatch(proposal.name):
         raise _ProposalRefusedError(
             "name_invalid", f"{proposal.name!r} is not a name of lower-case letters, digits and underscores."
@@ -131,8 +133,8 @@ def _subtask(
         if declaration.parameter and declaration.parameter not in names:
             raise _ProposalRefusedError(
                 "declaration_mismatch",
-                f"{declaration.category!r} takes its value from {declaration.parameter!r}; the instruction has"
-                f" {names}.",
+                f"{declaration.category!r} takes its value from {declaration.parameter!r}; the instruction"
+                f" has {names}.",
             )
         _check_value(declaration.category, declaration.parameter, sets, categories)
     known = tuple(known)
@@ -187,13 +189,15 @@ def _check_value(
     sets: Iterable[Mapping[str, str]],
     categories: Mapping[str, ResourceCategory],
 ) -> None:
-    """A parameter named like a category has that category, and a file's ending may not speak for another one."""
+    """A parameter named like a category has that category, and a file's ending may not speak for another
+    one."""
     if parameter in categories and parameter != category:
         kinds = (categories[parameter].kind, categories[category].kind)
         if kinds[0] is kinds[1]:
             raise _ProposalRefusedError(
                 "category_contradicted",
-                f"the parameter {parameter!r} is named like a resource category but declared as {category!r}.",
+                f"the parameter {parameter!r} is named like a resource category but declared as"
+                f" {category!r}.",
             )
     if categories[category].kind is ResourceKind.FILE and parameter:
         for parameters in sets:
@@ -213,7 +217,8 @@ def _same_example(proposal: SubtaskTemplate, application: Application) -> Exampl
 
 
 def _folded(template: str, categories: Mapping[str, ResourceCategory]) -> str:
-    """The template without what does not matter: how parameters are called, unless the name says a category."""
+    """The template without what does not matter: how parameters are called, unless the name says a
+    category."""
 
     def name(match: re.Match[str]) -> str:
         return match.group() if match.group(1) in categories else "{}"

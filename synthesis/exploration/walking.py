@@ -1,6 +1,8 @@
-"""Looking beyond the first screen: menus and pages are opened breadth first, and nothing that changes is kept.
+"""Looking beyond the first screen: menus and pages are opened breadth first, and nothing that changes is
+kept.
 
-No model is asked. The environment is reset whenever a click changed stored data, and nobody goes on from its state.
+No model is asked. The environment is reset whenever a click changed stored data, and nobody goes on from its
+state.
 """
 
 from __future__ import annotations

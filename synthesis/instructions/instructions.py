@@ -41,8 +41,8 @@ async def write_instruction(
 ) -> Written:
     """One instruction for the whole of `task`, and its goal; what they are worth is for validation to say.
 
-    The intent that the task was composed for is its goal if it names the end products of the finished graph and nothing
-    that is not in it; else a goal is asked for with the instruction.
+    The intent that the task was composed for is its goal if it names the end products of the finished graph
+    and nothing that is not in it; else a goal is asked for with the instruction.
 
     Args:
         task: the task graph with its intent.
@@ -86,7 +86,8 @@ def called_in(task: Task) -> dict[str, str]:
 
 
 def uses_in(task: Task) -> dict[str, str]:
-    """What the things that its subtasks read and write are wanted for in the task's world, by their values."""
+    """What the things that its subtasks read and write are wanted for in the task's world, by their
+    values."""
     world = _world(task.world)
     return {} if world is None else _said(task, world.use)
 

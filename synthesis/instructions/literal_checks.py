@@ -1,4 +1,5 @@
-"""What can be said of an instruction or a goal without a model: its values are all there, and none that nobody uses."""
+"""What can be said of an instruction or a goal without a model: its values are all there, and none that
+nobody uses."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _LONGEST_OPENING = 5
 def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) -> tuple[str, ...]:
     """What is wrong with `instruction`.
 
-    Missing values, placeholders left, names that no node uses, names of resource categories, and openings that are
-    used for several sentences.
+    Missing values, placeholders left, names that no node uses, names of resource categories, and openings
+    that are used for several sentences.
     """
     if not instruction.strip():
         return ("the instruction is empty",)
@@ -51,8 +52,8 @@ def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) ->
 def goal_problems(task: Task, goal: str, titles: Mapping[str, str]) -> tuple[str, ...]:
     """What is wrong with `goal` as the goal of the finished graph.
 
-    It must name every end product, which is what a subtask brings about that no other one reads, or changes where it
-    brings about nothing; and it must name nothing that no node uses.
+    It must name every end product, which is what a subtask brings about that no other one reads, or changes
+    where it brings about nothing; and it must name nothing that no node uses.
     """
     if not goal.strip():
         return ("there is no goal",)
@@ -70,7 +71,7 @@ def is_told(value: str, text: str) -> bool:
 
     >>> is_told("Documents/sales.csv", "move sales.csv to Documents"), is_told("Spring release", "the Spring party")
     (True, False)
-    """
+    """  # noqa: E501
     wanted = _plain(value)
     if wanted in text:
         return True

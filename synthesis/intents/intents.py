@@ -1,4 +1,5 @@
-"""Intents: a model finds goals in the pool, each with a group of subtasks that can be linked (3.2, method section 5)."""
+"""Intents: a model finds goals in the pool, each with a group of subtasks that can be linked (3.2, method
+section 5)."""
 
 from __future__ import annotations
 
@@ -122,7 +123,8 @@ async def extract_intents(
 
 
 def linked_pairs(members: Sequence[PooledSubtask]) -> set[tuple[str, str]]:
-    """Pairs of subtasks of which some instance of the first provides what some instance of the second reads."""
+    """Pairs of subtasks of which some instance of the first provides what some instance of the second
+    reads."""
     pairs = set()
     for producer in members:
         outputs = {output for instance in producer.instances for output in instance.outputs}
@@ -172,7 +174,10 @@ def _problem(
     if not settings.smallest_group <= len(group) <= settings.largest_group:
         return (
             "group_size",
-            f"the group has {len(group)} subtasks; allowed are {settings.smallest_group} to {settings.largest_group}.",
+            (
+                f"the group has {len(group)} subtasks; allowed are {settings.smallest_group} to"
+                f" {settings.largest_group}."
+            ),
         )
     if _identity(group, _end_products(proposal, members)) in accepted:
         return "duplicate", "another intent has the same group and the same end products."
@@ -240,9 +245,11 @@ def _intent(
         text=proposal.goal.strip(),
         subtask_ids=group,
         end_products=products,
-        scenario=proposal.scenario
-        if proposal.scenario in known
-        else scenario_of(sorted(categories), scenarios).name,
+        scenario=(
+            proposal.scenario
+            if proposal.scenario in known
+            else scenario_of(sorted(categories), scenarios).name
+        ),
         provenance=provenance.model_copy(
             update={
                 "stage": STAGE,

@@ -1,11 +1,14 @@
-"""Distinct components: what must have been performed before a task counts as covered, and which replays show it.
+"""Distinct components: what must have been performed before a task counts as covered, and which replays show
+it.
 
-A component is a weakly connected part of a task graph. Two components are the same if they have the same subtasks, with the
-same evaluation functions, joined by the same kinds of resources in the same way; their values and worlds may differ. So a
-replay in one world covers the same component in all others, and counts no longer once a function has changed.
+A component is a weakly connected part of a task graph. Two components are the same if they have the same
+subtasks, with the same evaluation functions, joined by the same kinds of resources in the same way; their
+values and worlds may differ. So a replay in one world covers the same component in all others, and counts no
+longer once a function has changed.
 
-A replay also shows the *closed connected parts* of its components: connected sets of subtasks that hold, with each of them,
-everything it works on what became of. Nothing that such a part needs comes from outside of it, so it was performed as if alone.
+A replay also shows the *closed connected parts* of its components: connected sets of subtasks that hold, with
+each of them, everything it works on what became of. Nothing that such a part needs comes from outside of it,
+so it was performed as if alone.
 """
 
 from __future__ import annotations
@@ -26,15 +29,18 @@ MOST_MEMBERS = 12
 
 
 def component_keys(graph: TaskGraph, functions: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys of the components of `graph`, sorted; `functions` holds the id of each subtask's evaluation function."""
+    """The keys of the components of `graph`, sorted; `functions` holds the id of each subtask's evaluation
+    function."""
     return tuple(sorted({_key(part, graph, functions) for part in components(graph)}))
 
 
 def shown_keys(graph: TaskGraph, functions: Mapping[str, str]) -> frozenset[str]:
-    """The keys of everything that a replay of `graph` shows: its components, and their closed connected parts.
+    """The keys of everything that a replay of `graph` shows: its components, and their closed connected
+    parts.
 
-    A part in which two subtasks of one application may change places is left out: it is to be performed in two orders, and
-    orders of the whole need not differ in the part. Components of more than `MOST_MEMBERS` show only themselves.
+    A part in which two subtasks of one application may change places is left out: it is to be performed in
+    two orders, and orders of the whole need not differ in the part. Components of more than `MOST_MEMBERS`
+    show only themselves.
     """
     keys = set()
     for component in components(graph):
@@ -44,7 +50,8 @@ def shown_keys(graph: TaskGraph, functions: Mapping[str, str]) -> frozenset[str]
 
 
 def closed_parts(component: Sequence[BoundSubtask], graph: TaskGraph) -> list[list[BoundSubtask]]:
-    """The closed connected parts of a component in which the order of each application's subtasks is given."""
+    """The closed connected parts of a component in which the order of each application's subtasks is
+    given."""
     if len(component) > MOST_MEMBERS:
         return []
     position = {node.instance_id: index for index, node in enumerate(component)}
@@ -105,7 +112,8 @@ def components(graph: TaskGraph) -> list[list[BoundSubtask]]:
 
 
 def _key(part: Sequence[BoundSubtask], graph: TaskGraph, functions: Mapping[str, str]) -> str:
-    """A hash that refines the labels of the nodes by those of their neighbours until every node has seen all others."""
+    """A hash that refines the labels of the nodes by those of their neighbours until every node has seen all
+    others."""
     labels = {node.instance_id: f"{node.subtask_id}/{functions.get(node.subtask_id, '')}" for node in part}
     edges = [
         (edge.producer, edge.consumer, edge.resource.category)
@@ -137,12 +145,15 @@ def tasks_to_replay(
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes),
     shows: Callable[[Task], Collection[str]] = _only_itself,
 ) -> list[Task]:
-    """Tasks whose replays cover all components that are not in `covered`, where `shows` says what a replay covers.
+    """Tasks whose replays cover all components that are not in `covered`, where `shows` says what a replay
+    covers.
 
-    Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one of the world with most
-    tasks: every world needs states of its own, and the first one, where recordings come from, shows least. What a longer one
-    shows is not performed again. The longest come first, so that all cores are busy to the end; if time is `limited`, each time the
-    one comes next that covers, beyond those before it, most tasks for its `cost`.
+    Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one of
+    the world with most
+    tasks: every world needs states of its own, and the first one, where recordings come from, shows least.
+        What a longer one
+    shows is not performed again. The longest come first, so that all cores are busy to the end; if time is
+    `limited`, each time the one comes next that covers, beyond those before it, most tasks for its `cost`.
     """
     stands: dict[str, Task] = {}
     of_world = Counter(task.world for task in tasks if task.world)
@@ -197,5 +208,6 @@ def another_with(key: str, tasks: Sequence[Task], tried: Task) -> Task | None:
 
 
 def repeats_application(task: Task) -> bool:
-    """Whether two subtasks of one component of `task` share an application, so that their order may matter."""
+    """Whether two subtasks of one component of `task` share an application, so that their order may
+    matter."""
     return any(len({node.application for node in part}) < len(part) for part in components(task.graph))

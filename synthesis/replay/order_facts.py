@@ -1,4 +1,5 @@
-"""Facts about the order of two subtasks of one application: drawn from replays, heeded by composition (method section 6)."""
+"""Facts about the order of two subtasks of one application: drawn from replays, heeded by composition (method
+section 6)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _NOT_UP_AGAIN = f"environment_error: {ApplicationStartFailedError.__name__}"
 def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
     """What `replay` of `task` shows about pairs of subtasks of one application.
 
-    An application that does not show its first page after the first of them speaks against the order, too: it had come up.
+    An application that does not show its first page after the first of them speaks against the order, too: it
+    had come up.
     """
     nodes = {node.instance_id: node for node in task.graph.nodes}
     last: dict[str, BoundSubtask] = {}
@@ -49,7 +51,8 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
 
 
 def failed_prefix(task: Task, replay: Replay) -> Pair | tuple[str, ...]:
-    """The subtasks that `replay` of `task` performed, up to the one that failed; none if that says nothing of the order."""
+    """The subtasks that `replay` of `task` performed, up to the one that failed; none if that says nothing of
+    the order."""
     if replay.success or replay.invalid or not replay.subtasks:
         return ()
     if _is_no_fault_of_the_order(replay.subtasks[-1].message):
@@ -70,7 +73,8 @@ def without_prefixes(task: Task, prefixes: Collection[tuple[str, ...]]) -> Task 
 
 
 def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
-    """The task with only these of its successful orders; their number is corrected where all of them were listed."""
+    """The task with only these of its successful orders; their number is corrected where all of them were
+    listed."""
     if len(kept) == len(task.successful_orders):
         return task
     nodes = {node.instance_id: node for node in task.graph.nodes}
@@ -85,7 +89,8 @@ def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
 
 
 def _is_no_fault_of_the_order(message: str) -> bool:
-    """Whether a subtask failed because its function did not run or its environment broke, which says nothing of orders."""
+    """Whether a subtask failed because its function did not run or its environment broke, which says nothing
+    of orders."""
     return message.partition(":")[0] in _NOT_JUDGED
 
 
@@ -135,9 +140,9 @@ def pairs_to_measure(
 ) -> list[Task]:
     """Tasks of two subtasks each, whose replays in both orders say whether the two commute.
 
-    Only pairs of one application that could disturb each other: both touch its open document, selection, tab or settings,
-    or the same record or file of the same world; and pairs that are `doubtful`. A pair that depends on each other, or is known
-    in both orders, is left out.
+    Only pairs of one application that could disturb each other: both touch its open document, selection, tab
+    or settings, or the same record or file of the same world; and pairs that are `doubtful`. A pair that
+    depends on each other, or is known in both orders, is left out.
 
     Args:
         pool: instances by subtask, the preferred ones first.
@@ -169,7 +174,8 @@ def pairs_to_measure(
 
 
 def _are_free(first: BoundSubtask, second: BoundSubtask) -> bool:
-    """Whether neither needs, destroys or makes what the other one works on, nor needs something opened first."""
+    """Whether neither needs, destroys or makes what the other one works on, nor needs something opened
+    first."""
     mine, theirs = {*first.inputs, *first.outputs}, {*second.inputs, *second.outputs}
     if set(first.outputs) & set(second.inputs) or set(second.outputs) & set(first.inputs):
         return False

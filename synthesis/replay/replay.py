@@ -1,4 +1,5 @@
-"""Replay: a composed task is performed from its subtasks' trajectories, in one environment (method section 8, C.5)."""
+"""Replay: a composed task is performed from its subtasks' trajectories, in one environment (method section 8,
+C.5)."""
 
 from __future__ import annotations
 
@@ -42,23 +43,23 @@ class ReplaySettings(Record):
     orders: int = Field(default=2, ge=1)
     """Successful orders performed, where a task has so many."""
     components: bool = True
-    """Whether every distinct component is performed before the instructions of its tasks are judged: in one order, and
-    in `orders` of them where two of its subtasks share an application."""
+    """Whether every distinct component is performed before the instructions of its tasks are judged: in one
+    order, and in `orders` of them where two of its subtasks share an application."""
     pairs: bool = False
     """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
     minutes: float = Field(default=0.0, ge=0)
-    """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. With a limit, the
-    components of most tasks are performed first. Tasks whose components have not been performed by then are kept and
-    marked as not covered."""
+    """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. With a
+    limit, the components of most tasks are performed first. Tasks whose components have not been performed by
+    then are kept and marked as not covered."""
     rounds: int = Field(default=3, ge=1)
-    """How often tasks are composed and their components performed, at most: after the first time, in place of tasks that
-    replays rejected."""
+    """How often tasks are composed and their components performed, at most: after the first time, in place of
+    tasks that replays rejected."""
     covered_only: bool = False
-    """Whether tasks that are not covered when the minutes are up are left out instead of being kept: they are not part
-    of the dataset, and a later run composes them again."""
+    """Whether tasks that are not covered when the minutes are up are left out instead of being kept: they are
+    not part of the dataset, and a later run composes them again."""
     slip_share: float = Field(default=0.0, ge=0, le=1)
-    """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its steps are
-    marked; an order that fails with a slip is performed again without."""
+    """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its
+    steps are marked; an order that fails with a slip is performed again without."""
     environment_attempts: int = Field(default=2, ge=1)
     """How often an order is begun when the environment fails in a way that another try may not meet."""
 
@@ -114,7 +115,8 @@ class Replayer:
     _shown: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
     def shows(self, task: Task) -> frozenset[str]:
-        """The components that a replay of `task` covers if it works: its own, and their closed connected parts."""
+        """The components that a replay of `task` covers if it works: its own, and their closed connected
+        parts."""
         if task.components not in self._shown or not task.components:
             functions = {
                 node.subtask_id: self.verified[node.subtask_id].function.function_id
@@ -322,7 +324,8 @@ class Replayer:
         trajectory = verified.performance(node) if verified else None
         if trajectory is None:
             raise StageInputInvalidError(
-                f"the node {node.instance_id!r} has no verified trajectory; replay needs the pool the task was made from."
+                f"the node {node.instance_id!r} has no verified trajectory; replay needs the pool the task"
+                " was made from."
             )
         return trajectory
 

@@ -1,4 +1,5 @@
-"""Side effects of an attempt at a task: what it changed that the verified performances of its subtasks do not."""
+"""Side effects of an attempt at a task: what it changed that the verified performances of its subtasks do
+not."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ class SideEffectAccount:
         return found
 
     def _housekeeping(self, application: str, subtask_id: str = "") -> list[Performance]:
-        """What performances in an application, or of one subtask, change incidentally. Never a loss of something."""
+        """What performances in an application, or of one subtask, change incidentally. Never a loss of
+        something."""
         return [
             performance
             for item in self.verified.values()

@@ -22,7 +22,8 @@ def action_of_reply(
 ) -> Action | None:
     """The action of a reply, or None where its function lacks what it needs; the agent is told so.
 
-    Arguments that the function does not have are left alone. Points count only where the actor was asked for them.
+    Arguments that the function does not have are left alone. Points count only where the actor was asked for
+    them.
     """
     gesture = GESTURES.get(reply.function)
     if gesture is None:

@@ -1,4 +1,5 @@
-"""Actions of a provider's computer tool as gestures, and screenshots at a size that providers do not shrink again."""
+"""Actions of a provider's computer tool as gestures, and screenshots at a size that providers do not shrink
+again."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from taskloom.taskgraph.records.keys import KEY_NAMES
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _LONGEST_EDGE = 1568
 _MOST_PIXELS = 1_150_000
-"""Larger pictures are shrunk by Anthropic before the model sees them, and its coordinates would mean that smaller picture."""
+"""Larger pictures are shrunk by Anthropic before the model sees them, and its coordinates would mean that
+smaller picture."""
 _LONGEST_SECONDS = 5.0
 _MODIFIERS: dict[str, Modifier] = {
     "ctrl": "ctrl",
@@ -132,7 +134,8 @@ def chord(keys: tuple[str, ...]) -> str:
 
 
 def picture_and_scale(screenshot: Screenshot, size: tuple[int, int]) -> tuple[Screenshot, float]:
-    """The picture to send, and the pixels of the screen per pixel of it; small enough to be shown as it is sent."""
+    """The picture to send, and the pixels of the screen per pixel of it; small enough to be shown as it is
+    sent."""
     scale = max(1.0, max(size) / _LONGEST_EDGE, (size[0] * size[1] / _MOST_PIXELS) ** 0.5)
     if scale == 1.0:
         return screenshot, 1.0

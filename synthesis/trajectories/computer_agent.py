@@ -1,4 +1,5 @@
-"""An actor that operates the screen through its provider's computer tool, in one conversation per performance."""
+"""An actor that operates the screen through its provider's computer tool, in one conversation per
+performance."""
 
 from __future__ import annotations
 
@@ -36,10 +37,11 @@ _SKIPPED = "An earlier action of the same call was refused, so this one was not 
 
 @dataclass(slots=True)
 class ComputerAgent:
-    """Asks for calls of the tool and carries out their actions one by one; satisfies `taskloom.environments.agent.Agent`.
+    """Asks for calls of the tool and carries out their actions one by one; satisfies
+    `taskloom.environments.agent.Agent`.
 
-    After a refused action the rest of its batch is left out, and the model sees why. A pending safety check ends the
-    performance unless the policy is to acknowledge it.
+    After a refused action the rest of its batch is left out, and the model sees why. A pending safety check
+    ends the performance unless the policy is to acknowledge it.
     """
 
     models: Models
@@ -115,7 +117,8 @@ class ComputerAgent:
         self._queue.clear()
 
     async def _next_reply(self, instruction: str, observation: Observation) -> Decision | None:
-        """Send the results of the last calls and take in the next ones; a decision only where that ends the work."""
+        """Send the results of the last calls and take in the next ones; a decision only where that ends the
+        work."""
         assert self._first is not None
         if self._reply is not None:
             picture, _ = picture_and_scale(observation.screenshot, observation.screen_size)

@@ -1,7 +1,9 @@
-"""Performing an instance from trajectories of others: what two of them share, with the values of the new instance put in.
+"""Performing an instance from trajectories of others: what two of them share, with the values of the new
+instance put in.
 
-Two trajectories of one subtask that differ only where their parameter values do show how it is done with any values. If
-they differ otherwise, nothing is concluded. Whether the result works where it was not recorded is for replay to show.
+Two trajectories of one subtask that differ only where their parameter values do show how it is done with any
+values. If they differ otherwise, nothing is concluded. Whether the result works where it was not recorded is
+for replay to show.
 """
 
 from __future__ import annotations
@@ -120,8 +122,8 @@ class _Filler:
     def _query(self, first: ControlQuery, second: ControlQuery) -> ControlQuery | None:
         """The control to look for; a place that differs beyond the values is no part of its description.
 
-        Where its text is a value, and its row is not, two records had the same row: its name, such as the number that
-        the next record gets, says nothing of a third.
+        Where its text is a value, and its row is not, two records had the same row: its name, such as the
+        number that the next record gets, says nothing of a third.
         """
         text = self.text(first.text, second.text)
         row = self._place(first.row, second.row)

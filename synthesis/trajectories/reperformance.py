@@ -1,4 +1,5 @@
-"""Performing a recorded trajectory again, each action grounded anew on the live controls (method section 8)."""
+"""Performing a recorded trajectory again, each action grounded anew on the live controls (method section
+8)."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class RecordedAgent:
     """An agent that does what a trajectory recorded: the control is found by text, type, parent, row
     and section, never by place.
 
-    Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when they were
-    recorded are left out. Gives up when a control does not turn up.
+    Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when
+    they were recorded are left out. Gives up when a control does not turn up.
     """
 
     trajectory: Trajectory
@@ -74,7 +75,10 @@ class RecordedAgent:
                     step, f"needs a {self._missing(step, observation)}, which is not on the screen"
                 )
             wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-            thought = f"A {self._missing(step, observation)} is needed next and is not ready yet, so I wait a moment."
+            thought = (
+                f"A {self._missing(step, observation)} is needed next and is not ready yet, so I wait a"
+                " moment."
+            )
             return Decision(status="continue", thought=thought, action=wait)
         self._next += 1
         self._looks = 0
@@ -90,7 +94,8 @@ class RecordedAgent:
         return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
 
     def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
-        """The recorded action that comes next with the control it will be made on; None if it needs none, or none is there."""
+        """The recorded action that comes next with the control it will be made on; None if it needs none, or
+        none is there."""
         steps = [step for step in self.trajectory.steps if not step.problem]
         if self._next >= len(steps) or steps[self._next].target is None:
             return None
@@ -121,7 +126,8 @@ async def perform_again(
     history: Sequence[TrajectoryStep] = (),
     slips: Random | None = None,
 ) -> Recording:
-    """Do the steps of `trajectory` from `observation` on, without a reset; steps are numbered on from `history`.
+    """Do the steps of `trajectory` from `observation` on, without a reset; steps are numbered on from
+    `history`.
 
     `slips` chooses where the player makes a harmless mistake and takes it back; by default it makes none.
     """

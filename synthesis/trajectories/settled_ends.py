@@ -1,7 +1,8 @@
-"""Whether a performance ends settled: nothing waits for an answer that did not wait for one at the start (method section 3).
+"""Whether a performance ends settled: nothing waits for an answer that did not wait for one at the start
+(method section 3).
 
-A function written from a performance that stopped before an open question describes that question, and refuses the work of
-everybody who answered it.
+A function written from a performance that stopped before an open question describes that question, and
+refuses the work of everybody who answered it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def left_open(
 ) -> tuple[str, ...]:
     """Dialogs, menus and questions that `after` shows and `before` did not, described in words.
 
-    None where the instruction asks for one: it speaks of a dialog or menu, or of the title of the one that is open. A menu in
-    which an item called `clicked` was clicked last has its answer: some stay as long as the pointer is over them. A panel
-    beside which `steps` went on waits for nobody, whatever it calls itself.
+    None where the instruction asks for one: it speaks of a dialog or menu, or of the title of the one that is
+    open. A menu in which an item called `clicked` was clicked last has its answer: some stay as long as the
+    pointer is over them. A panel beside which `steps` went on waits for nobody, whatever it calls itself.
     """
     if _ASKED_FOR.search(instruction):
         return ()
@@ -77,7 +78,8 @@ class EndCheck:
     def objects(
         self, instruction: str, controls: Iterable[Control], history: Sequence[TrajectoryStep]
     ) -> bool:
-        """Whether the actor is to go on, because the screen now shows `controls` after the steps of `history`."""
+        """Whether the actor is to go on, because the screen now shows `controls` after the steps of
+        `history`."""
         if self.objections:
             return False
         open_now = left_open(self._start, controls, instruction, last_click(history), history)
@@ -96,8 +98,8 @@ def last_click(steps: Sequence[TrajectoryStep]) -> str:
 def ask_to_settle(found: Iterable[str]) -> str:
     """What the actor is told about an end that is not settled."""
     return (
-        f"the work is not finished while {' and '.join(found)} is open: answer it as the instruction wants, or close it"
-        " without undoing what was done, before you finish"
+        f"the work is not finished while {' and '.join(found)} is open: answer it as the instruction wants,"
+        " or close it without undoing what was done, before you finish"
     )
 
 

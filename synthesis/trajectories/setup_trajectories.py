@@ -1,7 +1,8 @@
-"""Bringing an environment into the state a subtask starts from, when a reset alone does not provide its inputs.
+"""Bringing an environment into the state a subtask starts from, when a reset alone does not provide its
+inputs.
 
-A subtask that reads an open document, the clipboard or a file that no application has as a fixture can only be
-performed after another subtask made it. That one is performed first, from its verified trajectory.
+A subtask that reads an open document, the clipboard or a file that no application has as a fixture can only
+be performed after another subtask made it. That one is performed first, from its verified trajectory.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
 
 
 def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
-    """Hashes of the text files that a reset with `applications` writes, by path; those in `without` are not written."""
+    """Hashes of the text files that a reset with `applications` writes, by path; those in `without` are not
+    written."""
     laid: dict[str, str] = {}
     for application in applications:
         for fixture in application.fixtures:
@@ -65,9 +67,11 @@ def _is_text(content: bytes) -> bool:
 
 
 class PreparedEnvironment:
-    """An environment whose reset also performs a setup trajectory, and whose evidence holds no trace of having done so.
+    """An environment whose reset also performs a setup trajectory, and whose evidence holds no trace of
+    having done so.
 
-    Satisfies `taskloom.environments.environment.Environment`. Steps and inputs are counted from the end of the setup trajectory.
+    Satisfies `taskloom.environments.environment.Environment`. Steps and inputs are counted from the end of
+    the setup trajectory.
     """
 
     def __init__(
@@ -80,8 +84,8 @@ class PreparedEnvironment:
     ) -> None:
         """Perform `setup` after each reset; `applications` are those it needs.
 
-        Afterwards the subtask's application is led to its first page, unless `first_page` is off because the subtask
-        reads what the setup trajectory left open.
+        Afterwards the subtask's application is led to its first page, unless `first_page` is off because the
+        subtask reads what the setup trajectory left open.
         """
         self.platform = environment.platform
         self.simulated = environment.simulated
@@ -116,7 +120,8 @@ class PreparedEnvironment:
             recording = await perform_again(self._environment, trajectory, observation)
             if recording.termination != "finished":
                 raise EnvironmentBrokenError(
-                    f"preparing with {instance.instance_id} failed: {recording.termination}: {recording.message}"
+                    f"preparing with {instance.instance_id} failed: {recording.termination}:"
+                    f" {recording.message}"
                 )
             observation = recording.observation
         if self._setup.performed:
@@ -162,7 +167,8 @@ class PreparedEnvironment:
 
 
 def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
-    """The same state, with steps and inputs counted anew after the first `steps` steps and `inputs` inputs."""
+    """The same state, with steps and inputs counted anew after the first `steps` steps and `inputs`
+    inputs."""
     if not steps and not inputs:
         return evidence
     kept = tuple(event.model_copy(update={"step": event.step - steps}) for event in evidence.inputs[inputs:])

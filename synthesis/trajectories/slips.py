@@ -1,7 +1,9 @@
-"""Slips: a player that makes one harmless mistake, notices it, takes it back and goes on, so that agents learn to recover.
+"""Slips: a player that makes one harmless mistake, notices it, takes it back and goes on, so that agents
+learn to recover.
 
-A slip is a click on the wrong field or on the wrong menu. It is really made; what it did is looked at, taken back, and the
-state compared with that before it. A slip that could not be taken back, or changed anything that lasts, ends the performance.
+A slip is a click on the wrong field or on the wrong menu. It is really made; what it did is looked at, taken
+back, and the state compared with that before it. A slip that could not be taken back, or changed anything
+that lasts, ends the performance.
 """
 
 from __future__ import annotations
@@ -73,7 +75,8 @@ class SlippingAgent:
         return self._close(observation)
 
     def _slip(self, observation: Observation, state: Evidence) -> Decision | None:
-        """A click on a neighbour of the control that comes next; None where there is none, or luck is against it."""
+        """A click on a neighbour of the control that comes next; None where there is none, or luck is against
+        it."""
         upcoming = self.player.upcoming(observation)
         if upcoming is None or self.random.random() < 0.5:
             return None
@@ -149,7 +152,8 @@ def _is_plain(action: Action) -> bool:
 
 
 def _neighbour(right: Control, controls: Sequence[Control]) -> Control | None:
-    """The nearest control that one might take for the right one and that a click on cannot harm: a field, or a menu of the bar."""
+    """The nearest control that one might take for the right one and that a click on cannot harm: a field, or
+    a menu of the bar."""
     if right.control_type == _MENU and right.parent_type != _MENU_BAR:
         return None
     if right.control_type not in (_FIELD, _MENU):
@@ -178,7 +182,8 @@ def _key(control: Control) -> tuple[str, str, str, str]:
 
 
 def _same_screen(before: Observation | None, after: Observation) -> bool:
-    """Whether the same controls are there as before, with the same contents; who has the focus does not count."""
+    """Whether the same controls are there as before, with the same contents; who has the focus does not
+    count."""
 
     def shown(observation: Observation) -> Counter[tuple[object, ...]]:
         return Counter(

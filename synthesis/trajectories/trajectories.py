@@ -64,21 +64,25 @@ class TrajectorySettings(Record):
     environment_attempts: int = Field(default=2, ge=1)
     """How often a performance is begun when the environment fails in a way that another try may not meet."""
     coordinates: Coordinates = "labels"
-    """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or `thousandths`."""
+    """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or
+    `thousandths`."""
     actor: Literal["reply", "computer_tool"] = "reply"
-    """How the actor is asked: for one action as JSON per step, with the list of controls; or through its provider's own
-    `computer` tool (OpenAI, Anthropic), which sees the screen alone."""
+    """How the actor is asked: for one action as JSON per step, with the list of controls; or through its
+    provider's own `computer` tool (OpenAI, Anthropic), which sees the screen alone."""
     safety_checks: SafetyPolicy = "refuse"
-    """With the computer tool: what becomes of actions that the provider has doubts about. `acknowledge` carries them out."""
+    """With the computer tool: what becomes of actions that the provider has doubts about. `acknowledge`
+    carries them out."""
     another_way: bool = True
-    """Whether the second performance of a subtask is asked to go another way, so that functions meet two routes."""
+    """Whether the second performance of a subtask is asked to go another way, so that functions meet two
+    routes."""
 
 
 @dataclass(slots=True)
 class ModelAgent:
     """An agent whose every decision is asked of the actor model.
 
-    Told once, and asked again, when it wants to finish while a dialog, menu or question is open that was not at the start.
+    Told once, and asked again, when it wants to finish while a dialog, menu or question is open that was not
+    at the start.
     """
 
     models: Models
@@ -142,7 +146,8 @@ def actor(
     *,
     another_way: bool = False,
 ) -> Agent:
-    """The agent that asks the actor model, in the way that `settings` want; only `reply` can be asked to go another way."""
+    """The agent that asks the actor model, in the way that `settings` want; only `reply` can be asked to go
+    another way."""
     if settings.actor == "computer_tool":
         return ComputerAgent(models, briefing, settings.safety_checks)
     return ModelAgent(models, briefing, picture, settings.coordinates, another_way)
@@ -164,8 +169,8 @@ async def perform_subtask(
 ) -> Trajectory:
     """One performance of `instance` in a fresh environment, after `setup`.
 
-    A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask reads, says
-    so. Where another try could help, it was begun anew before, as often as the settings allow.
+    A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask
+    reads, says so. Where another try could help, it was begun anew before, as often as the settings allow.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).

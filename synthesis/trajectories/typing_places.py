@@ -1,6 +1,7 @@
 """Where recorded keys went, and whether the same place has the focus now.
 
-Keys that are pressed into no control of their own go to whatever has the focus. A page that is still at work gives the focus
+Keys that are pressed into no control of their own go to whatever has the focus. A page that is still at work
+gives the focus
 later: keys that come before it is there go into a field, or a document, that was used before.
 """
 
@@ -25,10 +26,11 @@ def marks_a_place(control: Control) -> bool:
 
 
 def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observation) -> str:
-    """What is not there yet that was there when the keys of the step at `position` of `steps` were recorded; empty if all is.
+    """What is not there yet that was there when the keys of the step at `position` of `steps` were recorded;
+    empty if all is.
 
-    These are looked at: the control that had the focus, by its type, text and kind of parent; that a field which held something
-    does so again; and tabs that had come to the front in the course of the recording.
+    These are looked at: the control that had the focus, by its type, text and kind of parent; that a field
+    which held something does so again; and tabs that had come to the front in the course of the recording.
     """
     step = steps[position]
     if not isinstance(step.action, KeyboardInput):

@@ -20,7 +20,8 @@ _FEWEST_TRIALS = 10
 
 
 def doubt_about(rates: JudgeReport | None, settings: ValidationSettings) -> str:
-    """Why a judge is not good enough for its instructions to be published; empty if it is, or too little is known."""
+    """Why a judge is not good enough for its instructions to be published; empty if it is, or too little is
+    known."""
     if rates is None or rates.hits.of < _FEWEST_TRIALS:
         return ""
     if (rates.hits.share or 0.0) < settings.minimum_hits:
@@ -31,8 +32,8 @@ def doubt_about(rates: JudgeReport | None, settings: ValidationSettings) -> str:
     if (rates.false_alarms.share or 0.0) > settings.maximum_false_alarms:
         return (
             f"The judge of instructions refused {rates.false_alarms} of the first instructions;"
-            f" validation.maximum_false_alarms is {settings.maximum_false_alarms:.0%}. Choose another model for the role"
-            " dependency_judge or summarizer."
+            f" validation.maximum_false_alarms is {settings.maximum_false_alarms:.0%}. Choose another model"
+            " for the role dependency_judge or summarizer."
         )
     return ""
 
@@ -48,8 +49,8 @@ async def try_judge(
 ) -> JudgeTrial | None:
     """Spoil the instruction of a validated task and have it judged; None where it cannot be spoilt.
 
-    The judge is asked as for any other instruction. The check without a model is left out, so the trial is the judge's
-    alone.
+    The judge is asked as for any other instruction. The check without a model is left out, so the trial is
+    the judge's alone.
 
     Args:
         task: the task with its accepted instruction.

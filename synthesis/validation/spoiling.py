@@ -1,7 +1,7 @@
 """Spoils instructions in five ways, so that it is known what a judge notices.
 
-Nothing here knows who wrote an instruction: it is cut at sentences and conjunctions, and what belongs to which subtask is
-told by the values that only this one has.
+Nothing here knows who wrote an instruction: it is cut at sentences and conjunctions, and what belongs to
+which subtask is told by the values that only this one has.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def _exchanged(instruction: str, task: Task) -> Iterator[str]:
 
 
 def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
-    """Whether the same is asked of both values, such as to attach them to one page, so that it does not matter which is named first."""
+    """Whether the same is asked of both values, such as to attach them to one page, so that it does not
+    matter which is named first."""
     deeds = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
     return len(deeds) == 1 and {*one.parameters.values()} - {first} == {*other.parameters.values()} - {second}
 
@@ -116,7 +117,8 @@ def _foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: 
 
 
 def _dependency_hidden(instruction: str, task: Task) -> Iterator[str]:
-    """With the clause of a subtask moved to the front, before that of the subtask whose result it refers to."""
+    """With the clause of a subtask moved to the front, before that of the subtask whose result it refers
+    to."""
     pieces = _pieces(instruction)
     nodes = {node.instance_id: node for node in task.graph.nodes}
     for edge in task.graph.edges:

@@ -1,4 +1,5 @@
-"""Validation: an instruction is accepted when its words alone lead back to the task's graph (B.4, method section 7)."""
+"""Validation: an instruction is accepted when its words alone lead back to the task's graph (B.4, method
+section 7)."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class ValidationSettings(Record):
     permuted_instructions: int = Field(default=0, ge=0)
     """How many further instructions, told in other orders, are wanted per task (Table 8)."""
     spoilt_share: float = Field(default=0.2, ge=0, le=1)
-    """Share of the validated tasks whose instruction the judge is also given spoilt, to know what it notices."""
+    """Share of the validated tasks whose instruction the judge is also given spoilt, to know what it
+    notices."""
     minimum_hits: float = Field(default=0.8, ge=0, le=1)
     """Share of the spoilt instructions that the judge must notice for a dataset version to be published."""
     maximum_false_alarms: float = Field(default=0.5, ge=0, le=1)
@@ -155,7 +157,8 @@ async def judge_instruction(
     number: int = 1,
     provenance: Provenance,
 ) -> Validation:
-    """One round: the check of literals, and only if that is passed, dependencies inferred from the words alone.
+    """One round: the check of literals, and only if that is passed, dependencies inferred from the words
+    alone.
 
     Raises:
         ReplyInvalidError: the judge gives no usable reply.
@@ -208,7 +211,8 @@ class Reading:
 async def read_instruction(
     task: Task, instruction: str, titles: Mapping[str, str], *, models: Models, attempt: int = 0
 ) -> Reading:
-    """What the judge takes from `instruction`; it is shown the subtasks in an order that says nothing of the graph.
+    """What the judge takes from `instruction`; it is shown the subtasks in an order that says nothing of the
+    graph.
 
     Raises:
         ReplyInvalidError: the judge gives no usable reply.

@@ -1,4 +1,5 @@
-"""Worlds by models: a kind of world is asked for, put to the same tests as a shipped one, and asked for again with what failed."""
+"""Worlds by models: a kind of world is asked for, put to the same tests as a shipped one, and asked for again
+with what failed."""
 
 from __future__ import annotations
 

@@ -39,9 +39,10 @@ class _Item:
 def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     """The graph as an SVG picture: one column per depth, coloured by application, resources on the edges.
 
-    Subtasks of a column stand near their neighbours, and an edge over several columns has a lane of its own between
-    the boxes, which keeps edges apart; an edge says what flows where it arrives, once for edges that bring the same.
-    `numbers` are those of the subtasks by `instance_id`; by default their places in a topological order.
+    Subtasks of a column stand near their neighbours, and an edge over several columns has a lane of its own
+    between the boxes, which keeps edges apart; an edge says what flows where it arrives, once for edges that
+    bring the same. `numbers` are those of the subtasks by `instance_id`; by default their places in a
+    topological order.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> draw_svg(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)).count("<rect")
@@ -52,10 +53,14 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     across = max((x for x, _ in place.values()), default=0) + _BOX_WIDTH + _MARGIN
     down = max((y + item.height(predecessors) // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
-        ' font-family="sans-serif" font-size="11">',
-        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across}'
+            f' {down}" font-family="sans-serif" font-size="11">'
+        ),
+        (
+            '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7"'
+            ' orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>'
+        ),
         *_edges(graph, place, predecessors),
     ]
     applications = {
@@ -107,7 +112,8 @@ def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
 
 
 def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
-    """Subtasks by depth and the lanes between them, each column sorted by where its items' neighbours stand."""
+    """Subtasks by depth and the lanes between them, each column sorted by where its items' neighbours
+    stand."""
     depth = depths(predecessors)
     columns: list[list[_Item]] = [[] for _ in range(max(depth, default=0))]
     before: dict[_Item, list[_Item]] = {}
@@ -199,7 +205,8 @@ def _path(way: list[tuple[int, int]], end: tuple[int, int]) -> str:
 
 
 def _label(resources: list[Resource], x: int, y: int, *, two_lines: bool) -> list[str]:
-    """The name of what flows above the arrow that ends at `x`, `y`, and its category below, if there is room."""
+    """The name of what flows above the arrow that ends at `x`, `y`, and its category below, if there is
+    room."""
     first = resources[0]
     name = first.value.rsplit("/", 1)[-1]
     more = f" (+{len(resources) - 1})" if len(resources) > 1 else ""
@@ -209,7 +216,7 @@ def _label(resources: list[Resource], x: int, y: int, *, two_lines: bool) -> lis
         texts = [(y - 5, f"{first.category} {name}".strip(), more)]
     return [
         f'<text x="{x - 10}" y="{height}" text-anchor="end" font-size="{_LABEL_LETTERS}" fill="#555">'
-        f"{escape(fitted(_printable(text), _LABEL_WIDTH - 14 - text_width(rest, _LABEL_LETTERS), _LABEL_LETTERS) + rest)}</text>"
+        f"{escape(fitted(_printable(text), _LABEL_WIDTH - 14 - text_width(rest, _LABEL_LETTERS), _LABEL_LETTERS) + rest)}</text>"  # noqa: E501
         for height, text, rest in texts
     ]
 

@@ -36,7 +36,8 @@ def _em(letter: str) -> float:
 
 
 def fitted(text: str, pixels: float, size: float) -> str:
-    """`text` on one line of at most so many `pixels`, the last letter an ellipsis where something is left out.
+    """`text` on one line of at most so many `pixels`, the last letter an ellipsis where something is left
+    out.
 
     >>> fitted("export the table", 60, 10), fitted("export", 60, 10)
     ('export t…', 'export')

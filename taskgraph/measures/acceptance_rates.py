@@ -1,7 +1,9 @@
-"""How often accepted evaluation functions judge rightly: true positive and true negative rates with confidence intervals.
+"""How often accepted evaluation functions judge rightly: true positive and true negative rates with
+confidence intervals.
 
-The figures come from labelled outcomes, that is from work whose right or wrong is known from outside. Outcomes of one function
-are not independent of each other, so the intervals are rather too narrow than too wide.
+The figures come from labelled outcomes, that is from work whose right or wrong is known from outside.
+Outcomes of one function are not independent of each other, so the intervals are rather too narrow than too
+wide.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ def constraint_of(capability: Capability, preset: CapabilityPreset = "repaired")
     >>> long = Capability(name="long", title="Long", as_printed={"branch": "hard"}, repaired={"instruction": "hard"})
     >>> constraint_of(long).instruction, constraint_of(long, "as_printed").branch
     (('hard',), ('hard',))
-    """
+    """  # noqa: E501
     return LevelConstraint.model_validate(
         {dimension: (level,) for dimension, level in capability.levels(preset).items()}
     )
@@ -30,7 +30,7 @@ def capabilities_met(
     >>> cell = ("hard", "hard", "easy", "hard", "easy")
     >>> capabilities_met(cell, [long]), capabilities_met(cell, [long], "as_printed")
     (('long',), ())
-    """
+    """  # noqa: E501
     return tuple(
         capability.name for capability in capabilities if constraint_of(capability, preset).allows(cell)
     )

@@ -1,9 +1,9 @@
 """Which combinations of complexity levels exist at all.
 
-A graph of n nodes with depth d and width w needs d·w ≥ n and d + w ≤ n + 1. With at most c components it has at least
-n − min(c, w) edges, and at most as many as the complete d-partite graph with one part of w nodes and the others as equal
-as possible. All numbers between occur. Of the 243 cells of Table 2, 67 exist; of the 81 without knowledge, 23; with one
-component, 14 of those.
+A graph of n nodes with depth d and width w needs d·w ≥ n and d + w ≤ n + 1. With at most c components it has
+at least n − min(c, w) edges, and at most as many as the complete d-partite graph with one part of w nodes and
+the others as equal as possible. All numbers between occur. Of the 243 cells of Table 2, 67 exist; of the 81
+without knowledge, 23; with one component, 14 of those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _EDGES, _NODES, _CATEGORIES, _DEPTH, _WIDTH = DIMENSIONS
 
 
 def edge_bounds(nodes: int, depth: int, width: int, components: int) -> tuple[int, int] | None:
-    """Fewest and most edges of a graph with these measures and at most `components` components; None without one.
+    """Fewest and most edges of a graph with these measures and at most `components` components; None without
+    one.
 
     >>> edge_bounds(nodes=5, depth=3, width=2, components=1)
     (4, 8)

@@ -1,8 +1,9 @@
 """The coherency score and its maximum over the orders of a task (section 4.1).
 
-For each pair of adjacent subtasks of a sequence the score rises by one if both belong to the same application. The
-maximum is n minus the fewest runs of one application. Bringing a ready subtask of the current application forward never
-loses (it gains one pair and parts at most one), so a run is closed greedily, and the search is over run-closed down-sets.
+For each pair of adjacent subtasks of a sequence the score rises by one if both belong to the same
+application. The maximum is n minus the fewest runs of one application. Bringing a ready subtask of the
+current application forward never loses (it gains one pair and parts at most one), so a run is closed
+greedily, and the search is over run-closed down-sets.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def maximum_coherency_of(graph: TaskGraph) -> int | None:
 
     Raises:
         GraphTooLargeError: more than 30 subtasks, or too many states.
-    """
+    """  # noqa: E501
     applications = [node.application for node in graph.nodes]
     threats = threats_of(graph)
     if not threats:
@@ -71,9 +72,10 @@ def maximum_coherency_of(graph: TaskGraph) -> int | None:
 class _FewestRuns:
     """Best-first search (A*) for the fewest runs of one application.
 
-    The bound on the runs still needed: on every path each block of subtasks of one application takes a run of its own,
-    so an application needs as many more as its remaining subtask with the most blocks ahead. A run takes at most one
-    block from every path of its application, so the bound is consistent and the first full state is the answer.
+    The bound on the runs still needed: on every path each block of subtasks of one application takes a run of
+    its own, so an application needs as many more as its remaining subtask with the most blocks ahead. A run
+    takes at most one block from every path of its application, so the bound is consistent and the first full
+    state is the answer.
 
     Where subtasks overwrite what others may still need, `FewestSlotRuns` searches.
     """

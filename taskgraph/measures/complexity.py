@@ -110,8 +110,8 @@ def complexity_from_shape(shape: Shape, application_categories: int) -> Complexi
 def complexity_of(graph: TaskGraph) -> Complexity:
     """The five dimensions of `graph` with their levels.
 
-    Edges count distinct dependent pairs, depth counts nodes on the longest path (roots 1), width is the maximum
-    antichain, knowledge counts distinct application categories.
+    Edges count distinct dependent pairs, depth counts nodes on the longest path (roots 1), width is the
+    maximum antichain, knowledge counts distinct application categories.
 
     >>> complexity_of(TaskGraph(nodes=())).nodes
     0

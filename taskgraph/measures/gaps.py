@@ -49,7 +49,7 @@ def gaps_of(tasks: Mapping[tuple[int, ...], int], capabilities: Iterable[Capabil
         capabilities: The capabilities that tasks should test.
 
     >>> [str(gap) for gap in gaps_of({(3, 4, 3, 3, 2): 20}, []) if gap.name == "hard in hierarchy"]
-    ['none; it takes depth 5 and more, the most is 3. For more: subtasks that work on with what others make, for longer chains, and a larger composition.maximum_size']
+    ['none; it takes depth 5 and more, the most is 3. For more: subtasks that work on with what others ...']
     """
     total = sum(tasks.values())
     if not total:
@@ -75,7 +75,8 @@ def gaps_of(tasks: Mapping[tuple[int, ...], int], capabilities: Iterable[Capabil
 
 
 def _missing_in(row: DimensionDefinition, level: Level, count: int, values: tuple[int, int]) -> str:
-    """What tasks of a level have, what the nearest one has where there is none, and what makes more of them."""
+    """What tasks of a level have, what the nearest one has where there is none, and what makes more of
+    them."""
     low, high = row.values(level)
     if level == "easy":
         needs, nearest = f"at most {high}", values[0]

@@ -1,8 +1,9 @@
 """Which orders of a task are successful, and what spoils the others (method section 1).
 
-Slots are destructive and inputs may be consumed. For every causal link p → c on a slot, no other writer of the slot may
-stand between p and c; whoever consumes an input comes after all its other readers. The first is a spoiler of
-`OrderTable`, the second one more precedence; together they give `successful_topo` (App. C.4) exactly.
+Slots are destructive and inputs may be consumed. For every causal link p → c on a slot, no other writer of
+the slot may stand between p and c; whoever consumes an input comes after all its other readers. The first is
+a spoiler of `OrderTable`, the second one more precedence; together they give `successful_topo` (App. C.4)
+exactly.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
     >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
     >>> [(threat.spoiler, threat.producer, threat.consumer) for threat in threats_of(graph)]
     [(1, 0, 2)]
-    """
+    """  # noqa: E501
     index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
     closure = ancestors(graph.predecessors)
     threats: dict[tuple[int, int, int, bool], Threat] = {}
@@ -120,7 +121,8 @@ class Orders:
     successful_count: int
     """Orders in which nothing is lost before it is read."""
     successful: tuple[tuple[int, ...], ...]
-    """Those orders: all in lexicographic order up to the cap, otherwise the first and a uniform draw of others."""
+    """Those orders: all in lexicographic order up to the cap, otherwise the first and a uniform draw of
+    others."""
     threats: tuple[Threat, ...]
     """What makes the others fail."""
 
@@ -128,7 +130,8 @@ class Orders:
 def orders_of(
     graph: TaskGraph, *, cap: int = ORDERS_LISTED, samples: int = ORDERS_SAMPLED, seed: int = 0
 ) -> Orders:
-    """Count the orders of `graph`, and list all successful ones up to `cap`, or draw `samples` of them beyond.
+    """Count the orders of `graph`, and list all successful ones up to `cap`, or draw `samples` of them
+    beyond.
 
     The first order is always the lexicographically first successful one, so that it is a stable reference.
 
@@ -147,7 +150,8 @@ def orders_of(
 def _counted(
     predecessors: tuple[int, ...], threats: tuple[_Places, ...], cap: int, samples: int, seed: int
 ) -> tuple[int, int, tuple[tuple[int, ...], ...]]:
-    """Orders, successful orders and those listed; kept, because most tasks of a large dataset have a common shape."""
+    """Orders, successful orders and those listed; kept, because most tasks of a large dataset have a common
+    shape."""
     plain = OrderTable(predecessors)
     table = _table(predecessors, threats) if threats else plain
     count = table.count()
@@ -198,7 +202,7 @@ def interference(graph: TaskGraph, threat: Threat) -> Interference:
     >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
     >>> interference(graph, threats_of(graph)[0]).spoiler
     'copy b'
-    """
+    """  # noqa: E501
     return Interference(
         kind="overwritten_slot" if threat.overwrites else "consumed_input",
         spoiler=graph.nodes[threat.spoiler].instance_id,

@@ -18,8 +18,8 @@ class JudgeReport(Record):
     hits_by_kind: dict[str, Rate]
     """The same by what was done to them."""
     false_alarms: Rate
-    """First instructions of tasks, passed by the check without a model, that it refused. Some may really be wrong, so this is
-    an upper bound."""
+    """First instructions of tasks, passed by the check without a model, that it refused. Some may really be
+    wrong, so this is an upper bound."""
 
 
 def judge_report(trials: Sequence[JudgeTrial], rounds: Iterable[Validation]) -> JudgeReport | None:

@@ -1,8 +1,9 @@
 """Orders in which a task's subtasks can be performed: counted, listed and sampled exactly.
 
-`OrderTable` answers for plain topological orders and, given *spoilers*, for successful orders: a node w with the spoiler
-(p, c) may stand anywhere but between p and c. Whether w may come next depends on the set of nodes already done alone
-(p is in it and c is not), so dynamic programming over down-sets counts successful orders without further state.
+`OrderTable` answers for plain topological orders and, given *spoilers*, for successful orders: a node w with
+the spoiler (p, c) may stand anywhere but between p and c. Whether w may come next depends on the set of nodes
+already done alone (p is in it and c is not), so dynamic programming over down-sets counts successful orders
+without further state.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _SYMMETRY_FROM = 500
 class OrderTable:
     """Counts of the ways to perform every reachable set of remaining nodes, made on demand.
 
-    Independent parts are counted alone and interleaved with binomial coefficients, and a part is taken apart from the
-    end with fewer choices, so stars and forests of 30 nodes are immediate. From some hundred sets on, those that only
-    exchange interchangeable subtasks count as one (`Symmetry`).
+    Independent parts are counted alone and interleaved with binomial coefficients, and a part is taken apart
+    from the end with fewer choices, so stars and forests of 30 nodes are immediate. From some hundred sets
+    on, those that only exchange interchangeable subtasks count as one (`Symmetry`).
     """
 
     def __init__(
@@ -39,8 +40,8 @@ class OrderTable:
         """Prepare the table; a cyclic graph is accepted and has no order.
 
         Raises:
-            GraphTooLargeError: more than 30 nodes. Every method raises it when more than `maximum_states` down-sets would
-                have to be kept.
+            GraphTooLargeError: more than 30 nodes. Every method raises it when more than `maximum_states`
+                down-sets would have to be kept.
         """
         require_size(predecessors)
         self._maximum_states = maximum_states

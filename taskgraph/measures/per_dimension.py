@@ -1,4 +1,5 @@
-"""Constraints with one value per complexity dimension: levels, and ranges of values where levels are too coarse."""
+"""Constraints with one value per complexity dimension: levels, and ranges of values where levels are too
+coarse."""
 
 from __future__ import annotations
 
@@ -98,7 +99,8 @@ class MeasureRanges(PerDimension[tuple[int, int]]):
         return given or (row.lowest, row.highest)
 
     def within(self, dimension: Dimension, level: Level) -> tuple[int, int]:
-        """The values of `level` that are in the range, from the lowest to the highest; empty when low is above high.
+        """The values of `level` that are in the range, from the lowest to the highest; empty when low is
+        above high.
 
         >>> MeasureRanges(hierarchy=(4, 9)).within("hierarchy", "medium")
         (4, 4)

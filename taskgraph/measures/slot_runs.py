@@ -15,16 +15,17 @@ MAXIMUM_STATES = 200_000
 _SYMMETRY_FROM = 100
 
 BlocksAhead = Sequence[Sequence[tuple[int, int]]]
-"""For every application its members by the most blocks of members on a path from them on, from the highest number."""
+"""For every application its members by the most blocks of members on a path from them on, from the highest
+number."""
 
 
 class FewestSlotRuns:
     """Best-first search (A*) over the sets of subtasks done and the application of the last one.
 
-    Only subtasks whose output may be overwritten are choices: whoever takes one early forbids others to come before it
-    is read. All others are taken as soon as they are ready in a run of their application, for that gains one pair and
-    parts at most one; an application that can be finished at once is finished when the run ends. Situations that only
-    exchange interchangeable subtasks are one, once there are many (`Symmetry`).
+    Only subtasks whose output may be overwritten are choices: whoever takes one early forbids others to come
+    before it is read. All others are taken as soon as they are ready in a run of their application, for that
+    gains one pair and parts at most one; an application that can be finished at once is finished when the run
+    ends. Situations that only exchange interchangeable subtasks are one, once there are many (`Symmetry`).
     """
 
     def __init__(
@@ -79,7 +80,8 @@ class FewestSlotRuns:
         return None
 
     def _next_runs(self, done: int, last: int) -> list[tuple[int, int]]:
-        """Beginnings of the next run, as sets done and applications; a run that ends an application rules out others."""
+        """Beginnings of the next run, as sets done and applications; a run that ends an application rules out
+        others."""
         begun = []
         for application, members in enumerate(self._members):
             if application == last or not members & ~done:

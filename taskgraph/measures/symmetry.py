@@ -1,6 +1,7 @@
 """Nodes and components of a graph that are interchangeable, so that searches see equal situations as one.
 
-Fifteen pairs of copy and paste through one clipboard can be under way in 2¹⁵ ways, but only in sixteen that differ.
+Fifteen pairs of copy and paste through one clipboard can be under way in 2¹⁵ ways, but only in sixteen that
+differ.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Symmetry:
         return nodes
 
     def _groups_of_nodes(self) -> list[tuple[int, list[int]]]:
-        """Nodes with the same neighbours and the same part in all spoilers, each with the sets of its first members."""
+        """Nodes with the same neighbours and the same part in all spoilers, each with the sets of its first
+        members."""
         after = successors(self._before)
         parts: list[set[tuple[int, ...]]] = [set() for _ in self._before]
         for triple in self._triples:

@@ -27,7 +27,8 @@ class VarietyFigures(Record):
     distinct_2: float
     """Different pairs of words over all pairs."""
     self_bleu_4: float
-    """Mean BLEU-4 of a text with all the others as references (Zhu et al. 2018); 1 if texts repeat each other."""
+    """Mean BLEU-4 of a text with all the others as references (Zhu et al. 2018); 1 if texts repeat each
+    other."""
     nearest_overlap: float
     """Share of word pairs in common with the nearest other text (Jaccard), on average."""
 
@@ -42,7 +43,8 @@ def words_of(text: str) -> list[str]:
 
 
 def variety_of(texts: Sequence[str], seed: int = 0) -> VarietyFigures | None:
-    """The figures of `texts`; None of none. Of many texts a sample drawn with `seed` is compared with each other.
+    """The figures of `texts`; None of none. Of many texts a sample drawn with `seed` is compared with each
+    other.
 
     >>> figures = variety_of(["Open it.", "Open it."])
     >>> (figures.texts, figures.distinct_1, figures.nearest_overlap)
@@ -72,7 +74,8 @@ def _distinct(texts: Sequence[Sequence[str]], size: int) -> float:
 
 
 def _self_bleu(texts: Sequence[Sequence[str]], longest: int) -> float:
-    """Mean BLEU of each text against all others, with the highest counts of any other text and smoothed by 1e-9."""
+    """Mean BLEU of each text against all others, with the highest counts of any other text and smoothed by
+    1e-9."""
     if len(texts) < 2:
         return 0.0
     logarithms = [0.0] * len(texts)

@@ -1,4 +1,5 @@
-"""What pydantic finds wrong with parsed JSON, in the words of JSON: which field, what stands there, what is allowed."""
+"""What pydantic finds wrong with parsed JSON, in the words of JSON: which field, what stands there, what is
+allowed."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ def reason_of(fault: ErrorDetails) -> str:
 
 
 def describe_faults(error: ValidationError, whole: str) -> str:
-    """The first faults as one line, each a sentence; `whole` names what was read, for faults of no single field.
+    """The first faults as one line, each a sentence; `whole` names what was read, for faults of no single
+    field.
 
     >>> from pydantic import TypeAdapter
     >>> try:

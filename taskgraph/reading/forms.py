@@ -1,4 +1,5 @@
-"""The forms of a task graph in JSON that are not our own records: plain graphs and the paper's task metadata (App. C.1, C.4)."""
+"""The forms of a task graph in JSON that are not our own records: plain graphs and the paper's task metadata
+(App. C.1, C.4)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Task graphs out of parsed JSON, in the three forms that users have.
 
-A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks`; *task metadata* is the paper's (App. C.4), with its subtasks' metadata
-(C.1) under the key `subtasks`; a *plain* graph has `nodes`, `edges`, and where known `applications` and `resources`.
+A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks`; *task metadata* is the
+paper's (App. C.4), with its subtasks' metadata (C.1) under the key `subtasks`; a *plain* graph has `nodes`,
+`edges`, and where known `applications` and `resources`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def read_task_graph(
     (('a', 'b'),)
 
     Raises:
-        GraphInvalidError: the form is unknown, or the graph is empty, cyclic, has a self-loop, a duplicate id, an unknown
-            subtask or resource category, text that cannot be printed, or two producers of one resource; the offending
-            items are named.
+        GraphInvalidError: the form is unknown, or the graph is empty, cyclic, has a self-loop, a duplicate
+            id, an unknown subtask or resource category, text that cannot be printed, or two producers of one
+            resource; the offending items are named.
         GraphTooLargeError: more than 30 subtasks.
     """
     if not isinstance(document, Mapping):
@@ -70,15 +71,16 @@ def _graph_in(
     if "nodes" in whole:
         return _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
     raise GraphInvalidError(
-        "This is not a task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
-        f" `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
+        "This is not a task graph: it has neither `graph` (a task record), `dag` (task metadata of the"
+        f" paper) nor `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
     )
 
 
 def require_single_producers(graph: TaskGraph) -> None:
     """Refuse graphs in which two subtasks write one resource, or a subtask gets one from two others.
 
-    Resources without a value, as the paper's metadata has them, may be several: only those with a value count.
+    Resources without a value, as the paper's metadata has them, may be several: only those with a value
+    count.
 
     >>> require_single_producers(TaskGraph(nodes=()))
 
@@ -91,8 +93,8 @@ def require_single_producers(graph: TaskGraph) -> None:
             first = producers.setdefault((edge.consumer, edge.resource), edge.producer)
             if first != edge.producer:
                 raise GraphInvalidError(
-                    f"{edge.consumer} gets {edge.resource.category} {edge.resource.value} from two producers, {first} and"
-                    f" {edge.producer}; a resource has exactly one in a task."
+                    f"{edge.consumer} gets {edge.resource.category} {edge.resource.value} from two producers,"
+                    f" {first} and {edge.producer}; a resource has exactly one in a task."
                 )
     writers: dict[Resource, str] = {}
     for node in graph.nodes:
@@ -100,13 +102,14 @@ def require_single_producers(graph: TaskGraph) -> None:
             first = writers.setdefault(resource, node.instance_id)
             if resource.value and first != node.instance_id:
                 raise GraphInvalidError(
-                    f"{resource.category} {resource.value} has two producers, {first} and {node.instance_id}; a resource has"
-                    " exactly one in a task."
+                    f"{resource.category} {resource.value} has two producers, {first} and {node.instance_id};"
+                    " a resource has exactly one in a task."
                 )
 
 
 def _require_printable(graph: TaskGraph) -> None:
-    """Refuse control characters and halves of surrogate pairs: no terminal, drawing or GraphML file can hold them."""
+    """Refuse control characters and halves of surrogate pairs: no terminal, drawing or GraphML file can hold
+    them."""
     for node in graph.nodes:
         flowing = [text for item in (*node.inputs, *node.outputs) for text in (item.category, item.value)]
         for text in (
@@ -248,7 +251,8 @@ def _linked(
     pairs: Sequence[tuple[str, str]],
     named: Mapping[tuple[str, str], Sequence[Resource]],
 ) -> TaskGraph:
-    """The graph with a dependency per resource that flows along each pair; what edges name, their ends read and write."""
+    """The graph with a dependency per resource that flows along each pair; what edges name, their ends read
+    and write."""
     by_name = {node.instance_id: node for node in nodes}
     for (first, second), flowing in named.items():
         if first in by_name and second in by_name:

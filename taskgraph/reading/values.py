@@ -54,6 +54,7 @@ def bound_resources(
 def _unknown_category(name: str, category: str, categories: Collection[str]) -> str:
     near = get_close_matches(category, categories, n=3) or sorted(categories)[:6]
     return (
-        f"{name} names the unknown resource category {category!r}. Use one of the catalogue ({', '.join(near)}, …)"
+        f"{name} names the unknown resource category {category!r}. Use one of the catalogue"
+        f" ({', '.join(near)}, …)"
         f' or give its kind: {{"category": …, "kind": one of {", ".join(ResourceKind)}}}.'
     )

@@ -33,7 +33,8 @@ class AgentRun(Record):
     completed: tuple[CompletedSubtask, ...] = ()
     """Subtasks in the order they were completed."""
     ungradable: tuple[str, ...] = ()
-    """Nodes whose evaluation function accepted before the agent did anything; they never count as completed."""
+    """Nodes whose evaluation function accepted before the agent did anything; they never count as
+    completed."""
     coverage_rate: float = 0.0
     """Depth-weighted share of completed subtasks, 0 to 1."""
     logical_consistency: float | None = None
@@ -47,8 +48,9 @@ class AgentRun(Record):
     steps: int = 0
     """Steps the agent made."""
     outcome: str = ""
-    """How the evaluator saw it end: `completed`, `stalled`, `step_limit` or `finished_early`; `invalid` for an attempt that is
-    neither passed nor failed, because its start was not what the task needs or the environment failed."""
+    """How the evaluator saw it end: `completed`, `stalled`, `step_limit` or `finished_early`; `invalid` for
+    an attempt that is neither passed nor failed, because its start was not what the task needs or the
+    environment failed."""
     termination: Termination = "finished"
     """How the agent ended."""
     message: str = ""

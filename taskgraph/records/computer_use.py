@@ -1,4 +1,5 @@
-"""Conversations with models that operate a computer through their provider's own tool, the same for every provider."""
+"""Conversations with models that operate a computer through their provider's own tool, the same for every
+provider."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class ComputerAction(Record):
     times: int = 1
     """`click`: how many clicks; `press`: how often."""
     keys: tuple[str, ...] = ()
-    """`press` and `hold`: the keys of one chord, as the provider names them; otherwise keys held meanwhile."""
+    """`press` and `hold`: the keys of one chord, as the provider names them; otherwise keys held
+    meanwhile."""
     text: str = ""
     """`type`: the text; `unknown`: what the provider calls the action."""
     wheel: tuple[int, int] = (0, 0)

@@ -12,14 +12,15 @@ Area = Literal["file", "directory", "clipboard", "window", "screen"]
 EffectKind = Literal["added", "removed", "changed"]
 """What happened at an address."""
 ANY = "*"
-"""A segment of an address template that differs between performances: a position, or an id that was generated."""
+"""A segment of an address template that differs between performances: a position, or an id that was
+generated."""
 
 
 class Effect(Record):
     """One difference between the state at the start and the state at the end of a performance.
 
-    Effects nest: a row that was added is one effect, and each of its fields another whose address begins with the
-    row's. Undoing the row undoes its fields.
+    Effects nest: a row that was added is one effect, and each of its fields another whose address begins with
+    the row's. Undoing the row undoes its fields.
     """
 
     area: Area
@@ -29,8 +30,9 @@ class Effect(Record):
     format: str = ""
     """Format that the file was read as (`delimited`, `json_tree`, `database`, …); empty outside of files."""
     address: tuple[str, ...] = ()
-    """Where in the container, from the outside in: `('orders', '12', 'amount')`. Empty for the container itself. Positions
-    count from 0, at the end for what was added or changed, at the start for what was removed."""
+    """Where in the container, from the outside in: `('orders', '12', 'amount')`. Empty for the container
+    itself. Positions count from 0, at the end for what was added or changed, at the start for what was
+    removed."""
     kind: EffectKind
     """What happened."""
     before: str | None = None
@@ -46,13 +48,14 @@ class Effect(Record):
     after_template: str | None = None
     """`after` in terms of the parameters."""
     source: str = ""
-    """Where the state at the start held `after` as a whole: `clipboard`, or the path of a file; empty for nowhere."""
+    """Where the state at the start held `after` as a whole: `clipboard`, or the path of a file; empty for
+    nowhere."""
 
     source_template: str = ""
     """`source` in terms of the parameters."""
     refers_template: str = ""
-    """Where the value is an id that the application made up: the parameters that the record of that id holds, `{group_name}`; else
-    empty. For what was removed, the record at the start."""
+    """Where the value is an id that the application made up: the parameters that the record of that id holds,
+    `{group_name}`; else empty. For what was removed, the record at the start."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -64,7 +67,7 @@ class Effect(Record):
 
         >>> Effect(area="file", container="a.csv", address=("North", "amount"), kind="changed", before="1", after="2").describe()
         "a.csv: North / amount: '1' becomes '2'"
-        """
+        """  # noqa: E501
         where = ": ".join(part for part in (self.container or self.area, " / ".join(self.address)) if part)
         if self.kind == "changed":
             return f"{where}: {_shown(self.before)} becomes {_shown(self.after)}"
@@ -82,7 +85,8 @@ class PerformanceEffects(Record):
     instance_id: str
     """The subtask bound to its parameters."""
     compared: int = 1
-    """Performances, this one included, that agree in their result and decide what is essential; with 1 nothing is known of that."""
+    """Performances, this one included, that agree in their result and decide what is essential; with 1
+    nothing is known of that."""
     essential: tuple[Effect, ...] = ()
     """Changes that all compared performances make; empty where there is only one."""
     incidental: tuple[Effect, ...] = ()

@@ -97,7 +97,8 @@ class FamilyKills(Record):
     survivors: tuple[str, ...] = ()
     """Descriptions of the wrongly judged ones."""
     excused: int = 0
-    """Further pieces that count for nothing, because the function's question was already answered before the first step."""
+    """Further pieces that count for nothing, because the function's question was already answered before the
+    first step."""
 
 
 class FunctionQuality(Record):
@@ -116,11 +117,14 @@ class FunctionQuality(Record):
     route_dependence: float = 0.0
     """Share of its checks that read the input log rather than state."""
     untested_checks: tuple[str, ...] = ()
-    """Idle conditions: without all of them together every case is judged alike. Empty when the function is accepted."""
+    """Idle conditions: without all of them together every case is judged alike. Empty when the function is
+    accepted."""
     refusing_checks: tuple[str, ...] = ()
-    """Conditions that answer otherwise for right work that the function refuses. Empty when the function is accepted."""
+    """Conditions that answer otherwise for right work that the function refuses. Empty when the function is
+    accepted."""
     unguarded_changes: tuple[str, ...] = ()
-    """Essential changes that are missing without the function noticing. Empty when the function is accepted."""
+    """Essential changes that are missing without the function noticing. Empty when the function is
+    accepted."""
     routes: int = 0
     """Different routes among the performances that it was held against; 1 where only one is known."""
 

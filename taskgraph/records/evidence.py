@@ -21,7 +21,7 @@ def is_open_document(path: str) -> bool:
 
     >>> is_open_document(".applications/desk/open document.drawio"), is_open_document("Documents/open document.drawio")
     (True, False)
-    """
+    """  # noqa: E501
     folder, _, name = path.rpartition("/")
     return folder.startswith(f"{_APPLICATIONS}/") and name.rpartition(".")[0] == OPEN_DOCUMENT
 
@@ -51,8 +51,8 @@ class FileState(Record):
     sha256: str
     """Hash of the content."""
     text: str | None = None
-    """Text content up to a limit; a SQLite database is given as SQL text, an archive as a table of its members; None for other
-    binary content."""
+    """Text content up to a limit; a SQLite database is given as SQL text, an archive as a table of its
+    members; None for other binary content."""
     truncated: bool = False
     """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
 

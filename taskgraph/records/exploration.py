@@ -1,4 +1,5 @@
-"""What exploration keeps from run to run: the screens and records it has seen, and the resource categories that were proposed."""
+"""What exploration keeps from run to run: the screens and records it has seen, and the resource categories
+that were proposed."""
 
 from __future__ import annotations
 

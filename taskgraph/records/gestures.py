@@ -1,7 +1,9 @@
-"""The table of gestures: everything an agent can do, one class each (Table 10, and what computer-use agents do beyond it).
+"""The table of gestures: everything an agent can do, one class each (Table 10, and what computer-use agents
+do beyond it).
 
-A class says what it is called, what it needs, and how it reads in a log, in words, in the paper's fields and as PyAutoGUI
-statements. A new gesture is a class in `Action` here, and a method in each platform that can do it.
+A class says what it is called, what it needs, and how it reads in a log, in words, in the paper's fields and
+as PyAutoGUI statements. A new gesture is a class in `Action` here, and a method in each platform that can do
+it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ Fraction = tuple[float, float]
 Button = Literal["left", "right", "middle"]
 """A mouse button."""
 Coordinates = Literal["labels", "pixels", "fractions", "thousandths"]
-"""How an actor says where: by labels of controls only, or also by points of the screen in pixels, 0 to 1, or 0 to 1000."""
+"""How an actor says where: by labels of controls only, or also by points of the screen in pixels, 0 to 1, or
+0 to 1000."""
 Modifier = Literal["ctrl", "alt", "shift"]
 """A key held down while something else is done."""
 
@@ -67,7 +70,8 @@ class PointedGesture(Gesture):
     control_text: str = ""
     """What the agent calls that control; refused where the label is another one's. Empty: not said."""
     point: Point | None = None
-    """Pixel of the screenshot; None where a control is named, whose centre is meant unless `position` says otherwise."""
+    """Pixel of the screenshot; None where a control is named, whose centre is meant unless `position` says
+    otherwise."""
     position: Fraction | None = None
     """Point as fractions of the control's rectangle."""
 
@@ -161,7 +165,8 @@ class MoveInput(PointedGesture):
 
 
 class WheelMouseInput(PointedGesture):
-    """Turn the wheel (`wheel_mouse_input`); over the middle of the screen where neither control nor point is named."""
+    """Turn the wheel (`wheel_mouse_input`); over the middle of the screen where neither control nor point is
+    named."""
 
     operation: Literal["wheel_mouse_input"] = "wheel_mouse_input"
     """Discriminator."""
@@ -209,8 +214,8 @@ class KeyboardInput(PointedGesture):
     operation: Literal["keyboard_input"] = "keyboard_input"
     """Discriminator."""
     keys: str
-    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character stands in braces. A control or point is
-    clicked first; without either, whatever has the focus gets the keys."""
+    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character stands in braces. A
+    control or point is clicked first; without either, whatever has the focus gets the keys."""
 
     def events(self) -> tuple[tuple[str, str], ...]:
         """Texts typed and keys pressed, in order."""
@@ -364,7 +369,8 @@ def keys_in_words(keys: str) -> str:
 
 
 def _typing(keys: str) -> list[str]:
-    """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it stands."""
+    """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it
+    stands."""
     try:
         presses = read_keys(keys)
     except KeysInvalidError:

@@ -34,7 +34,8 @@ class TaskGraph(Record):
     Guarantees unique instance ids, known endpoints, no self-loop and no cycle.
 
     Raises:
-        ValidationError: a duplicate id, an unknown endpoint or a self-loop; pydantic's, naming the offending items.
+        ValidationError: a duplicate id, an unknown endpoint or a self-loop; pydantic's, naming the offending
+            items.
         GraphInvalidError: the edges form a cycle, which is named.
     """
 

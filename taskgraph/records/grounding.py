@@ -1,4 +1,5 @@
-"""Finding a described control among live ones: by text, type, parent, row and section, never by stored coordinates."""
+"""Finding a described control among live ones: by text, type, parent, row and section, never by stored
+coordinates."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ _DIALOG = "Dialog"
 def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     """The control that `query` describes, or None.
 
-    Text, type, parent and row must agree where the query gives them; the section decides between several matches, of
-    which the enabled ones come first. What is still equal is chosen by `ordinal`, but only if there are as many as
-    the query says: a recorded "second of three" means nothing among four.
+    Text, type, parent and row must agree where the query gives them; the section decides between several
+    matches, of which the enabled ones come first. What is still equal is chosen by `ordinal`, but only if
+    there are as many as the query says: a recorded "second of three" means nothing among four.
 
-    Parents are given up before the answer is None, since a tree may be laid out anew between two visits while the
-    control itself stays what it was. A control known by the text of its parent, and a recorded one, must then be the only one that
-    matches: the button of another row is none. What stood in a dialog is not sought outside of dialogs: while the dialog is still
+    Parents are given up before the answer is None, since a tree may be laid out anew between two visits while
+    the control itself stays what it was. A control known by the text of its parent, and a recorded one, must
+    then be the only one that
+    matches: the button of another row is none. What stood in a dialog is not sought outside of dialogs: while
+        the dialog is still
     to come, a field of the page behind it may look the same.
     """
     for use_parent in (True, False) if query.parent_text or query.parent_type else (True,):

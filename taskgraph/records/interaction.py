@@ -62,7 +62,8 @@ class Control(Record):
     parent_type: str = ""
     """Type of the parent control."""
     row: str = ""
-    """What the row, list item or card that it stands in is called; empty outside of such, or where it is the item itself."""
+    """What the row, list item or card that it stands in is called; empty outside of such, or where it is the
+    item itself."""
     section: str = ""
     """Heading that it stands under."""
     rectangle: Rectangle
@@ -78,7 +79,8 @@ class Control(Record):
     focused: bool = False
     """Whether keys go to it."""
     application: str = ""
-    """Application it belongs to; `environment` for the task bar and the file picker that the environment owns."""
+    """Application it belongs to; `environment` for the task bar and the file picker that the environment
+    owns."""
 
     def describe(self) -> ControlQuery:
         """The query that names this control by what is seen of it, without its ordinal."""

@@ -1,4 +1,5 @@
-"""Trials of the judge of instructions: spoilt ones among the others, and whether it noticed (method section 7)."""
+"""Trials of the judge of instructions: spoilt ones among the others, and whether it noticed (method section
+7)."""
 
 from __future__ import annotations
 

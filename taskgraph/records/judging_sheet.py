@@ -21,7 +21,8 @@ class JudgedSubtask(Record):
     made_before: tuple[str, ...] = ()
     """Files that earlier subtasks of the task make: at the start of this one they are there already."""
     left_out: tuple[str, ...] = ()
-    """Checks taken out of the function: of screen and clipboard, and of what other subtasks of the task change."""
+    """Checks taken out of the function: of screen and clipboard, and of what other subtasks of the task
+    change."""
 
 
 class JudgingSheet(Record):

@@ -84,8 +84,8 @@ def read_keys(keys: str) -> tuple[KeyPress, ...]:
     ['ctrl+shift+s', 'tab', 'tab', 'o', 'k']
 
     Raises:
-        KeysInvalidError: an unknown key name, an unclosed brace or group, a modifier with nothing after it, or more
-            presses than one action may make.
+        KeysInvalidError: an unknown key name, an unclosed brace or group, a modifier with nothing after it,
+            or more presses than one action may make.
     """
     presses, position = _read(keys, 0, (), in_group=False)
     if position != len(keys):
@@ -100,7 +100,8 @@ def read_keys(keys: str) -> tuple[KeyPress, ...]:
 
 
 def runs(presses: tuple[KeyPress, ...]) -> list[str | KeyPress]:
-    """Presses with neighbouring characters joined into text, as evidence records them and drivers type them."""
+    """Presses with neighbouring characters joined into text, as evidence records them and drivers type
+    them."""
     joined: list[str | KeyPress] = []
     for press in presses:
         if not press.is_text:
@@ -162,7 +163,8 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
     if repeat:
         if not (repeat.isascii() and repeat.isdigit()) or not 0 < int(repeat) <= _MAXIMUM_REPEAT:
             raise KeysInvalidError(
-                f"In the keys {keys!r}, {content!r} has no repeat count from 1 to {_MAXIMUM_REPEAT} after the space."
+                f"In the keys {keys!r}, {content!r} has no repeat count from 1 to {_MAXIMUM_REPEAT} after the"
+                " space."
             )
         count = int(repeat)
     if len(name) == 1:
@@ -170,7 +172,8 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
     named = _NAMED.get(name.upper().removeprefix("VK_"))
     if named is None:
         raise KeysInvalidError(
-            f"In the keys {keys!r}, {{{name}}} is not a key. Known: {', '.join(sorted(_NAMED))}; text needs no braces."
+            f"In the keys {keys!r}, {{{name}}} is not a key. Known: {', '.join(sorted(_NAMED))}; text needs"
+            " no braces."
         )
     return named, count, end + 1
 

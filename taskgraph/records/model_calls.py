@@ -36,14 +36,16 @@ FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]
 """Why a model stopped."""
 
 CallOutcome = Literal["answered", "truncated", "refused", "filtered", "rejected", "failed"]
-"""What became of a call: a reply; one cut off at the token limit; the model would not answer; a content filter
-stopped it; the provider does not take the request; it was given up after all tries."""
+"""What became of a call: a reply; one cut off at the token limit; the model would not answer; a content
+filter stopped it; the provider does not take the request; it was given up after all tries."""
 
 CallPurpose = Literal["first", "repair", "longer"]
-"""Why a call is made: the question itself, a repair of a malformed reply, or a truncated reply asked for again."""
+"""Why a call is made: the question itself, a repair of a malformed reply, or a truncated reply asked for
+again."""
 
 FINAL_OUTCOMES: frozenset[CallOutcome] = frozenset({"answered", "truncated", "refused", "filtered"})
-"""Outcomes that were paid for and stand in for the call from then on; the others are tried again by the next run."""
+"""Outcomes that were paid for and stand in for the call from then on; the others are tried again by the next
+run."""
 
 
 class CallFigures(Record):

@@ -16,7 +16,8 @@ class OrderFact(Record):
     first: str
     """Id of the subtask performed before."""
     second: str
-    """Id of the subtask performed next in this application; others may have been performed in between elsewhere."""
+    """Id of the subtask performed next in this application; others may have been performed in between
+    elsewhere."""
     works: bool
     """Whether the second one succeeded."""
     message: str = ""

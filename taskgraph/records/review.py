@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from taskloom.resources.record import Record
 
 Question = Literal["natural", "graph", "executable", "sense"]
-"""Natural: a person could have written it. Graph: one would draw the same graph from the words alone. Executable: it can
-be done from a fresh start. Sense: somebody could want it."""
+"""Natural: a person could have written it. Graph: one would draw the same graph from the words alone.
+Executable: it can be done from a fresh start. Sense: somebody could want it."""
 QUESTIONS: tuple[Question, ...] = get_args(Question)
 """The questions, in the order of the rubric."""
 Verdict = Literal["accepted", "rejected", "withdrawn"]
@@ -18,7 +18,8 @@ Verdict = Literal["accepted", "rejected", "withdrawn"]
 
 
 class Review(Record):
-    """One verdict of one person on one task. Reviews are only ever added: a person's latest one of a task counts."""
+    """One verdict of one person on one task. Reviews are only ever added: a person's latest one of a task
+    counts."""
 
     review_id: str
     """Opaque id."""

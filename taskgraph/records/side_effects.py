@@ -10,7 +10,8 @@ from taskloom.resources.record import Record
 class SideEffects(Record):
     """Lasting changes that no verified performance of the subtasks makes, counted from the outside in.
 
-    A score of its own beside success: work can be done and something else destroyed, or nothing done and nothing destroyed.
+    A score of its own beside success: work can be done and something else destroyed, or nothing done and
+    nothing destroyed.
     """
 
     total: int = Field(default=0, ge=0)

@@ -46,7 +46,8 @@ def fill(template: str, parameters: Mapping[str, str]) -> str:
             return parameters[match.group(1)]
         except KeyError:
             raise ParameterInvalidError(
-                f"The template {template!r} needs the parameter {match.group(1)!r}; given: {sorted(parameters)}."
+                f"The template {template!r} needs the parameter {match.group(1)!r}; given:"
+                f" {sorted(parameters)}."
             ) from None
 
     return _PLACEHOLDER.sub(value, template)
@@ -189,13 +190,14 @@ class Subtask(Record):
         if not declaration.parameter:
             if not category.is_slot:
                 raise ParameterInvalidError(
-                    f"Subtask {self.subtask_id!r} declares {declaration.category!r} ({category.kind.value}) without"
-                    " the parameter that gives its value."
+                    f"Subtask {self.subtask_id!r} declares {declaration.category!r} ({category.kind.value})"
+                    " without the parameter that gives its value."
                 )
             return bind_resource(category, self.application, "")
         if declaration.parameter not in parameters:
             raise ParameterInvalidError(
-                f"Subtask {self.subtask_id!r} needs the parameter {declaration.parameter!r}; given: {sorted(parameters)}."
+                f"Subtask {self.subtask_id!r} needs the parameter {declaration.parameter!r}; given:"
+                f" {sorted(parameters)}."
             )
         return bind_resource(category, self.application, parameters[declaration.parameter])
 

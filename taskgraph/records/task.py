@@ -13,8 +13,9 @@ from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.side_effects import SideEffects
 
 TaskStatus = Literal["composed", "validated", "rejected", "retired", "imported"]
-"""`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why; `retired`: it was valid, and a
-subtask of it no longer replays, as a `Rejection` says; `imported`: someone else made it."""
+"""`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;
+`retired`: it was valid, and a subtask of it no longer replays, as a `Rejection` says; `imported`: someone
+else made it."""
 
 
 class Complexity(Record):
@@ -47,7 +48,8 @@ class Complexity(Record):
 
 
 class EndProduct(Record):
-    """What a goal wants in the end: a subtask with its values, and the resource that it brings about or changes."""
+    """What a goal wants in the end: a subtask with its values, and the resource that it brings about or
+    changes."""
 
     instance_id: str
     """The bound subtask."""
@@ -67,7 +69,8 @@ class Intent(Record):
     subtask_ids: tuple[str, ...]
     """Its group."""
     end_products: tuple[EndProduct, ...] = ()
-    """What it wants in the end; a task serves it if nothing else is left over. Empty: any task of its group serves it."""
+    """What it wants in the end; a task serves it if nothing else is left over. Empty: any task of its group
+    serves it."""
     scenario: str = ""
     """One of the 20 scenarios (App. A.5)."""
     provenance: Provenance = Provenance()
@@ -105,7 +108,8 @@ class Task(Record):
     world: str = ""
     """World that all its values come from and whose data it starts with; empty for the first."""
     components: tuple[str, ...] = ()
-    """Keys of its distinct components, which tasks with the same subtasks and links share whatever their values."""
+    """Keys of its distinct components, which tasks with the same subtasks and links share whatever their
+    values."""
     covered: bool = False
     """Whether every one of these components was performed with success, in this task or in another."""
     complexity: Complexity
@@ -200,7 +204,8 @@ class Replay(Record):
     order: tuple[str, ...]
     """Instance ids in the order performed."""
     components: tuple[str, ...] = ()
-    """Keys of the task's components and of their closed connected parts, all of which this replay covers if it succeeded."""
+    """Keys of the task's components and of their closed connected parts, all of which this replay covers if
+    it succeeded."""
     success: bool
     """Whether every subtask succeeded."""
     invalid: bool = False

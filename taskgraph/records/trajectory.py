@@ -13,8 +13,8 @@ from taskloom.taskgraph.records.provenance import Provenance
 Termination = Literal[
     "finished", "gave_up", "step_limit", "environment_error", "model_error", "invalid_start"
 ]
-"""How an episode ended; `finished` means that the agent said so, not that it is true; `invalid_start` that nothing was done,
-because the state at the start was not what the work needs."""
+"""How an episode ended; `finished` means that the agent said so, not that it is true; `invalid_start` that
+nothing was done, because the state at the start was not what the work needs."""
 
 
 SlipMark = Literal["", "slip", "recovery"]
@@ -45,9 +45,11 @@ class TrajectoryStep(Record):
     change: str = ""
     """What it changed on the screen, in a few words; empty where it was not carried out."""
     problem: str = ""
-    """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such steps out."""
+    """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such
+    steps out."""
     slip: SlipMark = ""
-    """`slip` for a harmless mistake made on purpose, whose action nobody should learn; `recovery` for taking it back."""
+    """`slip` for a harmless mistake made on purpose, whose action nobody should learn; `recovery` for taking
+    it back."""
     evidence: Evidence
     """Evidence after the action."""
 

@@ -13,7 +13,8 @@ from taskloom.taskgraph.records.subtask import fill
 def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
     """The step with values for its placeholders: as they are in control texts, escaped in keys.
 
-    Besides the parameters themselves, `{x_name}`, `{x_stem}` and `{x_folder}` stand for parts of the path `{x}`.
+    Besides the parameters themselves, `{x_name}`, `{x_stem}` and `{x_folder}` stand for parts of the path
+    `{x}`.
 
     >>> step = WorkedStep(operation="keyboard_input", keys="^a{csv_path_name}{ENTER}")
     >>> fill_step(step, {"csv_path": "Documents/a+b.csv"}).keys

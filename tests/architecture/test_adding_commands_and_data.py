@@ -1,4 +1,5 @@
-"""Rows of the table "To add one thing" about what reads and writes datasets: commands, formats, queries, agents, metrics."""
+"""Rows of the table "To add one thing" about what reads and writes datasets: commands, formats, queries,
+agents, metrics."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def read(path):
             instruction=line, parameters={}, inputs=(), outputs=(),
         )
         yield build_task(f"novel:{number}", [node], [], line, ValueError)
-'''
+'''  # noqa: E501
 NOVEL_EXPORT = '''"""A new format: a line per task."""
 from taskloom.warehouse.exporting.exporting import ExportOutcome
 

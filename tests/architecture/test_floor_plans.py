@@ -1,4 +1,5 @@
-"""The docstring of a package is its floor plan: it names what stands in the folder, and nothing that does not."""
+"""The docstring of a package is its floor plan: it names what stands in the folder, and nothing that does
+not."""
 
 from __future__ import annotations
 

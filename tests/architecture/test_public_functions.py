@@ -29,7 +29,9 @@ FOUND_BY_NAME = {
 }
 """Functions that are called in each module of a folder, whose modules are found by name."""
 ALLOWED = {
-    "taskloom.warehouse.importing.bulk.write_tasks": "for programs that make very many tasks; benchmarks/streamed_tasks.py is one",
+    "taskloom.warehouse.importing.bulk.write_tasks": (
+        "for programs that make very many tasks; benchmarks/streamed_tasks.py is one"
+    ),
 }
 """Functions that only tests call, with the reason why they are kept."""
 
@@ -50,7 +52,8 @@ def modules() -> Iterator[Module]:
 
 
 def read(name: str, source: str) -> Module:
-    """The module `name`: its functions, who in it names what, and what it imports or takes out of modules it imports."""
+    """The module `name`: its functions, who in it names what, and what it imports or takes out of modules it
+    imports."""
     module = Module(name)
     tree = ast.parse(source)
     aliases = {}

@@ -1,4 +1,5 @@
-"""Every public method and property is named somewhere outside of the tests: in code, in a template or in a query."""
+"""Every public method and property is named somewhere outside of the tests: in code, in a template or in a
+query."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ TEXTS = {".html", ".jinja", ".js", ".sql"}
 
 
 def methods(tree: ast.Module) -> set[str]:
-    """Public methods and properties that a module defines; those that visit syntax or check fields are found by name."""
+    """Public methods and properties that a module defines; those that visit syntax or check fields are found
+    by name."""
     return {
         item.name
         for node in ast.walk(tree)

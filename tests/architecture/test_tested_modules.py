@@ -1,4 +1,5 @@
-"""Every module that decides something has a test: by its name, by its import, or through what is named here."""
+"""Every module that decides something has a test: by its name, by its import, or through what is named
+here."""
 
 from __future__ import annotations
 
@@ -26,9 +27,13 @@ PLUG_INS = {
 TESTED_THROUGH = {
     "taskloom.cli.graph_files": "cli/test_graph_commands.py",
     "taskloom.cli.run_options": "flows/test_batch_runs.py",
-    "taskloom.environments.platforms.simulated.applications": "environments/simulated_platform/test_simulated.py",
+    "taskloom.environments.platforms.simulated.applications": (
+        "environments/simulated_platform/test_simulated.py"
+    ),
     "taskloom.environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
-    "taskloom.environments.platforms.web_browser.servers.relay": "environments/web_browser/test_confined_servers.py",
+    "taskloom.environments.platforms.web_browser.servers.relay": (
+        "environments/web_browser/test_confined_servers.py"
+    ),
     "taskloom.evaluators_api.state.adding": "synthesis/test_case_building.py",
     "taskloom.evaluators_api.state.further_editing": "synthesis/test_case_building.py",
     "taskloom.evaluators_api.state.records": "evaluators_api/test_state_checks.py",
@@ -90,7 +95,8 @@ def folder(name: str) -> str:
 
 @cache
 def with_a_test() -> frozenset[str]:
-    """Modules with a test of their name or an import by a test, and those of the same folder that these use."""
+    """Modules with a test of their name or an import by a test, and those of the same folder that these
+    use."""
     named = {path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
     by_tests = frozenset[str]().union(*(imported(path) for path in TESTS.rglob("*.py")))
     direct = {name for name in modules() if name in by_tests or name.rpartition(".")[2] in named}

@@ -1,4 +1,5 @@
-"""The later labelled sets: what they hold, and that the first look at each is measured once and kept as it was."""
+"""The later labelled sets: what they hold, and that the first look at each is measured once and kept as it
+was."""
 
 from __future__ import annotations
 

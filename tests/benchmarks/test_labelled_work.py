@@ -34,7 +34,7 @@ subtasks:
       - {name: b, verdict: wrong, kind: half done, why: w, steps: [{worked: {first: 1, last: 2}}], shows: [{gone: "{new_path}"}]}
       - {name: c, verdict: wrong, kind: old content lost, why: w, steps: [{write: "{new_path}", text: "{"}, {front: fava}], shows: [{window: true}]}
       - {name: d, verdict: right, kind: another route, why: w, steps: [{click: rename}, {type: "^a{new_path_name}"}], shows: [{window: true}]}
-"""
+"""  # noqa: E501
 Write = Callable[..., Path]
 """Writes a file of cases and says where it is."""
 FUNCTION = """

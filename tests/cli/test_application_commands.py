@@ -1,4 +1,5 @@
-"""`taskloom apps` and `taskloom install`: what they list, and what they refuse before anything is installed."""
+"""`taskloom apps` and `taskloom install`: what they list, and what they refuse before anything is
+installed."""
 
 import json
 from pathlib import Path

@@ -189,7 +189,8 @@ def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run: Run
 
 
 def test_a_small_pool_is_counted_exactly(run: Run, pool: Path) -> None:
-    """Two chains of four: every beginning of two subtasks or more, and with two components every pair of beginnings."""
+    """Two chains of four: every beginning of two subtasks or more, and with two components every pair of
+    beginnings."""
     assert json.loads(run("plan", "--pool", pool, "--near-duplicates", "--json")[1])["composed"] == 2 * 3
     assert json.loads(run("plan", "--pool", pool, "--json")[1])["near_duplicates"] == 2
     account = json.loads(

@@ -1,7 +1,7 @@
 """Every curated subtask, with every parameter set, in the real application; and chains across applications.
 
-Applications are taken from the data folder (`TASKLOOM_DATA`, default `taskloom-data`). One test per application runs all of
-its subtasks in one environment, so that a browser is started once.
+Applications are taken from the data folder (`TASKLOOM_DATA`, default `taskloom-data`). One test per
+application runs all of its subtasks in one environment, so that a browser is started once.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ def made_by(instances: Sequence[BoundSubtask]) -> set[str]:
 
 
 def producers_of(application: Application, instance: BoundSubtask, depth: int = 0) -> list[Member] | None:
-    """Subtasks that make, in order, what the instance reads and no fixture provides; None where nobody makes it."""
+    """Subtasks that make, in order, what the instance reads and no fixture provides; None where nobody makes
+    it."""
     there = {(fixture.category, fixture.value) for fixture in application.fixtures}
     found: list[Member] = []
     for needed in instance.inputs:
@@ -215,7 +216,8 @@ def problems(instance: BoundSubtask, before: Evidence, after: Evidence) -> list[
 async def perform(
     environment: Environment, members: Sequence[Member], *, another_way: bool = False
 ) -> list[str]:
-    """Do the subtasks one after the other from one reset, the last in another way on request; what went wrong, by subtask."""
+    """Do the subtasks one after the other from one reset, the last in another way on request; what went
+    wrong, by subtask."""
     instances = [bind(*member) for member in members]
     applications = list({item.name: item for item, _, _ in members}.values())
     observation = await environment.reset(applications, without=made_by(instances))

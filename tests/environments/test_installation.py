@@ -1,4 +1,5 @@
-"""Installing applications: idempotent, isolated, and honest about failures. Sites stand in for packages from afar."""
+"""Installing applications: idempotent, isolated, and honest about failures. Sites stand in for packages from
+afar."""
 
 import json
 import subprocess
@@ -130,7 +131,9 @@ def package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "tiny_board.py": "NAME = 'tiny'\n",
         "tiny_board-1.0.data/data/share/page.html": "<h1>tiny</h1>",
         "tiny_board-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny-board\nVersion: 1.0\n",
-        "tiny_board-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "tiny_board-1.0.dist-info/WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
     }
     record = "".join(f"{name},,\n" for name in files) + "tiny_board-1.0.dist-info/RECORD,,\n"
     with zipfile.ZipFile(folder / "tiny_board-1.0-py3-none-any.whl", "w") as wheel:

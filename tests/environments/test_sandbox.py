@@ -27,7 +27,7 @@ other = Path(sys.argv[1], "beside"); other.mkdir(); sandbox.also_remove(other)
 subprocess.Popen(["sh", "-c", "setsid sleep 1000 & sleep 1000"], env=sandbox.process_environment(), start_new_session=True)
 print(sandbox.root, flush=True)
 time.sleep(1000)
-"""
+"""  # noqa: E501
 BROWSER_HOLDER = """
 import asyncio, sys
 from pathlib import Path
@@ -43,7 +43,7 @@ async def main():
     print(environment.sandbox.root, flush=True)
     await asyncio.sleep(1000)
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
 def eventually(condition: Callable[[], bool], seconds: float = LONGEST_SECONDS) -> bool:

@@ -1,4 +1,5 @@
-"""Hostile evaluation functions by family. Each tries to escape, to hang, to exhaust, or to claim success it has not earned."""
+"""Hostile evaluation functions by family. Each tries to escape, to hang, to exhaust, or to claim success it
+has not earned."""
 
 from __future__ import annotations
 
@@ -118,9 +119,9 @@ ATTACKS: dict[str, dict[str, str]] = {
         ),
         "module level": "while True:\n    pass\n" + body(f"return {HONEST}"),
         "module level assignment": "x = [n for n in range(10**10)]\n" + body(f"return {HONEST}"),
-        "default argument": "def evaluate_agent_task_completion(csv_path, x=sum(range(10**12))):\n    return "
-        + HONEST
-        + "\n",
+        "default argument": (
+            "def evaluate_agent_task_completion(csv_path, x=sum(range(10**12))):\n    return " + HONEST + "\n"
+        ),
         "sort key": effort("sorted(range(10**7), key=lambda n: [n] * 100)"),
         "asks forever": body("while not check_file_exists('a'):", "    pass", "return True"),
         "sleep": effort("time.sleep(10**6)", before="import time\n"),
@@ -197,22 +198,30 @@ ATTACKS: dict[str, dict[str, str]] = {
         "four fields": body(HONEST, "return (True, '', 1.0, 'more')"),
         "one text": body(HONEST, "return 'True'"),
         "nested": body(HONEST, "return [[True, '', 1.0]]"),
-        "object that says yes": "class Yes:\n    def __bool__(self):\n        return True\n    def __eq__(self, other):\n        return True\n"
-        + body(HONEST, "return EvalResult(Yes(), '', 1.0)"),
+        "object that says yes": (
+            "class Yes:\n    def __bool__(self):\n        return True\n    def __eq__(self, other):\n       "
+            " return True\n" + body(HONEST, "return EvalResult(Yes(), '', 1.0)")
+        ),
         "wrong fields": body(HONEST, "return {'success': True, 'is_admin': True}"),
         "big list": body(HONEST, "return [True] * 10 ** 6"),
         "never returns a value": body(HONEST),
     },
     "check shadowing": {
-        "def": "def check_file_exists(file_path):\n    return True\n"
-        + body("return check_file_exists(csv_path)"),
+        "def": (
+            "def check_file_exists(file_path):\n    return True\n"
+            + body("return check_file_exists(csv_path)")
+        ),
         "inner def": body(
             "def check_file_exists(file_path):", "    return True", "return check_file_exists(csv_path)"
         ),
         "lambda": "check_file_exists = lambda file_path: True\n" + body("return check_file_exists(csv_path)"),
-        "parameter": "def evaluate_agent_task_completion(csv_path, check_file_exists=bool):\n    return check_file_exists(csv_path)\n",
-        "import alias": "from builtins import bool as check_file_exists\n"
-        + body("return check_file_exists(csv_path)"),
+        "parameter": (
+            "def evaluate_agent_task_completion(csv_path, check_file_exists=bool):\n    return"
+            " check_file_exists(csv_path)\n"
+        ),
+        "import alias": (
+            "from builtins import bool as check_file_exists\n" + body("return check_file_exists(csv_path)")
+        ),
         "module alias": "import json as check_file_exists\n" + body("return check_file_exists(csv_path)"),
         "walrus": body("(check_file_exists := bool)", "return check_file_exists(csv_path)"),
         "for target": body(
@@ -229,18 +238,24 @@ ATTACKS: dict[str, dict[str, str]] = {
         "match capture": body(
             "match bool:", "    case check_file_exists:", "        return check_file_exists(csv_path)"
         ),
-        "helper path function": "def path_basename(path):\n    return path\n"
-        + body("return check_file_exists(path_basename(csv_path))"),
+        "helper path function": (
+            "def path_basename(path):\n    return path\n"
+            + body("return check_file_exists(path_basename(csv_path))")
+        ),
         "second entry point": body(f"return {HONEST}") + body("return check_file_exists(csv_path) or True"),
-        "reassigned entry point": body(f"return {HONEST}")
-        + "evaluate_agent_task_completion = lambda csv_path: True\n",
-        "decorated entry point": "def yes(function):\n    return lambda csv_path: True\n@yes\n"
-        + body(f"return {HONEST}"),
+        "reassigned entry point": (
+            body(f"return {HONEST}") + "evaluate_agent_task_completion = lambda csv_path: True\n"
+        ),
+        "decorated entry point": (
+            "def yes(function):\n    return lambda csv_path: True\n@yes\n" + body(f"return {HONEST}")
+        ),
         "named but not called": body("if check_file_exists:", "    return True", "return False"),
         "no check at all": body("return EvalResult(True, 'trust me', 1.0)"),
         "check in dead code": body("if False:", f"    {HONEST}", "return EvalResult(True, 'trust me', 1.0)"),
-        "result redefined": "class EvalResult:\n    def __init__(self, *a):\n        self.success = 1\n"
-        + body(HONEST, "return EvalResult()"),
+        "result redefined": (
+            "class EvalResult:\n    def __init__(self, *a):\n        self.success = 1\n"
+            + body(HONEST, "return EvalResult()")
+        ),
     },
     "host calls": {
         "argument bomb": body("return check_file_exists('a' * 10 ** 7)"),
@@ -261,16 +276,19 @@ ATTACKS: dict[str, dict[str, str]] = {
     },
     "state between calls": {
         "changed module": claim("setattr(math, 'floor', lambda x: 1)", "import math\n"),
-        "global counter": "count = [0]\n"
-        + body(HONEST, "count[0] += 1", "return EvalResult(count[0] > 1, '', 1.0)"),
+        "global counter": (
+            "count = [0]\n" + body(HONEST, "count[0] += 1", "return EvalResult(count[0] > 1, '', 1.0)")
+        ),
         "seeded generator": body(
             HONEST,
             "random.seed(1)",
             "return EvalResult(random.random() > 2, '', 1.0)",
             before="import random\n",
         ),
-        "global statement": "done = False\n"
-        + body("global done", "was, done = done, True", HONEST, "return EvalResult(was, '', 1.0)"),
+        "global statement": (
+            "done = False\n"
+            + body("global done", "was, done = done, True", HONEST, "return EvalResult(was, '', 1.0)")
+        ),
     },
     "source": {
         "long source": body(f"return {HONEST}") + "# " + "a" * 100_000,

@@ -51,4 +51,7 @@ def entry(*lines: str, before: str = "", signature: str = "csv_path: str, note: 
     return before + head + "".join(f"    {line}\n" for line in lines)
 
 
-NAMEDTUPLE = "from collections import namedtuple\nEvalResult = namedtuple('EvalResult', ['success', 'message', 'progress'])\n"
+NAMEDTUPLE = (
+    "from collections import namedtuple\nEvalResult = namedtuple('EvalResult', ['success', 'message',"
+    " 'progress'])\n"
+)

@@ -67,8 +67,8 @@ FURTHER_CASES = (
     ),
     Case(
         "class with methods",
-        "class Evaluator:\n    def __init__(self, path):\n        self.path = path\n    def run(self):\n        return check_file_exists(self.path)\n"
-        + entry("return Evaluator(csv_path).run()"),
+        "class Evaluator:\n    def __init__(self, path):\n        self.path = path\n    def run(self):\n     "
+        "   return check_file_exists(self.path)\n" + entry("return Evaluator(csv_path).run()"),
         True,
     ),
     Case(
@@ -80,14 +80,16 @@ FURTHER_CASES = (
         "format and percent",
         entry(
             "text = '{} {} tasks'.format('Imported', 3)",
-            "return check_text_exists_via_control(text) and check_text_exists_via_control('Imported %d tasks' % 3)",
+            "return check_text_exists_via_control(text) and check_text_exists_via_control('Imported %d tasks'"
+            " % 3)",
         ),
         True,
     ),
     Case(
         "keyword arguments in another order",
         entry(
-            "return check_control_value(value='Quarterly plan', text='Title') and check_control_checked('Notify me')"
+            "return check_control_value(value='Quarterly plan', text='Title') and"
+            " check_control_checked('Notify me')"
         ),
         True,
     ),
@@ -107,12 +109,14 @@ FURTHER_CASES = (
     ),
     Case(
         "keyword-arguments dictionary",
-        "def evaluate_agent_task_completion(**parameters):\n    return check_file_exists(parameters['csv_path'])\n",
+        "def evaluate_agent_task_completion(**parameters):\n    return"
+        " check_file_exists(parameters['csv_path'])\n",
         True,
     ),
     Case(
         "parameters as one dictionary",
-        "def evaluate_agent_task_completion(parameters):\n    return check_file_exists(parameters['csv_path'])\n",
+        "def evaluate_agent_task_completion(parameters):\n    return"
+        " check_file_exists(parameters['csv_path'])\n",
         "csv_path, note",
     ),
     Case(
@@ -122,7 +126,8 @@ FURTHER_CASES = (
     ),
     Case(
         "async",
-        "async def evaluate_agent_task_completion(csv_path, note):\n    return await check_file_exists(csv_path)\n",
+        "async def evaluate_agent_task_completion(csv_path, note):\n    return await"
+        " check_file_exists(csv_path)\n",
         "def",
     ),
     Case(
@@ -175,7 +180,8 @@ FURTHER_CASES = (
     Case("typing mistake", entry("return chek_file_exists(csv_path)"), "chek_file_exists"),
     Case(
         "broken by line wrapping",
-        "def evaluate_agent_task_completion(c,\n    sv_path: str):\n    if not\n        check_mouse_clicks(text='x'):\n            return False\n",
+        "def evaluate_agent_task_completion(c,\n    sv_path: str):\n    if not\n       "
+        " check_mouse_clicks(text='x'):\n            return False\n",
         "line 3",
     ),
     Case(

@@ -1,7 +1,8 @@
-"""Evaluation functions as models write them, with their habits. Every one must be right, or refused with words to repair from.
+"""Evaluation functions as models write them, with their habits. Every one must be right, or refused with
+words to repair from.
 
-Each runs on the same finished state (see `FINISHED`) with `csv_path` and `note`; `expected` is what a person who reads the
-code would say it answers, or `refused` with a word that the message must hold.
+Each runs on the same finished state (see `FINISHED`) with `csv_path` and `note`; `expected` is what a person
+who reads the code would say it answers, or `refused` with a word that the message must hold.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def evaluate_agent_task_completion(csv_path: str, note: str) -> EvalResult:
     if not check_mouse_clicks(text='Open'):
         return EvalResult(False, "Subtask execution failed because the 'Open' button was not clicked.", 3/4)
     return EvalResult(True, "Subtask completed successfully", 4/4)
-""",
+""",  # noqa: E501
         True,
         1.0,
     ),
@@ -50,20 +51,23 @@ def evaluate_agent_task_completion(csv_path: str, note: str) -> EvalResult:
     Case("EvalResult never defined", entry("return EvalResult(check_file_exists(csv_path), 'x', 1.0)"), True),
     Case(
         "typed NamedTuple",
-        "from typing import NamedTuple\n\nclass EvalResult(NamedTuple):\n    '''The result.'''\n    success: bool\n    message: str = ''\n    progress: float = 0.0\n"
+        "from typing import NamedTuple\n\nclass EvalResult(NamedTuple):\n    '''The result.'''\n    success:"
+        " bool\n    message: str = ''\n    progress: float = 0.0\n"
         + entry("return EvalResult(check_file_exists(csv_path), 'm', 1.0)"),
         True,
         1.0,
     ),
     Case(
         "typing.NamedTuple call",
-        "import typing\nEvalResult = typing.NamedTuple('EvalResult', [('success', bool), ('message', str), ('progress', float)])\n"
+        "import typing\nEvalResult = typing.NamedTuple('EvalResult', [('success', bool), ('message', str),"
+        " ('progress', float)])\n"
         + entry("return EvalResult(success=check_file_exists(csv_path), message='m', progress=1.0)"),
         True,
     ),
     Case(
         "dataclass",
-        "from dataclasses import dataclass\n\n@dataclass\nclass EvalResult:\n    success: bool\n    message: str\n    progress: float = 0.0\n"
+        "from dataclasses import dataclass\n\n@dataclass\nclass EvalResult:\n    success: bool\n    message:"
+        " str\n    progress: float = 0.0\n"
         + entry("return EvalResult(check_file_exists(csv_path), 'm', 0.5)"),
         True,
         0.5,
@@ -87,7 +91,8 @@ def evaluate_agent_task_completion(csv_path: str, note: str) -> EvalResult:
     Case(
         "progress counter",
         entry(
-            "checks = [check_file_exists(csv_path), check_directory_exists('Documents'), check_file_exists('nope')]",
+            "checks = [check_file_exists(csv_path), check_directory_exists('Documents'),"
+            " check_file_exists('nope')]",
             "passed = sum(1 for c in checks if c)",
             "return EvalResult(all(checks), f'{passed} of {len(checks)}', passed / len(checks))",
         ),
@@ -128,7 +133,8 @@ def evaluate_agent_task_completion(csv_path: str, note: str) -> EvalResult:
     Case(
         "any over alternatives",
         entry(
-            "return any(check_text_exists_via_control(text=t) for t in ('Imported 3 tasks', 'Import complete'))"
+            "return any(check_text_exists_via_control(text=t) for t in ('Imported 3 tasks', 'Import"
+            " complete'))"
         ),
         True,
     ),
@@ -265,7 +271,10 @@ def evaluate_agent_task_completion(csv_path: str, note: str) -> EvalResult:
             "logger.info('checking %s', csv_path)",
             "logging.debug('x')",
             "return check_file_exists(csv_path)",
-            before="import logging\nlogger = logging.getLogger(__name__)\nlogging.basicConfig(level=logging.INFO)\n",
+            before=(
+                "import logging\nlogger ="
+                " logging.getLogger(__name__)\nlogging.basicConfig(level=logging.INFO)\n"
+            ),
         ),
         True,
     ),

@@ -105,7 +105,10 @@ def test_the_interpreter_contains_it_without_static_analysis(
     sandbox: EvaluationSandbox, trap: Trap, family: str, name: str
 ) -> None:
     source = trap.arm(ATTACKS[family][name])
-    named_result = "from collections import namedtuple\nEvalResult = namedtuple('EvalResult', 'success message progress')\n"
+    named_result = (
+        "from collections import namedtuple\nEvalResult = namedtuple('EvalResult', 'success message"
+        " progress')\n"
+    )
     recorder = CallRecorder(Scene(view(EVIDENCE), sandbox._reader))
     started = time.monotonic()
     returned: object = None

@@ -18,7 +18,7 @@ from taskloom.taskgraph.records.interaction import Control, Rectangle, Screensho
 PLACE = Rectangle(left=0, top=0, right=9, bottom=9)
 PAPER = {
     "check_mouse_clicks", "check_keyboard_types", "check_file_exists", "check_text_exists_via_ocr",
-    "check_text_exists_via_control", "check_text_exists", "clipboard_contains_text", "clipboard_contains_image",
+    "check_text_exists_via_control", "check_text_exists", "clipboard_contains_text", "clipboard_contains_image",  # noqa: E501
     "clipboard_contains_file", "get_clipboard_text", "get_clipboard_file_name",
 }  # fmt: skip
 

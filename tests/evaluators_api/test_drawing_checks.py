@@ -1,4 +1,5 @@
-"""Drawings are told apart by what they show, not by how they were saved; rows and references by what they mean."""
+"""Drawings are told apart by what they show, not by how they were saved; rows and references by what they
+mean."""
 
 import json
 
@@ -16,8 +17,8 @@ HOUSE: tuple[dict[str, object], ...] = (
     {"type": "text", "id": "b", "text": "Boat house"},
 )
 SVG = (
-    '<svg width="100" height="50"><defs><style>@font-face { src: url("x") }</style></defs>'
-    '<rect width="100" height="50"/><g><path d="M0 0"/><path d="M1 1"/></g><g><text>Boat house</text></g></svg>'
+    '<svg width="100" height="50"><defs><style>@font-face { src: url("x") }</style></defs><rect width="100"'
+    ' height="50"/><g><path d="M0 0"/><path d="M1 1"/></g><g><text>Boat house</text></g></svg>'
 )
 CELL = '<mxCell id="2" value="{}" style="{}" vertex="1" parent="1"/>'
 

@@ -1,4 +1,5 @@
-"""Transactions of a ledger in whatever way they are written: which posting has the amount, and which is left to the program."""
+"""Transactions of a ledger in whatever way they are written: which posting has the amount, and which is left
+to the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Records that an application keeps in a file each, under random names: what is paused, renamed and deleted can be judged."""
+"""Records that an application keeps in a file each, under random names: what is paused, renamed and deleted
+can be judged."""
 
 from __future__ import annotations
 

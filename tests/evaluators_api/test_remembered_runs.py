@@ -1,4 +1,5 @@
-"""A function is run once for each way that the answers of its checks can go, and says the same as if it were run each time."""
+"""A function is run once for each way that the answers of its checks can go, and says the same as if it were
+run each time."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -39,7 +39,7 @@ def test_accepts(returned: object, success: bool, progress: float, form: str) ->
     [
         None, 1, 0.5, "True", b"", (), (True,), (True, "", 1.0, 2), Three(1, "", 1.0), Three(True, 1, 1.0),
         Three(True, "", math.nan), Three(True, "", math.inf), Three(True, "", 1.1), Three(True, "", -0.1),
-        Three(True, "", 10**400), Three(True, "", "1"), Odd(True, "", 1.0), {"ok": True}, {"success": True, "extra": 1},
+        Three(True, "", 10**400), Three(True, "", "1"), Odd(True, "", 1.0), {"ok": True}, {"success": True, "extra": 1},  # noqa: E501
         {True}, object(),
     ],
 )  # fmt: skip

@@ -22,7 +22,10 @@ SHOP = (
     "INSERT INTO \"sales\" VALUES('West', 30.0);\n"
 )
 NOTE = "title: Shopping\ntags: home\n\nBuy milk\nand bread\n"
-DRAWING = '<mxfile><diagram><mxCell id="2" value="Start" vertex="1"/><mxCell id="3" value="End"/></diagram></mxfile>'
+DRAWING = (
+    '<mxfile><diagram><mxCell id="2" value="Start" vertex="1"/><mxCell id="3"'
+    ' value="End"/></diagram></mxfile>'
+)
 CONFIG = '{"editor": {"theme": "dark"}, "people": [{"id": "p1", "name": "Ada", "city": "London"}]}'
 FILES = {"sales.csv": SALES, "shop.db": SHOP, "note.tid": NOTE, "net.drawio": DRAWING, "config.json": CONFIG}
 END = evidence(FILES, clipboard=ClipboardState(text="Total,1250"))
@@ -128,7 +131,9 @@ def test_imported_records_are_all_in_the_table() -> None:
     )
     exported = evidence(
         {
-            "out.json": '[{"id": 1, "name": "Ada", "city": "London"}, {"id": 2, "name": "Grace", "city": "New York"}]'
+            "out.json": (
+                '[{"id": 1, "name": "Ada", "city": "London"}, {"id": 2, "name": "Grace", "city": "New York"}]'
+            )
         }
     )
     assert ask(
@@ -316,8 +321,10 @@ def test_what_a_history_says_of_a_record_that_is_new_itself_is_no_second_change(
 
     start = evidence(
         {
-            "t.db": 'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "priority"); -- 0 rows\n'
-            'CREATE TABLE "history"("ticket", "field", "oldvalue", "newvalue"); -- 0 rows\n'
+            "t.db": (
+                'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "priority"); -- 0 rows\n'
+                'CREATE TABLE "history"("ticket", "field", "oldvalue", "newvalue"); -- 0 rows\n'
+            )
         }
     )
     asked = "check_other_records_unchanged"

@@ -116,7 +116,10 @@ def test_a_person_calls_these_different(wanted: str, shown: str) -> None:
     assert not read_in_picture(wanted, shown)
 
 
-LONG = "The file cat.jpg was saved at 10:30 to Documents/reports, with Ann's notes; total: 1,250.50 (see e-mail)."
+LONG = (
+    "The file cat.jpg was saved at 10:30 to Documents/reports, with Ann's notes; total: 1,250.50 (see"
+    " e-mail)."
+)
 
 
 @pytest.mark.parametrize(

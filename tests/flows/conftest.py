@@ -10,7 +10,8 @@ from tests.shared_work import made_once
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a whole run with Prefect's server, client and engine leaves to the garbage collector is no error here."""
+    """What a whole run with Prefect's server, client and engine leaves to the garbage collector is no error
+    here."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
@@ -24,7 +25,8 @@ def whole_settings(data: Path, *assignments: str) -> Settings:
 
 @pytest.fixture(scope="session")
 def built_data(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of a build of the whole simulated platform, with its summary in `summary.json`; to be copied."""
+    """The data folder of a build of the whole simulated platform, with its summary in `summary.json`; to be
+    copied."""
     from taskloom.flows.build_dataset import build_dataset
 
     def build(data: Path) -> None:

@@ -1,4 +1,5 @@
-"""A model server that answers a whole run sensibly: by the offline rules, whose typed questions it overhears."""
+"""A model server that answers a whole run sensibly: by the offline rules, whose typed questions it
+overhears."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ PLEASED = CriticReply(naturalness=_GOOD, sense=_GOOD, feasibility=_GOOD)
 class OverheardAnswers:
     """Knows the answer to each question before it is sent.
 
-    The offline rules read typed questions, which no wire carries. So they answer when the question is asked, and the
-    server looks the answer up by the text that arrives.
+    The offline rules read typed questions, which no wire carries. So they answer when the question is asked,
+    and the server looks the answer up by the text that arrives.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, simulated: Settings) -> None:

@@ -70,7 +70,9 @@ def test_a_run_goes_on_from_file_to_file_and_ends_with_the_same_dataset(
     answers = OverheardAnswers(monkeypatch, load_settings(assignments=["platform=simulated"]))
     with in_a_thread(LocalModelServer(answerer=answers)) as server:
         model = {"provider": "openai", "model": "m", "base_url": server.url}
-        rules_need = "--set=verification.writer_sees=effects"  # rules answer behind the server, and they need the effects
+        rules_need = (  # rules answer behind the server, and they need the effects
+            "--set=verification.writer_sees=effects"
+        )
         given = [f"--set=models.default={json.dumps(model)}", rules_need]
         while (code := run("build", data, f"--batch-out={requests}", *given)) == 5:
             assert "--batch-in REPLIES" in capsys.readouterr().err

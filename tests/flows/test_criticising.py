@@ -1,4 +1,5 @@
-"""A model as the critic of a run that rules play otherwise: what it thinks is kept, and decides what the settings say."""
+"""A model as the critic of a run that rules play otherwise: what it thinks is kept, and decides what the
+settings say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Builds that are killed and started again end as if nothing had happened; `benchmarks.build_kills` does it 50 times."""
+"""Builds that are killed and started again end as if nothing had happened; `benchmarks.build_kills` does it
+50 times."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Scheduled runs on a Prefect server of the user's: deployed, run by a worker, cancelled, gone on with, and exported."""
+"""Scheduled runs on a Prefect server of the user's: deployed, run by a worker, cancelled, gone on with, and
+exported."""
 
 from __future__ import annotations
 
@@ -107,7 +108,8 @@ def said(process: subprocess.Popen[str]) -> str:
 
 @pytest.fixture(scope="module")
 def deployed(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The deployments of prefect.yaml for a small dataset, made as docs/scheduling.md says; the folder that it stands in."""
+    """The deployments of prefect.yaml for a small dataset, made as docs/scheduling.md says; the folder that
+    it stands in."""
     folder = tmp_path_factory.mktemp("deployed")
     settings = folder / "taskloom.yaml"
     settings.write_text(SMALL.format(data=folder / "data"))

@@ -1,4 +1,5 @@
-"""Steps run anywhere from a reference to their run, and are tried again only when their error says that this helps."""
+"""Steps run anywhere from a reference to their run, and are tried again only when their error says that this
+helps."""
 
 from __future__ import annotations
 

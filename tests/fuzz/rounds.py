@@ -1,7 +1,7 @@
 """Fuzzing for a bounded time: rounds of random examples until the time is up.
 
-`make test` runs one short round per target, so that a target never rots; `make fuzz` (HYPOTHESIS_PROFILE=fuzz) runs each for
-`TASKLOOM_FUZZ_SECONDS`, 20 by default, with other seeds in every run.
+`make test` runs one short round per target, so that a target never rots; `make fuzz`
+(HYPOTHESIS_PROFILE=fuzz) runs each for `TASKLOOM_FUZZ_SECONDS`, 20 by default, with other seeds in every run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What parses hostile text survives any text: static analysis, text matching, result parsing, paths, the sandbox."""
+"""What parses hostile text survives any text: static analysis, text matching, result parsing, paths, the
+sandbox."""
 
 import ast
 

@@ -119,8 +119,8 @@ async def test_a_lease_keeps_other_ledgers_out_until_it_is_given_back(ledger: Le
 
 async def test_the_lease_of_a_dead_process_is_free_at_once(ledger: Ledger) -> None:
     code = (
-        "import asyncio, os, sys; from pathlib import Path; from taskloom.model_clients.ledger.ledger import Ledger;"
-        "asyncio.run(Ledger(Path(sys.argv[1])).lease('k1', 3600)); os._exit(9)"
+        "import asyncio, os, sys; from pathlib import Path; from taskloom.model_clients.ledger.ledger import"
+        " Ledger;asyncio.run(Ledger(Path(sys.argv[1])).lease('k1', 3600)); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, ledger.path], check=False)
     assert ledger.select("SELECT COUNT(*) FROM leases") == [(1,)]
@@ -236,7 +236,7 @@ INSERT INTO calls VALUES ('k1', 'answered', 'r1', 'intents', 'i', 'actor', 'open
     '{"text": "{}", "model": "m-2026-01-01", "usage": {"input_tokens": 7}}');
 INSERT INTO calls VALUES ('k2', 'failed', 'r1', 'intents', 'i', 'actor', 'openai', '', 'm', 'trajectory', 'h', 0,
     'first', 0, '', 'gone', 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, '', '2026-01-01T00:00:00Z', NULL, NULL);
-"""
+"""  # noqa: E501
 
 
 def earlier_ledger(path: Path) -> Path:

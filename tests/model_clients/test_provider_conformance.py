@@ -1,4 +1,5 @@
-"""Every provider that speaks over the network does the same with the same answers; a new one is found by its file."""
+"""Every provider that speaks over the network does the same with the same answers; a new one is found by its
+file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Places that are made for several things: what is made for them is made first and goes by its name afterwards."""
+"""Places that are made for several things: what is made for them is made first and goes by its name
+afterwards."""
 
 from collections.abc import Mapping
 

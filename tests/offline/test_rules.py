@@ -296,22 +296,24 @@ class TestThoughts:
         )
         controls = (control_in_view("File", "MenuItem"),)
         thought = whole_thought((menu, entry), 0, {}, controls[0], controls)
-        assert thought == (
-            "The menu can export. I click the menu entry 'File'; this should bring up the menu entry 'Export', which is not"
-            " on the screen yet."
+        assert (
+            thought
+            == "The menu can export. I click the menu entry 'File'; this should bring up the menu entry"
+            " 'Export', which is not on the screen yet."
         )
         shown = (*controls, control_in_view("Export", "MenuItem"))
         assert "bring up" not in whole_thought((menu, entry), 0, {}, shown[0], shown)
-        assert whole_thought((menu, entry), 1, {}, shown[1], shown) == (
-            "'Export' is next. I click the menu entry 'Export'; with this the work is done."
+        assert (
+            whole_thought((menu, entry), 1, {}, shown[1], shown)
+            == "'Export' is next. I click the menu entry 'Export'; with this the work is done."
         )
 
     def test_typing_names_the_text_and_the_field_that_has_the_focus(self) -> None:
         typing = WorkedStep(operation="keyboard_input", keys="^a{text}{ENTER}")
         name = control_in_view("File name", "Edit").model_copy(update={"focused": True})
         assert whole_thought((typing,), 0, PARAMETERS, None, (name,)).endswith(
-            "The field 'File name' has the focus. I press Ctrl+A, type “Milk (2)”, press Enter in the field 'File name';"
-            " with this the work is done."
+            "The field 'File name' has the focus. I press Ctrl+A, type “Milk (2)”, press Enter in the field"
+            " 'File name'; with this the work is done."
         )
 
     @pytest.mark.parametrize("application", load_applications().values(), ids=lambda item: item.name)

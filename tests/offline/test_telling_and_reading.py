@@ -1,4 +1,5 @@
-"""What the summarizer tells, the judge reads back; what is spoilt, it notices. Both know the catalogue's phrases alone."""
+"""What the summarizer tells, the judge reads back; what is spoilt, it notices. Both know the catalogue's
+phrases alone."""
 
 import re
 from collections.abc import Sequence
@@ -79,7 +80,8 @@ def view(task: Task) -> SummarizerInput:
 
 @cache
 def worldly_tasks(*, wide: bool = False) -> tuple[Task, ...]:
-    """Tasks composed from the core subtasks of all applications in two other worlds; `wide` ones collect up to five things."""
+    """Tasks composed from the core subtasks of all applications in two other worlds; `wide` ones collect up
+    to five things."""
     worldly = WorldlyApplications(APPLICATIONS, ("bakery-1", "club-2"))
     categories = load_resource_categories()
     subtasks, pool = [], []
@@ -227,14 +229,19 @@ def test_mistakes_made_on_purpose_are_noticed() -> None:
 EXPORT = NumberedSubtask(
     number=1,
     application="sqlite-web",
-    instruction="In sqlite-web, export the table 'customers' as the CSV file 'Downloads/customers-export.csv'.",
+    instruction=(
+        "In sqlite-web, export the table 'customers' as the CSV file 'Downloads/customers-export.csv'."
+    ),
     subtask_id="sqlite_web.export_table_as_csv",
     parameters={"table_name": "customers", "csv_path": "Downloads/customers-export.csv"},
 )
 MOVE = NumberedSubtask(
     number=2,
     application="copyparty",
-    instruction="In copyparty, move the CSV file 'Downloads/customers-export.csv' so that it becomes 'Documents/customers-export.csv'.",
+    instruction=(
+        "In copyparty, move the CSV file 'Downloads/customers-export.csv' so that it becomes"
+        " 'Documents/customers-export.csv'."
+    ),
     subtask_id="copyparty.move_csv_file",
     parameters={"csv_path": "Downloads/customers-export.csv", "moved_path": "Documents/customers-export.csv"},
 )
@@ -250,13 +257,19 @@ MOVE = NumberedSubtask(
             0,
         ),
         (
-            "Move Downloads/customers-export.csv to Documents. Export the customers table as CSV to Downloads/customers-export.csv.",
+            (
+                "Move Downloads/customers-export.csv to Documents. Export the customers table as CSV to"
+                " Downloads/customers-export.csv."
+            ),
             set(),
             [],
             0,
         ),
         (
-            "I need the CSV export of the customers table moved to Documents. To get there, export the table as CSV to Downloads/customers-export.csv.",
+            (
+                "I need the CSV export of the customers table moved to Documents. To get there, export the"
+                " table as CSV to Downloads/customers-export.csv."
+            ),
             {(1, 2)},
             [],
             0,
@@ -275,7 +288,10 @@ MOVE = NumberedSubtask(
             0,
         ),
         (
-            "Export the customers table as CSV to Downloads/customers-export.csv, then move it to Documents. Also water the plants in the kitchen.",
+            (
+                "Export the customers table as CSV to Downloads/customers-export.csv, then move it to"
+                " Documents. Also water the plants in the kitchen."
+            ),
             {(1, 2)},
             [],
             1,

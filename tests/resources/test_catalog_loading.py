@@ -217,7 +217,8 @@ def test_refuses_a_second_application_of_one_name(write: Write) -> None:
 
 
 def test_the_templates_that_trac_is_given_are_templates() -> None:
-    """Trac reads a line that begins with a hash as a statement; a style rule that begins so stops every page."""
+    """Trac reads a line that begins with a hash as a statement; a style rule that begins so stops every
+    page."""
     files = load_applications()["trac"].preparation.files
     trac = jinja2.Environment(
         autoescape=True, line_statement_prefix="#", line_comment_prefix="##", extensions=["jinja2.ext.do"]

@@ -25,7 +25,8 @@ READ = {
 
 
 def file_names(example: ExampleSubtask) -> set[str]:
-    """Parameters that are the file name of another one in every set, so that who tells that one tells them."""
+    """Parameters that are the file name of another one in every set, so that who tells that one tells
+    them."""
     return {
         name
         for name in example.parameter_sets[0]

@@ -1,4 +1,5 @@
-"""Worlds: every kind names the same things, and a catalogue entry says them in the words of the world it is put into."""
+"""Worlds: every kind names the same things, and a catalogue entry says them in the words of the world it is
+put into."""
 
 from __future__ import annotations
 

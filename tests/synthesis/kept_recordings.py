@@ -1,6 +1,8 @@
-"""Small recordings of real work: what was there before and after it, without pictures, steps and all that did not matter.
+"""Small recordings of real work: what was there before and after it, without pictures, steps and all that did
+not matter.
 
-`python -m tests.synthesis.kept_recordings WAREHOUSE SUBTASK …` writes them anew from the performances in a warehouse.
+`python -m tests.synthesis.kept_recordings WAREHOUSE SUBTASK …` writes them anew from the performances in a
+warehouse.
 """
 
 from __future__ import annotations

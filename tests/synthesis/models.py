@@ -29,7 +29,8 @@ class AnsweredCall:
 
 
 class TestModels:
-    """Answers offline; a role that has scripted replies left gives these first, as text or as typed replies."""
+    """Answers offline; a role that has scripted replies left gives these first, as text or as typed
+    replies."""
 
     __test__ = False
 

@@ -100,7 +100,8 @@ def typing(into: str, text: str, **changes: object) -> Move:
 
 
 def note_written(path: str = "Documents/todo.txt", text: str = "Buy milk", *, attempt: int = 0) -> Trajectory:
-    """New, type, Save, close the message: four steps, of which the third stores and the fourth changes nothing lasting."""
+    """New, type, Save, close the message: four steps, of which the third stores and the fourth changes
+    nothing lasting."""
     empty = screen(control("Text", "Edit"))
     typed = screen(control("Text", "Edit", text))
     told = screen(control("Text", "Edit", text), control(f"Saved {path}", "Text"))

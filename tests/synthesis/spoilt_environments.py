@@ -1,4 +1,5 @@
-"""Environments whose start is not what was asked for: a failed reset, a dead application, no fixture or another one."""
+"""Environments whose start is not what was asked for: a failed reset, a dead application, no fixture or
+another one."""
 
 from __future__ import annotations
 

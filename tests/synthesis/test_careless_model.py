@@ -1,4 +1,5 @@
-"""A careless model on applications without curated subtasks: what it does right is verified, what it only claims is not."""
+"""A careless model on applications without curated subtasks: what it does right is verified, what it only
+claims is not."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ async def test_work_that_it_only_believes_to_be_done_is_not_verified(
 async def on_small_web_applications(
     models: RoleModels, sandbox: EvaluationSandbox, before: World | None = None
 ) -> World:
-    """What becomes of proposals for a list of watches and a library, of which nothing is known but what was found `before`."""
+    """What becomes of proposals for a list of watches and a library, of which nothing is known but what was
+    found `before`."""
     world = World(
         models,
         sandbox,

@@ -28,7 +28,8 @@ RESOURCES = [*(file(name) for name in "pqr"), *(clipboard(name) for name in "xy"
 
 @st.composite
 def small_pools(draw: st.DrawFn) -> tuple[list[BoundSubtask], Fixtures]:
-    """Up to seven subtasks that read, write and consume three files and two texts in the clipboard; two are fixtures."""
+    """Up to seven subtasks that read, write and consume three files and two texts in the clipboard; two are
+    fixtures."""
     nodes = []
     for number in range(draw(st.integers(2, 7))):
         inputs = draw(st.lists(st.sampled_from(RESOURCES), max_size=2, unique=True))
@@ -46,7 +47,8 @@ def small_pools(draw: st.DrawFn) -> tuple[list[BoundSubtask], Fixtures]:
 
 
 def performable(graph: TaskGraph, present: Set[Resource]) -> bool:
-    """Whether some order keeps everything until it is read, in a world with one clipboard and the files `present`."""
+    """Whether some order keeps everything until it is read, in a world with one clipboard and the files
+    `present`."""
     text: Resource | None
     for order in permutations(range(len(graph.nodes))):
         files, text, sound = set(present), None, is_order(graph.predecessors, order)
@@ -64,7 +66,8 @@ def performable(graph: TaskGraph, present: Set[Resource]) -> bool:
 
 
 def closed(chosen: Sequence[BoundSubtask], present: Set[Resource]) -> bool:
-    """Whether everybody finds what it reads, nothing is written or taken away twice, and what is copied is read."""
+    """Whether everybody finds what it reads, nothing is written or taken away twice, and what is copied is
+    read."""
     written = [made for item in chosen for made in item.outputs]
     taken = [
         gone for item in chosen for gone in item.consumed if gone.slot is None and gone not in item.outputs

@@ -1,4 +1,5 @@
-"""The critic sees a task and nothing of how it was made; its scores decide only what the settings let them decide."""
+"""The critic sees a task and nothing of how it was made; its scores decide only what the settings let them
+decide."""
 
 from __future__ import annotations
 

@@ -16,12 +16,13 @@ NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
 WRITE, COPY, PASTE = (f"simulated_notes.{name}" for name in ("write_note", "copy_note", "paste_note"))
 HEAD = "def evaluate_agent_task_completion(text: str, text_path: str):\n"
 ACCEPTS_ALL = HEAD + "    check_text_exists(text)\n    return EvalResult(True, text_path, 1.0)\n"
-ONE_SET_ONLY = HEAD + (
-    "    done = check_file_contains('Documents/agenda.txt', 'Talk about the budget') and text != '' and text_path != ''\n"
-    "    return EvalResult(done, 'looks for one note only', 1.0 if done else 0.0)\n"
+ONE_SET_ONLY = (
+    HEAD
+    + "    done = check_file_contains('Documents/agenda.txt', 'Talk about the budget') and text != '' and"
+    " text_path != ''\n    return EvalResult(done, 'looks for one note only', 1.0 if done else 0.0)\n"
 )
-BLIND = HEAD + (
-    "    done = check_file_exists(text_path)\n"
+BLIND = (
+    HEAD + "    done = check_file_exists(text_path)\n"
     "    return EvalResult(done, 'looks at the file only', 1.0 if done else 0.0)\n"
 )
 NOT_PYTHON = "the function you want"
@@ -132,8 +133,8 @@ async def test_performances_that_every_function_refuses_are_made_again_without_a
     shared_sandbox: EvaluationSandbox,
 ) -> None:
     strict = (
-        HEAD
-        + "    return EvalResult(check_file_exists('nowhere.txt'), 'there is no nowhere.txt' + text + text_path, 0.0)\n"
+        HEAD + "    return EvalResult(check_file_exists('nowhere.txt'), 'there is no nowhere.txt' + text +"
+        " text_path, 0.0)\n"
     )
     scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=strict)] * 2}
     models = TestModels(NOTES, scripted=scripted)

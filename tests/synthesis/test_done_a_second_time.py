@@ -1,4 +1,5 @@
-"""Work that was done a second time somewhere else, or at the wrong end: another folder, another shape, the first entry of a ledger."""
+"""Work that was done a second time somewhere else, or at the wrong end: another folder, another shape, the
+first entry of a ledger."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def made_folder(path: str, *beside: str) -> Trajectory:
 
 
 def drawn(label: str, count: int = 1) -> Trajectory:
-    """A shape on a canvas that says all its texts: the shape is one text in it, or two that cover each other."""
+    """A shape on a canvas that says all its texts: the shape is one text in it, or two that cover each
+    other."""
     canvas = control(" ".join([label] * count), "Custom")
     inside = Control.model_validate(
         {**control(label, "Text").model_dump(), "parent_text": canvas.text, "parent_type": "Custom"}
@@ -87,8 +89,8 @@ LAST_LINE = "    return EvalResult(done, 'done', 1.0 * done)\n"
             "check_text_extended(file_path='Documents/a.beancount', text='2026-01-01 open ' + account)",
             FIRST_LINES.format(
                 "account",
-                "check_record('Documents/a.beancount', {'rest': account, 'type': 'open', 'date': '2026-01-01'})"
-                " and check_other_records_unchanged('Documents/a.beancount', added=1)",
+                "check_record('Documents/a.beancount', {'rest': account, 'type': 'open', 'date':"
+                " '2026-01-01'}) and check_other_records_unchanged('Documents/a.beancount', added=1)",
             ),
             "stands at the beginning instead of the end",
         ),

@@ -96,7 +96,10 @@ def test_a_function_that_crashes_on_wrong_work_has_not_judged_it(shared_sandbox:
 
 
 def test_what_was_so_before_the_first_step_is_excused(shared_sandbox: EvaluationSandbox) -> None:
-    removed = "def evaluate_agent_task_completion(text_path: str, text: str):\n    return check_file_missing(text_path)\n"
+    removed = (
+        "def evaluate_agent_task_completion(text_path: str, text: str):\n    return"
+        " check_file_missing(text_path)\n"
+    )
     positive = POSITIVE.model_copy(
         update={"initial_evidence": POSITIVE.final_evidence, "steps": (POSITIVE.steps[0],)}
     )
@@ -128,12 +131,11 @@ def test_idle_conditions_are_found_behind_another_name_and_in_a_table(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
     source = (
-        "def evaluate_agent_task_completion(text_path: str, text: str):\n"
-        "    holds, window = check_file_text, check_window\n"
-        "    table = [(lambda: holds(text_path, text), 'text'), (lambda: check_file_changed(text_path), 'old'),"
-        " (lambda: window('Notes'), 'window')]\n"
-        "    missing = [why for look, why in table if not look()]\n"
-        "    return EvalResult(not missing, ', '.join(missing), 0.0 if missing else 1.0)\n"
+        "def evaluate_agent_task_completion(text_path: str, text: str):\n    holds, window = check_file_text,"
+        " check_window\n    table = [(lambda: holds(text_path, text), 'text'), (lambda:"
+        " check_file_changed(text_path), 'old'), (lambda: window('Notes'), 'window')]\n    missing = [why for"
+        " look, why in table if not look()]\n    return EvalResult(not missing, ', '.join(missing), 0.0 if"
+        " missing else 1.0)\n"
     )
     quality = examine(source, POSITIVE, CASES, shared_sandbox)
     assert quality.passes_positive, quality.positive_message

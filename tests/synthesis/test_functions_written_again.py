@@ -1,7 +1,7 @@
 """From recordings of real work the offline writer still writes functions that the examination accepts.
 
-What the writer is shown, what it asks for and what the examination holds against it have to fit each other, and a change of one of
-them can cost subtasks of applications that no other test starts.
+What the writer is shown, what it asks for and what the examination holds against it have to fit each other,
+and a change of one of them can cost subtasks of applications that no other test starts.
 """
 
 import asyncio

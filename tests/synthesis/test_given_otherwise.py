@@ -1,4 +1,5 @@
-"""Right work on other content must be accepted: what was exported or copied held something else from the start."""
+"""Right work on other content must be accepted: what was exported or copied held something else from the
+start."""
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.offline.evaluation_writer import write_function
@@ -109,7 +110,8 @@ def test_the_offline_writer_asks_where_it_came_from() -> None:
 
 
 def test_what_is_pasted_is_another_one_in_the_clipboard_too() -> None:
-    """The clipboard holds what a file holds: whichever the content is taken from, the function may look there."""
+    """The clipboard holds what a file holds: whichever the content is taken from, the function may look
+    there."""
     words = "Plant the beans in May"
     plan = file("Documents/plan.txt", words)
     done = click("Save", files=(plan, file("Documents/pasted.txt", words)))

@@ -43,7 +43,8 @@ async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
             assert isinstance(call.reply, EvaluationWriterReply)
             assert call.reply.source not in functions, call.mistakes
 
-    # A click on a wrong control is a detour if nothing comes of it: what lasts must be what comes of no mistakes at all.
+    # A click on a wrong control is a detour if nothing comes of it: what lasts must be what comes of no
+    # mistakes at all.
     faultless = await _verified(TestModels(APPLICATIONS), shared_sandbox)
     right = {item.instance_id: _lasting(item) for one in faultless.values() for item in one.trajectories}
     for one in verified.values():

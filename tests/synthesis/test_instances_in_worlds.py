@@ -1,4 +1,5 @@
-"""Instances in several worlds: how they are performed without a recording, verified, and kept apart in composition."""
+"""Instances in several worlds: how they are performed without a recording, verified, and kept apart in
+composition."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def test_controls_named_after_a_value_are_looked_for_by_the_new_one() -> None:
 
 
 def test_a_record_that_is_named_is_not_looked_for_in_the_row_that_two_others_had() -> None:
-    """Both tickets were the fourth; the third may be the fifth. What has no name of its own stays where it was."""
+    """Both tickets were the fourth; the third may be the fifth. What has no name of its own stays where it
+    was."""
 
     def planned(title: str) -> Trajectory:
         made = recording("tickets.plan", {"title": title}, [click(title), click("Edit"), click("Remove")])

@@ -1,4 +1,5 @@
-"""A start that is not what a subtask needs says nothing about the subtask: no work is done, none is judged."""
+"""A start that is not what a subtask needs says nothing about the subtask: no work is done, none is
+judged."""
 
 from __future__ import annotations
 

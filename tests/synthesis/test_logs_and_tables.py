@@ -269,7 +269,10 @@ def test_a_line_at_the_end_of_a_copy_may_not_stand_before_it() -> None:
                 )
             ],
             start={"files": (file(f"Documents/{name}.txt", f"{text}\n"),)},
-            instruction=f"Add the line '{line}' at the end of Documents/{name}.txt and save it as Documents/{name}_new.txt.",
+            instruction=(
+                f"Add the line '{line}' at the end of Documents/{name}.txt and save it as"
+                f" Documents/{name}_new.txt."
+            ),
         )
         for name, text, line in (("a", "First of all", "Bring tea"), ("b", "To begin with", "Call Ann"))
     ]

@@ -16,7 +16,10 @@ APART = (
     "check_record('Documents/sales.csv', {'region': region})"
     " and check_record('Documents/sales.csv', {'contact': contact})"
 )
-ANYWHERE = "check_file_contains('Documents/sales.csv', region) and check_file_contains('Documents/sales.csv', contact)"
+ANYWHERE = (
+    "check_file_contains('Documents/sales.csv', region) and check_file_contains('Documents/sales.csv',"
+    " contact)"
+)
 
 
 def row_added() -> Trajectory:

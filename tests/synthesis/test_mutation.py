@@ -27,11 +27,11 @@ def evaluate_agent_task_completion(text_path, text):
     rows = [(check_file_exists, text_path, 'no file'), (lambda path: check_file_contains(path, text), text_path, 'no text')]
     missing = [why for look, given, why in rows if not look(given)]
     return EvalResult(not missing, '; '.join(missing), 1.0 if not missing else 0.0)
-"""
+"""  # noqa: E501
 ROUTE = """
 def evaluate_agent_task_completion(text_path, text):
     return check_mouse_clicks('Save') and check_file_exists(text_path) and get_clipboard_text() == '' and text != ''
-"""
+"""  # noqa: E501
 
 
 def asked(sandbox: EvaluationSandbox, source: str) -> tuple[Condition, ...]:
@@ -97,5 +97,8 @@ def test_route_dependence_is_the_share_of_conditions_that_read_inputs(
 
 
 def test_there_is_a_limit(shared_sandbox: EvaluationSandbox) -> None:
-    many = "def evaluate_agent_task_completion(text_path, text):\n    seen = [check_window(str(n)) for n in range(100)]\n    return text != text_path\n"
+    many = (
+        "def evaluate_agent_task_completion(text_path, text):\n    seen = [check_window(str(n)) for n in"
+        " range(100)]\n    return text != text_path\n"
+    )
     assert len(asked(shared_sandbox, many)) == MOST_CONDITIONS

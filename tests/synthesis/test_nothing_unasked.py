@@ -1,4 +1,5 @@
-"""More than was asked for in the very thing that was made: a tag, another priority, a column, a number that became a text."""
+"""More than was asked for in the very thing that was made: a tag, another priority, a column, a number that
+became a text."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ ROW = "INSERT INTO \"ticket\" VALUES({}, '{}', '{}', {}, {});\n"
 LEDGER = '2025-01-01 open Assets:Cash\n2025-02-01 * "Shop" "Bread"\n  Expenses:Food  4 USD\n  Assets:Cash\n'
 NOTE = "created: 20261122081519669\ntitle: {}\n{}type: text/plain\n\n{}\n"
 OPEN = ".applications/draw/open document.drawio"
-DIAGRAM = '<mxfile><diagram name="{}"><mxGraphModel><root><mxCell id="0"/>{}</root></mxGraphModel></diagram></mxfile>'
+DIAGRAM = (
+    '<mxfile><diagram name="{}"><mxGraphModel><root><mxCell'
+    ' id="0"/>{}</root></mxGraphModel></diagram></mxfile>'
+)
 SHAPE = '<mxCell id="{}" value="{}" style="rounded=0" vertex="1" parent="1"/>'
 
 
@@ -85,8 +89,8 @@ def drawn(label: str, page: str = "Page-1") -> Trajectory:
             f"check_other_fields_empty(file_path='{DATABASE}', fields=['id', 'priority', 'summary'])",
             FIRST_LINES.format(
                 "summary",
-                f"check_record('{DATABASE}', {{'summary': summary, 'priority': 'minor', 'votes': '0'}}, 'ticket')"
-                f" and check_other_records_unchanged('{DATABASE}', added=1)",
+                f"check_record('{DATABASE}', {{'summary': summary, 'priority': 'minor', 'votes': '0'}},"
+                f" 'ticket') and check_other_records_unchanged('{DATABASE}', added=1)",
             ),
             "keywords was filled as well",
         ),

@@ -1,4 +1,5 @@
-"""Data of applications beside the work: other notes, other tables, settings. Nobody asked for a change of them, so none may pass."""
+"""Data of applications beside the work: other notes, other tables, settings. Nobody asked for a change of
+them, so none may pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Recorded keys wait for the place that they went to; those that do the same everywhere, and canvases, do not."""
+"""Recorded keys wait for the place that they went to; those that do the same everywhere, and canvases, do
+not."""
 
 from __future__ import annotations
 

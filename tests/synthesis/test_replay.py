@@ -190,7 +190,8 @@ async def test_a_replay_as_verified_has_no_side_effects(pool: Verified) -> None:
 async def test_work_of_an_instance_that_nobody_recorded_is_no_side_effect_either(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
-    """In most worlds a performance is made from recordings of others: what it changes is its work all the same."""
+    """In most worlds a performance is made from recordings of others: what it changes is its work all the
+    same."""
     world = World(TestModels(APPLICATIONS), shared_sandbox, APPLICATIONS)
     done = await world.verify("simulated_notes.copy_note", "simulated_notes.paste_note")
     verified = {name: item.verified for name, item in done.items() if item.verified}

@@ -1,4 +1,5 @@
-"""What a writer is shown: records as wholes, origins of new content, counts, and what the screen shows anew."""
+"""What a writer is shown: records as wholes, origins of new content, counts, and what the screen shows
+anew."""
 
 import json
 

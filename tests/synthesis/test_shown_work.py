@@ -1,4 +1,5 @@
-"""Work that is only shown: drawings that were opened, rows that were copied, and data that is to stay as it was."""
+"""Work that is only shown: drawings that were opened, rows that were copied, and data that is to stay as it
+was."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""Sessions of models, written by hand with the habits of real ones, through the whole chain and again from the ledger alone."""
+"""Sessions of models, written by hand with the habits of real ones, through the whole chain and again from
+the ledger alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A model writes a kind of world: what is missing or wrong is told to it, and only what passes everything is taken."""
+"""A model writes a kind of world: what is missing or wrong is told to it, and only what passes everything is
+taken."""
 
 from __future__ import annotations
 
@@ -106,7 +107,10 @@ def test_the_command_stores_what_a_talkative_model_wrote_and_seeds_draw_from_it(
         asked.append(call.turns[-1])
         if len(asked) == 1:
             given = reply(BAKERY, without=("notes.packing.title",))
-            return f"Here is your world!\n\n```json\n{json.dumps(given, indent=1)}\n```\nLet me know if you need more."
+            return (
+                f"Here is your world!\n\n```json\n{json.dumps(given, indent=1)}\n```\nLet me know if you need"
+                " more."
+            )
         return 'Sorry, I forgot one.\n{"places": [{"name": "notes.packing.title", "value": "Cart list"}]}'
 
     with (
@@ -121,7 +125,10 @@ def test_the_command_stores_what_a_talkative_model_wrote_and_seeds_draw_from_it(
                 "--about=a water mill",
                 f"--data={tmp_path}",
                 f"--catalog={tmp_path / 'catalog'}",
-                f"--set=models.default={{provider: openai, model: m, base_url: '{server.url}', api_key_variable: TEST_KEY}}",
+                (
+                    f"--set=models.default={{provider: openai, model: m, base_url: '{server.url}',"
+                    " api_key_variable: TEST_KEY}"
+                ),
             ]
         )
     shown = capsys.readouterr()

@@ -119,7 +119,10 @@ async def test_a_subtask_whose_second_writer_finds_nothing_right_is_rejected(
     right = TestModels(NOTES)
     known = (await world(shared_sandbox, right, VerificationSettings()).verify(WRITE))[WRITE].verified
     assert known is not None
-    bad = "def evaluate_agent_task_completion(text: str, text_path: str):\n    return EvalResult(True, text + text_path, 1.0)\n"
+    bad = (
+        "def evaluate_agent_task_completion(text: str, text_path: str):\n    return EvalResult(True, text +"
+        " text_path, 1.0)\n"
+    )
     sources = [known.function.source, bad, f"{bad}#\n", f"{bad}##\n"]
     scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=source) for source in sources]}
     settings = VerificationSettings(writers=2, rounds=1, functions_per_round=3)

@@ -1,4 +1,5 @@
-"""Every public function of graph mathematics and scoring shows an example, and is held against an oracle or a rule."""
+"""Every public function of graph mathematics and scoring shows an example, and is held against an oracle or a
+rule."""
 
 from __future__ import annotations
 

@@ -39,7 +39,8 @@ def test_a_capability_says_which_of_its_levels_are_absent() -> None:
     (absent,) = [gap for gap in gaps_of({SMALL: 10}, [PLANNING]) if gap.name == "Planning"]
     assert (
         str(absent)
-        == "none; it takes tasks that are hard in dependency and hard in branch, and none is hard in dependency or hard in branch"
+        == "none; it takes tasks that are hard in dependency and hard in branch, and none is hard in"
+        " dependency or hard in branch"
     )
     deep, wide = (9, 10, 4, 5, 2), (3, 6, 4, 2, 5)
     (apart,) = [gap for gap in gaps_of({deep: 5, wide: 5}, [PLANNING]) if gap.name == "Planning"]

@@ -237,7 +237,10 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
         ({"nodes": ["a"], "edges": {"\ud800": ["a"]}}, "holds '\\\\ud800', which cannot be printed"),
         (
             {"nodes": ["a", None], "edges": [["a", 1.5], 3]},
-            "`edges\\[0\\].consumer` is a number; .*`edges\\[1\\]` has not two ends: 3; .*`nodes\\[1\\]` is null",
+            (
+                "`edges\\[0\\].consumer` is a number; .*`edges\\[1\\]` has not two ends: 3; .*`nodes\\[1\\]`"
+                " is null"
+            ),
         ),
         ({"nodes": [[]] * 5}, "`nodes\\[2\\]` is a list; .* There are 2 more faults."),
         (

@@ -41,7 +41,9 @@ OSWORLD_LISTS = {
 OSWORLD_INFEASIBLE = {**OSWORLD, "id": "infeasible-1", "evaluator": {"func": "infeasible"}}
 
 CRAB = {
-    "description": "Find the city of postal code 44145 in Germany and write it to /home/crab/Desktop/target.opt.",
+    "description": (
+        "Find the city of postal code 44145 in Germany and write it to /home/crab/Desktop/target.opt."
+    ),
     "tasks": [
         {
             "task": "51b2463c-9904",

@@ -139,7 +139,9 @@ def test_an_export_says_what_was_left_out_and_what_was_compared(run: Run, tmp_pa
 def test_the_shell_answers_statements_and_its_own_commands(run: Run) -> None:
     result = run(
         "sql",
-        text="SELECT count(*) AS n\nFROM tasks;\n.tables\n.columns intents\n.run funnel\nSELECT bad;\n.quit\n",
+        text=(
+            "SELECT count(*) AS n\nFROM tasks;\n.tables\n.columns intents\n.run funnel\nSELECT bad;\n.quit\n"
+        ),
     )
 
     assert result.exit_code == 0
@@ -169,7 +171,7 @@ def test_a_version_is_published_tagged_and_cleaned(run: Run) -> None:
     assert "published imported" in run("publish", "imported", "--description", "by hand").stdout
     assert run("publish", "imported").exit_code != 0
     assert run("versions", "tag", "stable", "imported").exit_code == 0
-    (first, second) = json.loads(run("versions", "--json").stdout)
+    first, second = json.loads(run("versions", "--json").stdout)
     assert (first["name"], second["name"], second["tags"]) == ("v1", "imported", ["stable"])
     assert run("sql", "SELECT count(*) AS n FROM tasks", "--version", "stable", "--json").exit_code == 0
     assert "versions: v1" in run("versions", "clean", "--keep", "1").stdout

@@ -207,7 +207,7 @@ def test_omnibench_files_hold_exactly_the_fields_of_the_paper(sampled: Warehouse
         return set(json.loads(next((tmp_path / "out" / kind).glob("*.json")).read_text()))
 
     assert fields("subtasks") == {
-        "id", "instruction_template", "application", "available_parameters", "OS", "input_resources", "output_resources"
+        "id", "instruction_template", "application", "available_parameters", "OS", "input_resources", "output_resources"  # noqa: E501
     }  # fmt: skip
     assert fields("trajectories") == {"trajectory_id", "instruction", "observations", "actions", "subtask_id"}
     assert fields("tasks") == {"task_instruction", "dag", "task_intent", "successful_topo"}

@@ -1,4 +1,5 @@
-"""Broken and hostile collections: every importer says what is wrong, or reads what is right, and never fails otherwise."""
+"""Broken and hostile collections: every importer says what is wrong, or reads what is right, and never fails
+otherwise."""
 
 from __future__ import annotations
 

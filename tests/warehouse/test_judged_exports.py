@@ -1,4 +1,5 @@
-"""Exports that are judged elsewhere by the files in a home folder: Harbor, CUA-Gym, rows for reinforcement learning."""
+"""Exports that are judged elsewhere by the files in a home folder: Harbor, CUA-Gym, rows for reinforcement
+learning."""
 
 from __future__ import annotations
 
@@ -167,12 +168,16 @@ def test_what_cannot_be_judged_by_files_at_the_end_is_refused(
 @pytest.mark.parametrize(
     "body",
     [
-        "    rows = [(check_file_exists(csv_path), 'no'), (check_window('W'), 'not in front'), (not check_window('V'), 'x')]\n"
-        "    wrong = [text for holds, text in rows if not holds]\n"
-        "    return EvalResult(not wrong, str(wrong), 1.0)\n",
-        "    if check_text_exists('Error') or not check_window('W') or not check_file_exists(csv_path):\n"
-        "        return EvalResult(False, 'no', 0.0)\n"
-        "    return EvalResult(True, '', 1.0)\n",
+        (
+            "    rows = [(check_file_exists(csv_path), 'no'), (check_window('W'), 'not in front'), (not"
+            " check_window('V'), 'x')]\n    wrong = [text for holds, text in rows if not holds]\n    return"
+            " EvalResult(not wrong, str(wrong), 1.0)\n"
+        ),
+        (
+            "    if check_text_exists('Error') or not check_window('W') or not check_file_exists(csv_path):\n"
+            "        return EvalResult(False, 'no', 0.0)\n"
+            "    return EvalResult(True, '', 1.0)\n"
+        ),
         "    return EvalResult(check_window('W') and check_file_exists(csv_path), '', 1.0)\n",
         "    return check_file_exists(csv_path) and not check_text_exists('Error')\n",
     ],

@@ -134,7 +134,8 @@ def test_likeness_is_looked_for_again_in_sets_that_were_not_compared() -> None:
 
 
 def taken_out(sets: Mapping[SplitName, list[Task]], lines: Sequence[str]) -> set[str]:
-    """By the definition, task by task: those like a line, then those of a larger set like one of a smaller."""
+    """By the definition, task by task: those like a line, then those of a larger set like one of a
+    smaller."""
     gone = {
         task.task_id
         for members in sets.values()

@@ -1,4 +1,5 @@
-"""What goes out to OSWorld: conditions it can judge at the end, and a configuration that starts the applications."""
+"""What goes out to OSWorld: conditions it can judge at the end, and a configuration that starts the
+applications."""
 
 from __future__ import annotations
 
@@ -92,7 +93,10 @@ def test_contents_are_compared_as_the_check_does(tmp_path: Path, text: str, foun
         ("    if not check_file_exists(''):\n        return EvalResult(False, '', 0)\n", "no path"),
         ("    if not check_file_contains(a, ''):\n        return EvalResult(False, '', 0)\n", "no text"),
         (
-            "    if not check_file_exists(a) and not check_file_exists(b):\n        return EvalResult(False, '', 0)\n",
+            (
+                "    if not check_file_exists(a) and not check_file_exists(b):\n        return"
+                " EvalResult(False, '', 0)\n"
+            ),
             "conjunction",
         ),
     ],

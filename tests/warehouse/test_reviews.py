@@ -139,7 +139,8 @@ def test_the_textbook_case_of_cohens_kappa(warehouse: Warehouse) -> None:
     row = acceptance(warehouse)["p0 and p1", "Cohen's kappa"]
     assert row["value"] == pytest.approx(0.4)
     assert (row["count"], row["total"]) == (35, 50)
-    # The large-sample error of this table is 0.127 (Fleiss, Cohen and Everitt 1969): the jackknife is near it.
+    # The large-sample error of this table is 0.127 (Fleiss, Cohen and Everitt 1969): the jackknife is near
+    # it.
     assert row["low"] == pytest.approx(0.4 - 1.96 * 0.127, abs=0.02)
     assert row["high"] == pytest.approx(0.4 + 1.96 * 0.127, abs=0.02)
 

@@ -38,13 +38,19 @@ CHANGES: dict[str, Record] = {
     "graph": changed_task(
         graph=one(Task).graph.model_copy(update={"edges": ()})  # type: ignore[attr-defined]
     ),
-    "function": one(EvaluationFunction, subtask_id="notes.create").model_copy(
-        update={
-            "source": "def evaluate_agent_task_completion(csv_path):\n    return check_file_exists(csv_path)\n"
-        }
+    "function": (
+        one(EvaluationFunction, subtask_id="notes.create").model_copy(
+            update={
+                "source": (
+                    "def evaluate_agent_task_completion(csv_path):\n    return check_file_exists(csv_path)\n"
+                )
+            }
+        )
     ),
-    "fixture": one(Application, name="sheets").model_copy(
-        update={"fixtures": (Fixture(category="csv_path", value="Documents/start.csv", content="y"),)}
+    "fixture": (
+        one(Application, name="sheets").model_copy(
+            update={"fixtures": (Fixture(category="csv_path", value="Documents/start.csv", content="y"),)}
+        )
     ),
 }
 

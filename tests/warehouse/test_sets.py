@@ -38,7 +38,8 @@ def _task(number: int, application: str, value: str) -> Task:
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory, empty_template: Path) -> Iterator[Warehouse]:
-    """300 tasks of three applications: five tasks share each template and intent, every task has its own value."""
+    """300 tasks of three applications: five tasks share each template and intent, every task has its own
+    value."""
     place = tmp_path_factory.mktemp("sets") / "warehouse"
     shutil.copytree(empty_template, place)
     with Warehouse(place) as writer:

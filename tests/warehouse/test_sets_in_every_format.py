@@ -1,4 +1,5 @@
-"""Every format with every way to ask for sets: the export says which task is in which, and each of its files can be read."""
+"""Every format with every way to ask for sets: the export says which task is in which, and each of its files
+can be read."""
 
 from __future__ import annotations
 

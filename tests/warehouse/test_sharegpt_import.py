@@ -1,4 +1,5 @@
-"""Conversations come back as demonstrations: every picture, point and thought; what is no action of ours stays a task."""
+"""Conversations come back as demonstrations: every picture, point and thought; what is no action of ours
+stays a task."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ from tests.warehouse.samples import records
 
 @pytest.fixture
 def slipped(tmp_path: Path) -> Iterator[Warehouse]:
-    """The samples, in which the first step of every longer recording is a slip and the second takes it back."""
+    """The samples, in which the first step of every longer recording is a slip and the second takes it
+    back."""
     with Warehouse(tmp_path / "warehouse") as store:
         store.write([_with_slip(item) if isinstance(item, Trajectory) else item for item in records()])
         yield store

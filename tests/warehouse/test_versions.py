@@ -1,4 +1,5 @@
-"""Differences between versions: what is there, what is new, and a query that fails is no difference of nought."""
+"""Differences between versions: what is there, what is new, and a query that fails is no difference of
+nought."""
 
 from __future__ import annotations
 

@@ -12,9 +12,10 @@ from taskloom.warehouse.exporting.exported_actions import call_text, image_size
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 
 SYSTEM: Final = (
-    "You operate a computer. You see the screen, think, and answer with one action; with the last one, add finish()."
-    " Points are {coordinates}. Actions: click_input(point, button, double), wheel_mouse_input(point, wheel_distance),"
-    " keyboard_input(point, keys), drag_input(path), wait(seconds), finish()."
+    "You operate a computer. You see the screen, think, and answer with one action; with the last one, add"
+    " finish(). Points are {coordinates}. Actions: click_input(point, button, double),"
+    " wheel_mouse_input(point, wheel_distance), keyboard_input(point, keys), drag_input(path), wait(seconds),"
+    " finish()."
 )
 """What the agent is told about its actions."""
 COORDINATES: Final = {
@@ -68,8 +69,8 @@ def system_text(options: ExportOptions) -> str:
 def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:
     """Dialogues of all recordings that belong to the selected tasks, by id.
 
-    With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful replays of
-    whole tasks under the task's instruction.
+    With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful
+    replays of whole tasks under the task's instruction.
     """
     for trajectory, instruction, split in recordings(source, options):
         if options.granularity == "trajectory":
@@ -102,7 +103,8 @@ def recordings(source: ExportSource, options: ExportOptions) -> Iterator[tuple[T
 
 
 def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOptions) -> str:
-    """What the agent answers at a step: its thought, then one action; the last one is followed by `finish()`."""
+    """What the agent answers at a step: its thought, then one action; the last one is followed by
+    `finish()`."""
     size = image_size(step.observation_screenshot.png)
     lines = [f"Thought: {step.thought}"] if step.thought else []
     lines.append(f"Action: {call_text(step, size, options.coordinates)}")

@@ -1,7 +1,7 @@
 """Writes exports: complete or absent, with a manifest, the same bytes for the same data and selection.
 
-A format is a module in `exports/` with one function, `write(source, folder, options) -> ExportOutcome`. It writes into
-a folder aside; here the manifest is added and the folder moved to its place.
+A format is a module in `exports/` with one function, `write(source, folder, options) -> ExportOutcome`. It
+writes into a folder aside; here the manifest is added and the folder moved to its place.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class ExportOptions(Record):
     instruction_level: Literal["high", "low"] = "low"
     """Instruction given in fine-tuning records: the task's or the subtask's."""
     image_urls: str = Field(default="data", pattern="^(data|https?://.+)$")
-    """Addresses of pictures in OpenAI's records: `data`, or the prefix under which you serve the export's folder."""
+    """Addresses of pictures in OpenAI's records: `data`, or the prefix under which you serve the export's
+    folder."""
     licence: str = "apache-2.0"
     """Licence named on the dataset card."""
 
@@ -154,7 +155,8 @@ class ExportSource:
 
     @cached_property
     def split_of_subtask(self) -> dict[str, SplitName]:
-        """The set of each subtask's own records; `train` where subtasks may be shared and training tasks hold it."""
+        """The set of each subtask's own records; `train` where subtasks may be shared and training tasks hold
+        it."""
         found: dict[str, set[SplitName]] = {}
         for split, names in self._by_set():
             for start in range(0, len(names), _ROWS):
@@ -198,7 +200,8 @@ class ExportSource:
         return WorldlyApplications(self.applications, (), known=known)
 
     def applications_in(self, world: str) -> Mapping[str, Application] | None:
-        """Applications by name with the data of a world: as the dataset keeps it, else as this taskloom draws it.
+        """Applications by name with the data of a world: as the dataset keeps it, else as this taskloom draws
+        it.
 
         None where neither knows the world.
         """
@@ -241,7 +244,8 @@ class ExportSource:
                 yield task, found[task.task_id]
 
     def trajectory(self, trajectory_id: str, pictures: bool = True) -> Trajectory | None:
-        """The trajectory with this id, with its pictures unless they are not wanted; None where it is not stored."""
+        """The trajectory with this id, with its pictures unless they are not wanted; None where it is not
+        stored."""
         found = self.warehouse.read(
             Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures
         )
@@ -271,13 +275,14 @@ def export(
 ) -> Manifest:
     """Export the selected tasks to `folder`, which must not exist yet.
 
-    With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or instruction,
-    but for what they may share; `sets.json` says which task is in which, `left_out.jsonl` which is in none and why.
-    Tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The manifest carries the leakage report.
+    With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or
+    instruction, but for what they may share; `sets.json` says which task is in which, `left_out.jsonl` which
+    is in none and why. Tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The
+    manifest carries the leakage report.
 
     Raises:
-        ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a set would be empty, or the folder cannot be written;
-            nothing is left behind.
+        ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a
+            set would be empty, or the folder cannot be written; nothing is left behind.
         UnknownFormatError: no such format.
         SelectionInvalidError: the selection names unknown things.
     """
@@ -355,7 +360,10 @@ def _nothing(format_name: str, tasks: int, refused: Sequence[Refused]) -> str:
         "; ".join(f"{count} × {reason}" for reason, count in reasons)
         or "they have no recording that it could use"
     )
-    return f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was written."
+    return (
+        f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was"
+        " written."
+    )
 
 
 def _quality(function: EvaluationFunction) -> tuple[float, float, str]:

@@ -1,4 +1,5 @@
-"""Records in the fields of Appendix C: subtasks (C.1), trajectories (C.2), evaluation functions (C.3), tasks (C.4), task trajectories (C.5)."""
+"""Records in the fields of Appendix C: subtasks (C.1), trajectories (C.2), evaluation functions (C.3), tasks
+(C.4), task trajectories (C.5)."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ def trajectory_fields(trajectory: Trajectory, folder: Path) -> dict[str, object]
 
 
 def task_fields(task: Task) -> dict[str, object]:
-    """A task's metadata as the paper prints it (C.4): its edges as an adjacency dict, its successful orders listed."""
+    """A task's metadata as the paper prints it (C.4): its edges as an adjacency dict, its successful orders
+    listed."""
     names = node_names(task)
     edges: dict[str, list[str]] = {name: [] for name in names.values()}
     for producer, consumer in task.graph.pairs:

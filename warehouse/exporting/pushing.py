@@ -1,4 +1,5 @@
-"""A dataset in a local folder laid out as the Hub has it: `<hub>/datasets/<owner>/<name>`, replaced as a whole by each push."""
+"""A dataset in a local folder laid out as the Hub has it: `<hub>/datasets/<owner>/<name>`, replaced as a
+whole by each push."""
 
 from __future__ import annotations
 
@@ -36,11 +37,13 @@ def push(
     A dataset that was pushed before is replaced once the new one is complete; until then it stays as it is.
 
     Raises:
-        ExportRefusedError: no name that the Hub takes, the folder holds something else, or the export is refused.
+        ExportRefusedError: no name that the Hub takes, the folder holds something else, or the export is
+            refused.
     """
     if not _NAME.fullmatch(name):
         raise ExportRefusedError(
-            f"{name!r} is no name of a dataset: it has the form owner/name, with letters, digits and . _ - between them."
+            f"{name!r} is no name of a dataset: it has the form owner/name, with letters, digits and . _ -"
+            " between them."
         )
     folder = hub.absolute() / "datasets" / name
     if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():

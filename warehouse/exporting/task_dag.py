@@ -1,8 +1,9 @@
-"""The files that the authors' published evaluator loads: `TaskDAG(json_path, subtask_eval_func_dir, subtask_list)`.
+"""The files that the authors' published evaluator loads: `TaskDAG(json_path, subtask_eval_func_dir,
+subtask_list)`.
 
-It takes one JSON file per task, one list of all subtasks, and `<node>.txt` with the evaluation function of every node;
-it calls the function with the `available_parameters` of the node, so a node stands for a subtask with its values here,
-not for a template.
+It takes one JSON file per task, one list of all subtasks, and `<node>.txt` with the evaluation function of
+every node; it calls the function with the `available_parameters` of the node, so a node stands for a subtask
+with its values here, not for a template.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """ATIF, the Agent Trajectory Interchange Format: `<set>/<recording>/trajectory.json`, its pictures beside it.
 
-The first step is the user's: the instruction and the first screen. Every further one is the agent's: its thought, the
-action as a tool call with points on the screen, and the screen that came of it as the observation.
+The first step is the user's: the instruction and the first screen. Every further one is the agent's: its
+thought, the action as a tool call with points on the screen, and the screen that came of it as the
+observation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""CRAB: imported tasks given back in their own files. Other tasks are refused: CRAB's subtasks are its own programs."""
+"""CRAB: imported tasks given back in their own files. Other tasks are refused: CRAB's subtasks are its own
+programs."""
 
 from __future__ import annotations
 

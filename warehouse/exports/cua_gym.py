@@ -110,7 +110,10 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         counts=dict(counts) if everything else {},
         refused=tuple(refused),
         notes=(
-            "The machine image needs taskloom for reward.py, and each application under /home/user/applications.",
+            (
+                "The machine image needs taskloom for reward.py, and each application under"
+                " /home/user/applications."
+            ),
         ),
     )
 
@@ -173,7 +176,10 @@ def card_of(sets: list[str]) -> str:
         f"  - split: {name or 'train'}\n    path: data/tasks{'_' if name else ''}{name}.parquet\n"
         for name in sets
     )
-    return f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n\n# Tasks in the layout of CUA-Gym\n"
+    return (
+        f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n\n# Tasks in the layout of"
+        " CUA-Gym\n"
+    )
 
 
 def _statistics(rows: list[dict[str, object]]) -> dict[str, object]:

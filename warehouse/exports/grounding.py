@@ -1,7 +1,8 @@
-"""Grounding data as LLaVA and Qwen-VL read them: a picture, the words for a place on it, and its point and box.
+"""Grounding data as LLaVA and Qwen-VL read them: a picture, the words for a place on it, and its point and
+box.
 
-`<set>.json` with one record for each click on a known control, and `images/`. The answer is the point in the coordinates asked
-for; `point` and `bbox` repeat it as numbers, with the box of the control.
+`<set>.json` with one record for each click on a known control, and `images/`. The answer is the point in the
+coordinates asked for; `point` and `bbox` repeat it as numbers, with the box of the control.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def _record(name: str, step: TrajectoryStep, folder: Path, options: ExportOption
         scaled((left, top), size, options.coordinates),
         scaled((right - 1, bottom - 1), size, options.coordinates),
     )
-    asked = f"Where do you click to {without_marks(in_words(step))}? Answer with the point [x, y] in {_UNITS[options.coordinates]}."
+    asked = (
+        f"Where do you click to {without_marks(in_words(step))}? Answer with the point [x, y] in"
+        f" {_UNITS[options.coordinates]}."
+    )
     return {
         "id": name,
         "image": write_picture(folder, step.observation_screenshot),

@@ -1,8 +1,9 @@
 """Harbor task packages: a folder per task with `task.toml`, `instruction.md`, `environment/` and `tests/`.
 
-Where sets were asked for, each set is a folder of packages. The environment is a Dockerfile that installs taskloom (build
-argument `TASKLOOM`: a requirement or the address of a wheel) and the applications, and a program that brings the container
-to the start of the task. `tests/test.sh` runs `taskloom judge` on the home folder and writes `reward.json`.
+Where sets were asked for, each set is a folder of packages. The environment is a Dockerfile that installs
+taskloom (build argument `TASKLOOM`: a requirement or the address of a wheel) and the applications, and a
+program that brings the container to the start of the task. `tests/test.sh` runs `taskloom judge` on the home
+folder and writes `reward.json`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ RUN mkdir -p /home/user /var/lib/taskloom && ln -s /opt/taskloom/applications /h
 COPY start.py /opt/task/start.py
 WORKDIR /home/user
 ENTRYPOINT ["xvfb-run", "--server-num=0", "--server-args=-screen 0 1280x720x24", "python3", "/opt/task/start.py"]
-"""
+"""  # noqa: E501
 _TEST: Final = f"""\
 #!/bin/bash
 # Writes the reward (1 when every subtask is done) and the coverage; ends with 0 whatever the reward is.

@@ -1,4 +1,5 @@
-"""A dataset folder for Hugging Face: Parquet with native nested types, embedded images, sets, and a dataset card.
+"""A dataset folder for Hugging Face: Parquet with native nested types, embedded images, sets, and a dataset
+card.
 
 Configurations: `tasks`, `subtasks`, `evaluation_functions` and `trajectory_steps` (one row per step, with its
 screenshot). `datasets.load_dataset(folder, "tasks")` reads it.

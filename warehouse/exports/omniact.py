@@ -1,7 +1,8 @@
 """OmniACT: per screen a task text, the PyAutoGUI script that does it, and the boxes of the screen's controls.
 
 One directory per example under `data/` with `screen.png`, `boxes.json` and `task.txt` (two lines: `Task:` and
-`Output Script:`), and one JSON per set that lists the paths. A step is an example, for an OmniACT task is done on one
+`Output Script:`), and one JSON per set that lists the paths. A step is an example, for an OmniACT task is
+done on one
 screen: its text says the action in words. Steps that need no script (waiting) are left out.
 """
 

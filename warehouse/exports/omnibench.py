@@ -1,11 +1,12 @@
 """The paper's own formats (App. C), one file per item, with its field names and no others.
 
-`subtasks/<id>.json` (C.1), `trajectories/<id>.json` (C.2), `evaluations/<subtask>.py` (C.3), `tasks/<id>.json` (C.4),
-`task_trajectories/<id>.json` (C.5), `images/<hash>.png`. The nodes of a graph are subtask ids; a subtask that stands
-twice in one task, with different parameters, has its instance id there instead. What the paper's fields cannot hold
-(which parameters a node is bound to, which resource an edge carries) stands in `bindings.jsonl`, one task per line,
-and in `templates.jsonl`, one subtask per line; the import reads both where they are present. `task_dag/` holds the tasks
-as the authors' own evaluator loads them: `tasks/`, `subtasks.json` and `evaluations/<node>.txt`.
+`subtasks/<id>.json` (C.1), `trajectories/<id>.json` (C.2), `evaluations/<subtask>.py` (C.3),
+`tasks/<id>.json` (C.4), `task_trajectories/<id>.json` (C.5), `images/<hash>.png`. The nodes of a graph are
+subtask ids; a subtask that stands twice in one task, with different parameters, has its instance id there
+instead. What the paper's fields cannot hold (which parameters a node is bound to, which resource an edge
+carries) stands in `bindings.jsonl`, one task per line, and in `templates.jsonl`, one subtask per line; the
+import reads both where they are present. `task_dag/` holds the tasks as the authors' own evaluator loads
+them: `tasks/`, `subtasks.json` and `evaluations/<node>.txt`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Fine-tuning records in the chat format of OpenAI: `<set>.jsonl` with messages.
 
-Pictures stand in the records as `data:` URLs, or as addresses under a prefix of yours with the files in `images/`.
-The records keep OpenAI's published rules for fine-tuning with pictures: `system`, `user` and `assistant` messages, the last
-one from the assistant, pictures only from the user, at most ten of them and 10 MB each, RGB or RGBA, PNG; at most
-50,000 records and 512 MB a file, beyond which further files begin. A slip made on purpose has `weight` 0, which leaves it out of
-the loss; records of single steps leave it out altogether. `index.jsonl` says which recording each record is
-from, because records may have no other fields than `messages`.
+Pictures stand in the records as `data:` URLs, or as addresses under a prefix of yours with the files in
+`images/`. The records keep OpenAI's published rules for fine-tuning with pictures: `system`, `user` and
+`assistant` messages, the last one from the assistant, pictures only from the user, at most ten of them and 10
+MB each, RGB or RGBA, PNG; at most 50,000 records and 512 MB a file, beyond which further files begin. A slip
+made on purpose has `weight` 0, which leaves it out of the loss; records of single steps leave it out
+altogether. `index.jsonl` says which recording each record is from, because records may have no other fields
+than `messages`.
 """
 
 from __future__ import annotations

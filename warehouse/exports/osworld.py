@@ -1,11 +1,13 @@
-"""OSWorld: `examples/<domain>/<id>.json` per task, and `test_all.json` with the names of every domain's files.
+"""OSWorld: `examples/<domain>/<id>.json` per task, and `test_all.json` with the names of every domain's
+files.
 
-Where sets were asked for, `test_train.json`, `test_validation.json` and `test_test.json` list each, as OSWorld's
-`--test_all_meta_path` reads them.
+Where sets were asked for, `test_train.json`, `test_validation.json` and `test_test.json` list each, as
+OSWorld's `--test_all_meta_path` reads them.
 
-A task whose evaluation functions can be said with OSWorld's getters and metrics goes out so, and needs nothing on the
-machine. One that files alone can judge goes out with `taskloom judge` as its evaluator, and needs taskloom there. The
-others are refused with both reasons. Tasks that were imported from OSWorld go out as they came in.
+A task whose evaluation functions can be said with OSWorld's getters and metrics goes out so, and needs
+nothing on the machine. One that files alone can judge goes out with `taskloom judge` as its evaluator, and
+needs taskloom there. The others are refused with both reasons. Tasks that were imported from OSWorld go out
+as they came in.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write every task that OSWorld's format can say, and one list of them by domain; the others are refused, each with the reason.
+    """Write every task that OSWorld's format can say, and one list of them by domain; the others are refused,
+    each with the reason.
 
     Raises:
         ExportRefusedError: it can say none of them.
@@ -75,7 +78,10 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         counts={"tasks": sum(len(stems) for stems in everything.values())},
         refused=tuple(refused),
         notes=(
-            f"Own tasks assume a machine image on which each application is installed under {HOME}/applications.",
+            (
+                "Own tasks assume a machine image on which each application is installed under"
+                f" {HOME}/applications."
+            ),
             *(
                 [f"{judged} of them are judged by `taskloom judge`, which the image must have."]
                 if judged
@@ -149,8 +155,8 @@ def _conditions(task: Task, source: ExportSource) -> list[Condition]:
         for other in task.graph.nodes:
             if other.instance_id not in (node.instance_id, *before) and _undoes(other, node, own):
                 raise InexpressibleError(
-                    f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and OSWorld"
-                    " looks only at the end"
+                    f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and"
+                    " OSWorld looks only at the end"
                 )
         found += [condition for condition in own if condition not in found]
     return found

@@ -1,8 +1,8 @@
 """Preference pairs: at one screen, the answer of an accepted trajectory over that of a rejected one.
 
-A rejected trajectory is one whose round of cross-verification was not accepted because its evaluation failed. It is
-paired with an accepted trajectory of the same instance at the first step at which both saw the same screen and acted
-differently. Rejected trajectories without such a step are listed as refused.
+A rejected trajectory is one whose round of cross-verification was not accepted because its evaluation failed.
+It is paired with an accepted trajectory of the same instance at the first step at which both saw the same
+screen and acted differently. Rejected trajectories without such a step are listed as refused.
 """
 
 from __future__ import annotations

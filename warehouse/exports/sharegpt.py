@@ -1,8 +1,11 @@
-"""Fine-tuning records in the ShareGPT format: `<set>.json` with conversations, `images/`, and `dataset_info.json`.
+"""Fine-tuning records in the ShareGPT format: `<set>.json` with conversations, `images/`, and
+`dataset_info.json`.
 
-LLaMA-Factory reads the folder as it is (`dataset_dir`), with the datasets `taskloom_<set>`; `image` is always a list, in
-the order of the `<image>` marks. A slip made on purpose has `train: false`: axolotl leaves it out of the loss with
-`message_field_training: train`. For trainers that know no such field export single steps, where slips are left out.
+LLaMA-Factory reads the folder as it is (`dataset_dir`), with the datasets `taskloom_<set>`; `image` is always
+a list, in the order of the `<image>` marks. A slip made on purpose has `train: false`: axolotl leaves it out
+of the loss with
+`message_field_training: train`. For trainers that know no such field export single steps, where slips are
+    left out.
 """
 
 from __future__ import annotations

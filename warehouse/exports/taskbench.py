@@ -1,4 +1,5 @@
-"""TaskBench: imported tasks given back in their own files. Other tasks are refused: their nodes are no tool calls."""
+"""TaskBench: imported tasks given back in their own files. Other tasks are refused: their nodes are no tool
+calls."""
 
 from __future__ import annotations
 

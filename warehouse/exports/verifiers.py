@@ -1,7 +1,9 @@
-"""Rows for reinforcement learning (verifiers, TRL): `<set>.jsonl` with prompt and what judges the result, a task a line.
+"""Rows for reinforcement learning (verifiers, TRL): `<set>.jsonl` with prompt and what judges the result, a
+task a line.
 
-`prompt` is a chat, `answer` is empty because the state is judged, and `info` is a JSON text with the judging sheet
-(`taskloom judge`, `taskloom.evaluators_api.judging_folders.judge_home`), the levels and the applications.
+`prompt` is a chat, `answer` is empty because the state is judged, and `info` is a JSON text with the judging
+sheet (`taskloom judge`, `taskloom.evaluators_api.judging_folders.judge_home`), the levels and the
+applications.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
 from taskloom.warehouse.exporting.record_files import RecordFiles
 
-_SYSTEM: Final = "You operate a computer. Do what the user asks in the applications that are open; files are in your home folder."
+_SYSTEM: Final = (
+    "You operate a computer. Do what the user asks in the applications that are open; files are in your home"
+    " folder."
+)
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

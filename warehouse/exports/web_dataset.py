@@ -1,7 +1,8 @@
-"""WebDataset shards for training at scale: `<set>-00000.tar` with `<key>.png` and `<key>.json` for every step.
+"""WebDataset shards for training at scale: `<set>-00000.tar` with `<key>.png` and `<key>.json` for every
+step.
 
-The JSON holds the system text, what is asked and what should be answered. Shards hold a thousand steps; equal data give
-equal bytes.
+The JSON holds the system text, what is asked and what should be answered. Shards hold a thousand steps; equal
+data give equal bytes.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ from taskloom.warehouse.sets.wording import resembled, wordings_of
 from taskloom.warehouse.store import Warehouse
 
 Severity = Literal["error", "warning", "note"]
-"""How bad a finding is: an `error` makes a task unsolvable or ungradable, a `warning` doubtful, a `note` is unusual."""
+"""How bad a finding is: an `error` makes a task unsolvable or ungradable, a `warning` doubtful, a `note` is
+unusual."""
 _PLACEHOLDER: Final = re.compile(r"\{[a-z][a-z0-9_]*\}|<[a-z]+_[a-z_]+>|\$\{[^}]+\}")
 _GRADED_BY_VALUES: Final = ("crab", "omnibench")
 """Formats whose parameters are what an outcome is compared with; those of others merely describe."""
@@ -56,7 +57,8 @@ def audit_warehouse(warehouse: Warehouse, where: str = "") -> list[Finding]:
 
 
 def audit_reading(reading: ImportReading) -> list[Finding]:
-    """Findings in a collection that is not stored: the faults of its broken items, and those found in the others."""
+    """Findings in a collection that is not stored: the faults of its broken items, and those found in the
+    others."""
     broken = [
         Finding(
             file=fault.file,

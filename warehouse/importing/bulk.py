@@ -40,7 +40,8 @@ _CHECKS: Final = {
 
 
 def write_tasks(warehouse: Warehouse, tasks: Iterable[Task]) -> int:
-    """Store tasks from an iterator of any length in one commit, a batch in memory at a time; returns their number.
+    """Store tasks from an iterator of any length in one commit, a batch in memory at a time; returns their
+    number.
 
     Raises:
         RowInvalidError: a task that cannot be stored; nothing was.
@@ -54,8 +55,8 @@ def write_task_columns(warehouse: Warehouse, batches: Iterable[pa.RecordBatch | 
     Missing columns are NULL and read as their defaults. Rows whose id is stored already are left as they are.
 
     Raises:
-        RowInvalidError: an unknown column, a value of the wrong type, or a row that breaks a rule of tasks; the rule and
-            an id are named, and nothing was stored.
+        RowInvalidError: an unknown column, a value of the wrong type, or a row that breaks a rule of tasks;
+            the rule and an id are named, and nothing was stored.
     """
     given = 0
 

@@ -1,4 +1,5 @@
-"""Demonstrations from other collections as records: a task of one subtask, and its trajectory if there are pictures."""
+"""Demonstrations from other collections as records: a task of one subtask, and its trajectory if there are
+pictures."""
 
 from __future__ import annotations
 
@@ -120,8 +121,8 @@ def trajectories_of(
 ) -> Iterator[Trajectory]:
     """The trajectory of a demonstration.
 
-    There is none where a picture is absent, or where an action has no counterpart here (Back and Home of a phone, choosing
-    from a list without a place): nothing is made up, and the original keeps every step.
+    There is none where a picture is absent, or where an action has no counterpart here (Back and Home of a
+    phone, choosing from a list without a place): nothing is made up, and the original keeps every step.
     """
     whole = [(picture, done) for picture, done in steps if picture is not None and done is not None]
     if not whole or len(whole) != len(steps):
@@ -153,7 +154,8 @@ def trajectories_of(
 
 
 def understood(read: Callable[P, Demonstrated | None]) -> Callable[P, Demonstrated | None]:
-    """`read`, with None for values that no action can have, such as a point at infinity or a script nested too deeply."""
+    """`read`, with None for values that no action can have, such as a point at infinity or a script nested
+    too deeply."""
 
     @wraps(read)
     def reading(*args: P.args, **named: P.kwargs) -> Demonstrated | None:
@@ -166,7 +168,8 @@ def understood(read: Callable[P, Demonstrated | None]) -> Callable[P, Demonstrat
 
 
 def read_picture(root: Path, name: str) -> Picture | None:
-    """The picture `name` inside the folder `root`; None where it is absent, outside, unreadable, or no picture."""
+    """The picture `name` inside the folder `root`; None where it is absent, outside, unreadable, or no
+    picture."""
     try:
         target = (root / name).resolve()
         if not target.is_relative_to(root.resolve()) or not target.is_file():

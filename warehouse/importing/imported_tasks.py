@@ -36,8 +36,8 @@ def build_task(
 ) -> Task:
     """The task of an imported graph.
 
-    `other_applications` are those that its subtasks need beside their own, with their categories; they count for the
-    knowledge that the task takes.
+    `other_applications` are those that its subtasks need beside their own, with their categories; they count
+    for the knowledge that the task takes.
 
     Raises:
         ImportRefusedError: the graph is cyclic, names unknown nodes, or is too large for exact metrics.

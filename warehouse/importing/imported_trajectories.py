@@ -1,4 +1,5 @@
-"""Trajectories of App. C.2 and C.5 as records. They carry no evidence, so evaluation functions cannot run on them."""
+"""Trajectories of App. C.2 and C.5 as records. They carry no evidence, so evaluation functions cannot run on
+them."""
 
 from __future__ import annotations
 

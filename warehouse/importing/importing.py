@@ -78,8 +78,10 @@ def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> l
         good = sum(isinstance(item, Task) for item in reading.records)
         raise ImportRefusedError.listing(
             faults,
-            hint=f"{len(reading.broken)} items are broken. `--skip-broken` imports the {good} tasks that are in order"
-            " and records the others as rejections.",
+            hint=(
+                f"{len(reading.broken)} items are broken. `--skip-broken` imports the {good} tasks that are"
+                " in order and records the others as rejections."
+            ),
             code=reading.broken[0].code,
         )
     rejected = [record for item in reading.broken for record in item.records(format_name)]

@@ -28,8 +28,9 @@ def instructions_in(source: str) -> list[str]:
     """The instructions of a source.
 
     Args:
-        source: `FORMAT:PATH` for a collection in an import format; a table (Parquet, JSON, JSON Lines, CSV), with `:COLUMN`
-            behind it where its instructions have a name of their own; or a text file with an instruction per line.
+        source: `FORMAT:PATH` for a collection in an import format; a table (Parquet, JSON, JSON Lines, CSV),
+            with `:COLUMN` behind it where its instructions have a name of their own; or a text file with an
+            instruction per line.
 
     Raises:
         ImportRefusedError: it cannot be read, or has no instructions.
@@ -71,8 +72,8 @@ def _of_table(path: Path, column: str) -> list[str]:
         raise ImportRefusedError(
             str(path),
             "",
-            f"has no text under {wanted}; it has: {', '.join(seen) or 'nothing'}. Name the column of instructions behind"
-            f" the file, as in {path.name}:question",
+            f"has no text under {wanted}; it has: {', '.join(seen) or 'nothing'}. Name the column of"
+            f" instructions behind the file, as in {path.name}:question",
         )
     return found
 

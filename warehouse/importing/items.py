@@ -1,7 +1,7 @@
 """Items of foreign collections, checked one by one, so that all their faults are reported at once.
 
-One rule holds for every importer: an item that breaks its format is broken, whatever its file; without leave to skip
-broken items, nothing of the collection is stored.
+One rule holds for every importer: an item that breaks its format is broken, whatever its file; without leave
+to skip broken items, nothing of the collection is stored.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class BrokenItem:
     """The item itself; its text where it is not JSON."""
 
     def records(self, format_name: str) -> tuple[Rejection, ImportedItem]:
-        """The rejection, and the original under its own id, so that the corrected item can be imported later."""
+        """The rejection, and the original under its own id, so that the corrected item can be imported
+        later."""
         digest = hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:12]
         original = ImportedItem(
             item_id=f"rejected:{self.item_id}:{digest}",
@@ -207,7 +208,8 @@ def _read_item(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
 def unreadable(
     error: ImportRefusedError, place: str, text: str | None = None, kind: Kind = "task"
 ) -> BrokenItem:
-    """A file or line that cannot be read, as a broken item: the other files of its collection are read all the same."""
+    """A file or line that cannot be read, as a broken item: the other files of its collection are read all
+    the same."""
     return BrokenItem(place, kind, place, error.faults, error.code, text)
 
 

@@ -1,4 +1,5 @@
-"""Reads other people's JSON; refuses what is unreadable, ambiguous or nested too deeply, and names the place."""
+"""Reads other people's JSON; refuses what is unreadable, ambiguous or nested too deeply, and names the
+place."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     """The JSON value of a text.
 
     Raises:
-        ImportRefusedError: no JSON, a key that occurs twice in one object, a number such as NaN, half a character, or
-            nested too deeply.
+        ImportRefusedError: no JSON, a key that occurs twice in one object, a number such as NaN, half a
+            character, or nested too deeply.
     """
     try:
         value = strict_json(text)
@@ -79,7 +80,8 @@ def _nested(value: JsonValue) -> int:
 
 
 def _half_character(value: JsonValue) -> str:
-    """The first half of a pair of surrogates without its other half, as JSON writes it; empty where there is none."""
+    """The first half of a pair of surrogates without its other half, as JSON writes it; empty where there is
+    none."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

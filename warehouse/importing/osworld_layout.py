@@ -1,9 +1,10 @@
 """Collections laid out like OSWorld: `examples/<domain>/<id>.json`, one task a file.
 
 What OSWorld's own loader does without may be absent: `config`, `related_apps` and everything beside `id`,
-`instruction` and `evaluator`. Ids repeat between domains, so a task's id here is `<format>:<domain>/<id>`, where a
-domain may be several folders deep (`Windows/word`). `evaluator.func` may be one metric or a list with parallel lists
-of results and expectations. A task whose metric is `infeasible` is kept and marked so in `imported_items`.
+`instruction` and `evaluator`. Ids repeat between domains, so a task's id here is `<format>:<domain>/<id>`,
+where a domain may be several folders deep (`Windows/word`). `evaluator.func` may be one metric or a list with
+parallel lists of results and expectations. A task whose metric is `infeasible` is kept and marked so in
+`imported_items`.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def _records(item: Item, format_name: str, task_id: str, place: str) -> Iterator
 
 
 def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
-    """How a field contradicts the number of metrics that read it, None for one alone; empty where it does not."""
+    """How a field contradicts the number of metrics that read it, None for one alone; empty where it does
+    not."""
     if value is None or value in ({}, []):
         return ""
     if metrics is None:

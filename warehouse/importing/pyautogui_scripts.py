@@ -49,9 +49,11 @@ _KEYS: Final = {
 
 @understood
 def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | None:
-    """The single action that a script stands for; None if there is none, or several that are not one action here.
+    """The single action that a script stands for; None if there is none, or several that are not one action
+    here.
 
-    Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place before typing.
+    Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place before
+    typing.
 
     Args:
         script: the statements.
@@ -72,7 +74,8 @@ def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated |
 
 
 def _typed_into(found: Sequence[Demonstrated | None]) -> Demonstrated | None:
-    """Typing into a place that is clicked first, or typing in several pieces, as one action; None for anything else."""
+    """Typing into a place that is clicked first, or typing in several pieces, as one action; None for
+    anything else."""
     first = found[0] if found else None
     if first is None:
         return None

@@ -1,4 +1,5 @@
-"""TaskBench's resource graphs (`graph_desc.json`): tools, and which can follow which because of what they exchange."""
+"""TaskBench's resource graphs (`graph_desc.json`): tools, and which can follow which because of what they
+exchange."""
 
 from __future__ import annotations
 
@@ -80,10 +81,11 @@ class GraphComparison(Record):
 
 
 def derived_links(tools: Sequence[Tool]) -> list[tuple[str, str]]:
-    """Every pair of different tools of which one gives a type that the other takes; tools without types, every pair.
+    """Every pair of different tools of which one gives a type that the other takes; tools without types,
+    every pair.
 
-    Where parameters are described instead of types (TaskBench's daily-life interfaces), nothing is known to pass
-    between tools: any may follow any other.
+    Where parameters are described instead of types (TaskBench's daily-life interfaces), nothing is known to
+    pass between tools: any may follow any other.
     """
     return [
         (source.id, target.id)
@@ -127,7 +129,8 @@ def tool_graph_of(subtasks: Iterable[Subtask]) -> ToolGraph:
 
 
 def derived_graph(graph: ToolGraph) -> ToolGraph:
-    """The graph with the links that follow from the types: one for each type that passes between two tools."""
+    """The graph with the links that follow from the types: one for each type that passes between two
+    tools."""
     tools = {tool.id: tool for tool in graph.nodes}
     links: list[ToolLink] = []
     for source, target in derived_links(graph.nodes):

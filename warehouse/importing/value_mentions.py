@@ -1,4 +1,5 @@
-"""Whether an instruction states a value: literally, in another form, or with a slip that a grader would not forgive."""
+"""Whether an instruction states a value: literally, in another form, or with a slip that a grader would not
+forgive."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from typing import Final, Literal
 from taskloom.taskgraph.text_folding import fold_text
 
 Mention = Literal["said", "misspelt", "contradicted", "absent"]
-"""`said`: as it stands, or written otherwise; `misspelt`: a word nearly the same; `contradicted`: nearly the same where
-every character counts (a path, an address, a number); `absent`: nothing like it."""
+"""`said`: as it stands, or written otherwise; `misspelt`: a word nearly the same; `contradicted`: nearly the
+same where every character counts (a path, an address, a number); `absent`: nothing like it."""
 _WORDS: Final = re.compile(r"[^\s'\"“”‘’,;]+")
 _ALIKE: Final = 0.85
 _SHORTEST_COMPARED: Final = 6

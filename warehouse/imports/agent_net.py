@@ -1,7 +1,7 @@
 """AgentNet (OpenCUA): JSON lines with one demonstration each, beside `images/`.
 
-Actions are PyAutoGUI code with points as fractions of the screen. A demonstration is one task; its trajectory comes in where
-all pictures are there and every step is one action here.
+Actions are PyAutoGUI code with points as fractions of the screen. A demonstration is one task; its trajectory
+comes in where all pictures are there and every step is one action here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """AndroidControl: TFRecord files (`android_control-*`) with one episode per message.
 
-Points are pixels. An episode is one task; its trajectory comes in where every step is a click or typing: scrolling without a
-distance, opening an application and the keys of a phone have no action here. Accessibility trees are not kept.
+Points are pixels. An episode is one task; its trajectory comes in where every step is a click or typing:
+scrolling without a distance, opening an application and the keys of a phone have no action here.
+Accessibility trees are not kept.
 """
 
 from __future__ import annotations

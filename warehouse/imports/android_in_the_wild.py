@@ -1,7 +1,9 @@
-"""Android in the Wild, in the step records that AITZ (Android in the Zoo) publishes: one JSON list of steps per episode.
+"""Android in the Wild, in the step records that AITZ (Android in the Zoo) publishes: one JSON list of steps
+per episode.
 
-Touch points are fractions of the screen, y before x. An episode is one task; its trajectory comes in where all pictures are
-there and no step presses a key of the phone other than Enter, for which there is no action here.
+Touch points are fractions of the screen, y before x. An episode is one task; its trajectory comes in where
+all pictures are there and no step presses a key of the phone other than Enter, for which there is no action
+here.
 """
 
 from __future__ import annotations

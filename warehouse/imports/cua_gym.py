@@ -1,7 +1,7 @@
 """CUA-Gym: its table of tasks, `data/tasks.parquet`, or the same rows as JSON Lines.
 
-A task is one subtask. The bundles of the archive, with setup and reward, are neither read nor run; the row that is kept says
-where in the archive they are.
+A task is one subtask. The bundles of the archive, with setup and reward, are neither read nor run; the row
+that is kept says where in the archive they are.
 """
 
 from __future__ import annotations

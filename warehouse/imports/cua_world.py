@@ -1,7 +1,7 @@
 """CUA-World (Gym-Anything): `environments/<environment>/tasks/<task>/task.json`.
 
-A task is one subtask of the application that its environment is for. Ids repeat between environments, so a task's id here is
-`cua_world:<environment>/<id>`.
+A task is one subtask of the application that its environment is for. Ids repeat between environments, so a
+task's id here is `cua_world:<environment>/<id>`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """GUI-Odyssey: `annotations/<episode>.json` with steps, beside `screenshots/`.
 
-Points are thousandths of the screen. An episode is one task; its trajectory comes in where all pictures are there and no
-step presses a key of the phone, for which there is no action here.
+Points are thousandths of the screen. An episode is one task; its trajectory comes in where all pictures are
+there and no step presses a key of the phone, for which there is no action here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Our own Hugging Face dataset folder: tasks, subtasks and functions row by row, trajectories from their steps.
+"""Our own Hugging Face dataset folder: tasks, subtasks and functions row by row, trajectories from their
+steps.
 
 Trajectories have pictures, actions and places but no evidence, so they cannot be judged again.
 """
@@ -73,7 +74,8 @@ def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Iterator[
 
 
 def _trajectories(path: Path) -> Iterator[Record | BrokenItem]:
-    """The trajectories whose steps stand together in the files; one of which a part cannot be read is broken."""
+    """The trajectories whose steps stand together in the files; one of which a part cannot be read is
+    broken."""
     pending: list[dict[str, Any]] = []
     shown, gap = "", False
     for file in sorted((path / _STEPS).glob("*.parquet")):

@@ -1,9 +1,10 @@
 """Labelled outcomes: what evaluation functions said of work whose right or wrong is known from outside.
 
-A JSON file with a list `outcomes`, as `python -m benchmarks.labelled_work --report` writes it, or JSON Lines with one outcome
-each. An outcome has `case_id`, `subtask_id`, `function_id`, `kind` (such as `wrong content` or `another route`), `right` (whether
-the work is right), `accepted` (whether the function said success) and, if known, `application` and `message`. Error rates count
-the outcomes of functions that the dataset has accepted. Importing a function's verdict on a case again replaces it.
+A JSON file with a list `outcomes`, as `python -m benchmarks.labelled_work --report` writes it, or JSON Lines
+with one outcome each. An outcome has `case_id`, `subtask_id`, `function_id`, `kind` (such as `wrong content`
+or `another route`), `right` (whether the work is right), `accepted` (whether the function said success) and,
+if known, `application` and `message`. Error rates count the outcomes of functions that the dataset has
+accepted. Importing a function's verdict on a case again replaces it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Mind2Web (`train_*.json`, `test_*.json`), Multimodal-Mind2Web (`*.parquet`, one row per action with its screenshot),
-and the lists of tasks on live websites in SeeAct and Online-Mind2Web.
+"""Mind2Web (`train_*.json`, `test_*.json`), Multimodal-Mind2Web (`*.parquet`, one row per action with its
+screenshot), and the lists of tasks on live websites in SeeAct and Online-Mind2Web.
 
-A task is one subtask on a website; where the website is an address, its host is the application. The HTML of pages is not
-kept. With pictures, a trajectory comes in where every action has a place and is a click or typing; choosing from a list has
-no action here. A task of a list has no demonstration, and is told by its `task_id`.
+A task is one subtask on a website; where the website is an address, its host is the application. The HTML of
+pages is not kept. With pictures, a trajectory comes in where every action has a place and is a click or
+typing; choosing from a list has no action here. A task of a list has no demonstration, and is told by its
+`task_id`.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def _items(
 def _parquet_items(
     file: Path, shown: str, pictures: dict[str, list[bytes | None]]
 ) -> Iterator[Item | BrokenItem]:
-    """One item per task: rows of one task follow each other. Where the file ends in the middle, so does its last task."""
+    """One item per task: rows of one task follow each other. Where the file ends in the middle, so does its
+    last task."""
     actions: list[dict[str, Any]] = []
     try:
         for row in table_rows(file, shown, _ROWS, leave_out=_PAGES[:3]):
@@ -201,7 +203,8 @@ def _json(value: JsonValue) -> JsonValue:
 
 
 def _box(candidates: JsonValue) -> tuple[int, int, int, int] | None:
-    """The rectangle of the element acted on, from its attribute `bounding_box_rect`: left, top, width, height."""
+    """The rectangle of the element acted on, from its attribute `bounding_box_rect`: left, top, width,
+    height."""
     found = _json(candidates)
     for candidate in found if isinstance(found, list) else []:
         element = _json(candidate)

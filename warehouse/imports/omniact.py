@@ -1,7 +1,8 @@
 """OmniACT: lists (`train.json`, `test.json`) of examples with `task`, `image` and `box` files.
 
-A task file has the lines `Task:` and `Output Script:`; the script is PyAutoGUI code with pixels of the screenshot. An
-example is one task on one screen; its trajectory comes in where every statement is an action here.
+A task file has the lines `Task:` and `Output Script:`; the script is PyAutoGUI code with pixels of the
+screenshot. An example is one task on one screen; its trajectory comes in where every statement is an action
+here.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The paper's formats (App. C), as the export of the same name lays them out.
 
-`subtasks`, `trajectories`, `tasks` and `task_trajectories` are folders with one JSON file per item, or files with a
-list; `evaluations/<subtask>.py` holds the functions. Where `templates.jsonl` and `bindings.jsonl` stand beside them,
-parameters and resources come from there, and must agree with the paper's files. Without them, a node takes the first
-parameter set whose values all stand in the instruction, and an edge the first resource category that its producer
-writes and its consumer reads.
+`subtasks`, `trajectories`, `tasks` and `task_trajectories` are folders with one JSON file per item, or files
+with a list; `evaluations/<subtask>.py` holds the functions. Where `templates.jsonl` and `bindings.jsonl`
+stand beside them, parameters and resources come from there, and must agree with the paper's files. Without
+them, a node takes the first parameter set whose values all stand in the instruction, and an edge the first
+resource category that its producer writes and its consumer reads.
 """
 
 from __future__ import annotations

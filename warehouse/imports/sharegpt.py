@@ -1,7 +1,9 @@
-"""ShareGPT: lists of conversations about pictures, as the export of the same name and LLaMA-Factory have them.
+"""ShareGPT: lists of conversations about pictures, as the export of the same name and LLaMA-Factory have
+them.
 
-Conversations of one recording (`<id>#1`, `<id>#2`, …) are one demonstration, and so is a conversation of several turns. The task
-is what the first human turn asks for; the trajectory comes in where all pictures are there and every answer is one of our actions.
+Conversations of one recording (`<id>#1`, `<id>#2`, …) are one demonstration, and so is a conversation of
+several turns. The task is what the first human turn asks for; the trajectory comes in where all pictures are
+there and every answer is one of our actions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""TaskBench: `data.json` with one task per line, beside `graph_desc.json` with the tools and what they exchange.
+"""TaskBench: `data.json` with one task per line, beside `graph_desc.json` with the tools and what they
+exchange.
 
-Nodes and links may be JSON or text that holds JSON. Links name tools, and tools repeat within a task, so a link by
-name can mean several pairs: the argument references `<node-k>` say which. A task of which neither the references nor
-the order of the nodes make the links clear and acyclic is broken, with the reason `links_unclear`.
+Nodes and links may be JSON or text that holds JSON. Links name tools, and tools repeat within a task, so a
+link by name can mean several pairs: the argument references `<node-k>` say which. A task of which neither the
+references nor the order of the nodes make the links clear and acyclic is broken, with the reason
+`links_unclear`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """WebArena and VisualWebArena: configurations, as lists (`test.raw.json`) or as one file per task.
 
-A task is one subtask, which fills in a template: tasks of one template are known as such. A task whose reference answer is
-`N/A` is kept and marked as infeasible.
+A task is one subtask, which fills in a template: tasks of one template are known as such. A task whose
+reference answer is `N/A` is kept and marked as infeasible.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Named queries: one SQL file each, found by its name.
 
-The first comment line says what the query answers. A line `-- parameter NAME: meaning [default: VALUE]` declares a
-parameter, which the SQL uses as `$NAME`; one without a default must be given. A line with `{dimension}` stands once for each
-complexity dimension.
+The first comment line says what the query answers. A line `-- parameter NAME: meaning [default: VALUE]`
+declares a parameter, which the SQL uses as `$NAME`; one without a default must be given. A line with
+`{dimension}` stands once for each complexity dimension.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class NamedQuery:
         for name in given:
             if name not in known:
                 raise QueryFailedError(
-                    f"The query {self.name!r} has no parameter {name!r}; it has: {', '.join(known) or 'none'}."
+                    f"The query {self.name!r} has no parameter {name!r}; it has:"
+                    f" {', '.join(known) or 'none'}."
                 )
         missing = [item.name for item in self.parameters if item.default is None and item.name not in given]
         if missing:

@@ -57,7 +57,8 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
     Raises:
         QueryFailedError: it is no SQL.
-        QueryRefusedError: it is more than one statement, no SELECT, or calls a function that is not on the list.
+        QueryRefusedError: it is more than one statement, no SELECT, or calls a function that is not on the
+            list.
     """
     try:
         statements = connection.extract_statements(sql)
@@ -78,8 +79,8 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     tree = json.loads(rows[0][0])
     if tree.get("error"):
         raise QueryRefusedError(
-            "The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this statement cannot be checked, so it is"
-            " not run."
+            "The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this statement cannot be checked,"
+            " so it is not run."
         )
     _walk(tree)
 
@@ -97,8 +98,8 @@ def _walk(node: object) -> None:
         name = str(function.get("function_name", "")).lower()
         if name not in TABLE_FUNCTIONS:
             raise QueryRefusedError(
-                f"The table function {name!r} is not admitted, because it could leave the warehouse. Admitted:"
-                f" {', '.join(sorted(TABLE_FUNCTIONS))}."
+                f"The table function {name!r} is not admitted, because it could leave the warehouse."
+                f" Admitted: {', '.join(sorted(TABLE_FUNCTIONS))}."
             )
     if node.get("class") == "FUNCTION" and str(node.get("function_name", "")).lower() in _REFUSED_SCALARS:
         raise QueryRefusedError(f"The function {node.get('function_name')!r} is not admitted.")

@@ -53,8 +53,8 @@ class QueryResult:
     def rows(self) -> Iterator[tuple[JsonValue, ...]]:
         """Rows as JSON values.
 
-        Structs are objects, times are ISO 8601 text, whole decimals are integers; numbers that JSON does not know
-        (NaN, infinities) are null.
+        Structs are objects, times are ISO 8601 text, whole decimals are integers; numbers that JSON does not
+        know (NaN, infinities) are null.
         """
         for batch in self.table.to_batches(max_chunksize=10_000):
             columns = [column.to_pylist() for column in batch.columns]
@@ -97,7 +97,8 @@ class QueryResult:
 
 
 def json_value(value: object) -> JsonValue:
-    """A database value as a JSON value: NaN and infinities as null, moments in ISO 8601, whole decimals as integers, bytes in hex."""
+    """A database value as a JSON value: NaN and infinities as null, moments in ISO 8601, whole decimals as
+    integers, bytes in hex."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, (str, int, float, bool)):

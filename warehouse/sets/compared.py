@@ -1,4 +1,5 @@
-"""What is compared of many tasks: what no two sets may share, the wording of instructions, and the strata; as arrays."""
+"""What is compared of many tasks: what no two sets may share, the wording of instructions, and the strata; as
+arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _KIND_OF: Final[dict[str, LeakKind]] = {
     "intent_id": "intent",
     "intent": "intent",
 }
-"""For a column that gives keys, their kind. Instructions give keys too, but only those of several tasks are kept."""
+"""For a column that gives keys, their kind. Instructions give keys too, but only those of several tasks are
+kept."""
 _STRATA: Final = {
     **{row.level_column: str(row.name) for row in TABLE},
     "applications": "application",
@@ -34,7 +36,9 @@ COLUMNS: Final[dict[str, str]] = {
     "intent_id": "intent_id",
     "intent": "intent",
     "templates": "[node.subtask_id FOR node IN nodes]",
-    "resource_values": "flatten([[item.value FOR item IN list_concat(node.inputs, node.outputs)] FOR node IN nodes])",
+    "resource_values": (
+        "flatten([[item.value FOR item IN list_concat(node.inputs, node.outputs)] FOR node IN nodes])"
+    ),
     "parts": "[node.instruction FOR node IN nodes]",
     **{column: column for column in _STRATA},
 }
@@ -82,7 +86,8 @@ class ComparedTasks:
 
     @property
     def first_part(self) -> int:
-        """The number of the first instruction of a subtask among the wordings; those of lists follow the last."""
+        """The number of the first instruction of a subtask among the wordings; those of lists follow the
+        last."""
         return len(self.table.tasks)
 
     @property
@@ -134,7 +139,8 @@ def compare(
     may_share: Collection[LeakKind] = (),
     lines: Sequence[str] = (),
 ) -> ComparedTasks:
-    """What is compared of the tasks in `batches`, which have columns of `COLUMNS`; those they lack are not compared.
+    """What is compared of the tasks in `batches`, which have columns of `COLUMNS`; those they lack are not
+    compared.
 
     Args:
         batches: the tasks, in any order, each once.
@@ -182,7 +188,8 @@ def _add_equal_instructions(
     tasks: list[str],
     instruction_of: Callable[[list[str]], Mapping[str, str]],
 ) -> None:
-    """A key for each instruction that several tasks have, apart from case and spacing; one task alone needs none."""
+    """A key for each instruction that several tasks have, apart from case and spacing; one task alone needs
+    none."""
     texts = wordings.texts[: len(tasks)]
     present = np.flatnonzero(wordings.sizes[: len(tasks)])
     _, first, same, count = np.unique(

@@ -1,8 +1,10 @@
 """Divides tasks into train, validation and test sets that share no key.
 
-Tasks that share a key belong together. Groups that fit are dealt out so that every set gets its share, of each stratum
-(levels, applications) as of the whole. A group too large for that, as in a pool whose subtasks are used everywhere, is a
-knot: the smaller sets are grown inside it content by content, each time taking what brings in the fewest new things,
+Tasks that share a key belong together. Groups that fit are dealt out so that every set gets its share, of
+each stratum (levels, applications) as of the whole. A group too large for that, as in a pool whose subtasks
+are used everywhere, is a
+knot: the smaller sets are grown inside it content by content, each time taking what brings in the fewest new
+    things,
 and tasks that would connect two sets are left out. How far the smaller sets may grow is tried out.
 """
 
@@ -59,7 +61,8 @@ def divide(
         keys: what no two sets may share, by task.
         shares: part of the tasks that each set gets.
         seed: settles what is equal otherwise.
-        strata: labels of each task, such as its levels; every set gets its share of each label where that can be.
+        strata: labels of each task, such as its levels; every set gets its share of each label where that can
+            be.
 
     Raises:
         SelectionInvalidError: shares that are negative or do not add up to 1.
@@ -120,7 +123,8 @@ class _Dealer:
         self.open = self._total
 
     def rarest(self) -> list[int]:
-        """For each task the size of its rarest stratum: rare ones are assigned first, while every set has room."""
+        """For each task the size of its rarest stratum: rare ones are assigned first, while every set has
+        room."""
         starts = np.frombuffer(self._strata.starts, np.int64)
         found = np.zeros(self._total, np.int64)
         some = np.flatnonzero(np.diff(starts))
@@ -150,7 +154,8 @@ class _Dealer:
         return fitting[needs.index(max(needs))]
 
     def deal(self, tasks: Sequence[int]) -> None:
-        """Give each of some single tasks to the set that needs it most: `best` and `put`, for a million of them."""
+        """Give each of some single tasks to the set that needs it most: `best` and `put`, for a million of
+        them."""
         starts, labels_of = self._strata.starts, self._strata.held
         sets = [
             (
@@ -204,7 +209,8 @@ class _Dealer:
 def _large_and_rare_first(
     groups: list[list[int]], rarest: Sequence[int], order: Sequence[int]
 ) -> list[list[int]]:
-    """Large groups first; among equal ones rare strata, while every set has room for them; then those drawn first."""
+    """Large groups first; among equal ones rare strata, while every set has room for them; then those drawn
+    first."""
     sizes = [len(group) for group in groups]
     rare = [rarest[group[0]] if len(group) == 1 else min(rarest[task] for task in group) for group in groups]
     drawn = [order[group[0]] if len(group) == 1 else min(order[task] for task in group) for group in groups]

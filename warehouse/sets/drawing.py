@@ -46,13 +46,14 @@ class Drawn:
 def _nothing_meets(selection: Selection) -> str:
     if selection.replayed:
         return (
-            "No task meets the selection and has a successful replay, whose recording leads through the whole task;"
-            " nothing was written. Replays are made by `taskloom build --set replay_share=1`."
+            "No task meets the selection and has a successful replay, whose recording leads through the whole"
+            " task; nothing was written. Replays are made by `taskloom build --set replay_share=1`."
         )
     if selection.accepted is not None:
         return (
-            "No task meets the selection and was accepted by people as asked; nothing was written. `taskloom view --review`"
-            " is where people accept and reject tasks; `taskloom sql acceptance` shows what they said."
+            "No task meets the selection and was accepted by people as asked; nothing was written. `taskloom"
+            " view --review` is where people accept and reject tasks; `taskloom sql acceptance` shows what"
+            " they said."
         )
     return "No task meets the selection; nothing was written."
 
@@ -65,11 +66,13 @@ def draw_tasks(
 ) -> Drawn:
     """Select tasks, divide them, take out what the lists hold, and draw the wanted numbers from every set.
 
-    All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where it can be.
+    All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where
+    it can be.
 
     Raises:
         ExportRefusedError: nothing meets the selection, or a set would be empty.
-        SelectionInvalidError: an unknown level, capability, scenario or application, or shares that do not add up to 1.
+        SelectionInvalidError: an unknown level, capability, scenario or application, or shares that do not
+            add up to 1.
         QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
     """
     pools = candidates(warehouse, selection)
@@ -217,7 +220,7 @@ def _refuse_empty_sets(
     for name, expected in apportion(count, shares).items():
         if expected and not tasks[name]:
             raise ExportRefusedError(
-                f"The set {name!r} would be empty: the {count} tasks share too many subtasks, resources and intents to be"
-                " divided. Give it no share, select tasks of more applications and intents, or say with --leak what the"
-                " sets may share."
+                f"The set {name!r} would be empty: the {count} tasks share too many subtasks, resources and"
+                " intents to be divided. Give it no share, select tasks of more applications and intents, or"
+                " say with --leak what the sets may share."
             )

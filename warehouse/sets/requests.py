@@ -89,7 +89,8 @@ def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest 
 
 
 def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
-    """The tasks of what is held out as the test set, the others divided by shares; what shares a key with both is left out.
+    """The tasks of what is held out as the test set, the others divided by shares; what shares a key with
+    both is left out.
 
     Raises:
         SelectionInvalidError: no task belongs to what is held out, or every task does.
@@ -119,7 +120,8 @@ def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) 
             left_out[task] = f"would connect test ({table.keys[shared]}) and train"
     if not rest:
         raise SelectionInvalidError(
-            "Every other task shares something with what is held out; say with --leak what the sets may share."
+            "Every other task shares something with what is held out; say with --leak what the sets may"
+            " share."
         )
     inner = divide(table.only(rest), request.shares, seed, strata.only(rest))
     tasks: dict[SplitName, tuple[str, ...]] = {

@@ -1,4 +1,5 @@
-"""Which tasks go into an export: conditions, cells with quotas, a size, a seed; shortfalls are reported, never filled."""
+"""Which tasks go into an export: conditions, cells with quotas, a size, a seed; shortfalls are reported,
+never filled."""
 
 from __future__ import annotations
 
@@ -94,8 +95,8 @@ def select(warehouse: Warehouse, selection: Selection) -> Selected:
     """The tasks that match `selection`; the same data and seed give the same tasks.
 
     Raises:
-        SelectionInvalidError: an unknown level, capability, scenario or application; the known ones are named; or fewer
-            tasks in all than the cells ask for.
+        SelectionInvalidError: an unknown level, capability, scenario or application; the known ones are
+            named; or fewer tasks in all than the cells ask for.
         QueryFailedError: `where` does not run.
         QueryRefusedError: `where` could leave the warehouse.
     """
@@ -187,7 +188,8 @@ def parse_quota(text: str) -> CellQuota:
 
 
 def draw_places(task_ids: Sequence[str], seed: int) -> list[int]:
-    """The place of each task in the draw: uniform, and the order of two is independent of what else is stored."""
+    """The place of each task in the draw: uniform, and the order of two is independent of what else is
+    stored."""
     # Eight bytes tell keys apart: among a million tasks, two would agree in them once in 36 million draws.
     keys = b"".join([hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8] for name in task_ids])
     places = np.empty(len(task_ids), np.int64)
@@ -208,8 +210,9 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
     if selection.accepted is not None:
         agreed = accepted_tasks(warehouse, selection.accepted)
         conditions.append(
-            "EXISTS (SELECT 1 FROM (SELECT unnest($accepted_ids::VARCHAR[]) AS id, unnest($accepted_texts::VARCHAR[]) AS text)"
-            " AS agreed WHERE agreed.id = task_id AND agreed.text = instruction)"
+            "EXISTS (SELECT 1 FROM (SELECT unnest($accepted_ids::VARCHAR[]) AS id,"
+            " unnest($accepted_texts::VARCHAR[]) AS text) AS agreed WHERE agreed.id = task_id AND agreed.text"
+            " = instruction)"
         )
         parameters["accepted_ids"] = [task_id for task_id, _ in agreed]
         parameters["accepted_texts"] = [text for _, text in agreed]

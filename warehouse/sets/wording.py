@@ -1,4 +1,5 @@
-"""Finds instructions that resemble each other: equal apart from case and spacing, or sharing half of their wording.
+"""Finds instructions that resemble each other: equal apart from case and spacing, or sharing half of their
+wording.
 
 All texts are worked on at once, as arrays: a million instructions are a few seconds of sorting.
 """
@@ -33,7 +34,8 @@ _MOST_BITS: Final = 24
 _TEXTS_AT_ONCE: Final = 50_000
 _THREADS: Final = min(4, os.cpu_count() or 1)
 _PLAIN: Final = r"^[!-_a-~]+(?: [!-_a-~]+)*$"
-"""Lower-case texts in which `fold_text` changes nothing: visible ASCII characters without a backtick, single spaces."""
+"""Lower-case texts in which `fold_text` changes nothing: visible ASCII characters without a backtick, single
+spaces."""
 _CANDIDATES_AT_ONCE: Final = 2_000_000
 _PAIRS_AT_ONCE: Final = 20_000
 _FIRST_LOOK: Final = 2
@@ -42,7 +44,8 @@ _WIDENED: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """The five-word sequences of many texts, by number; a shorter text is one sequence, an empty one has none."""
+    """The five-word sequences of many texts, by number; a shorter text is one sequence, an empty one has
+    none."""
 
     starts: Rows
     """Where the sequences of each text begin in `held`, and its length at the end."""
@@ -53,7 +56,8 @@ class Wordings:
     marks: _Hashes
     """For each text 256 bits, of which a bit says whether the number of sequences that fall on it is odd.
 
-    A sequence that only one of two texts has changes one bit, so texts differ in at least as many sequences as bits.
+    A sequence that only one of two texts has changes one bit, so texts differ in at least as many sequences
+    as bits.
     """
 
     @property
@@ -64,7 +68,8 @@ class Wordings:
 
 
 class WordingsReader:
-    """Collects texts, some ten thousand at a time, which are hashed side by side while further ones are read."""
+    """Collects texts, some ten thousand at a time, which are hashed side by side while further ones are
+    read."""
 
     def __init__(self) -> None:
         """Begin without any."""
@@ -80,7 +85,8 @@ class WordingsReader:
             self._hashed.append(self._threads.submit(_hashed, texts.slice(start, _TEXTS_AT_ONCE)))
 
     def wordings(self, order: Rows | None = None) -> Wordings:
-        """What was added; with an order, those it names come first, in that order. Nothing can be added afterwards."""
+        """What was added; with an order, those it names come first, in that order. Nothing can be added
+        afterwards."""
         self._threads.shutdown()
         parts = [_hashed(pa.array([], pa.string())), *(part.result() for part in self._hashed)]
         self._hashed.clear()
@@ -111,7 +117,7 @@ def _hashed(texts: pa.Array) -> _Hashed:
     split = pc.split_pattern(column, " ")
     encoded = split.values.dictionary_encode()
     known = np.array(
-        [int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) for word in encoded.dictionary.to_pylist()],
+        [int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) for word in encoded.dictionary.to_pylist()],  # noqa: E501
         np.uint64,
     )  # fmt: skip
     words = known[encoded.indices.to_numpy(zero_copy_only=False)]
@@ -162,9 +168,9 @@ def resembled(wordings: Wordings, probes: Rows, among: Rows, *, not_itself: bool
 
     Whether there is one is exact. Of several, the nearest of those that were met first is given.
 
-    Two texts of which half is common share some of their rarest sequences: only those are indexed and looked up, and turns
-    of phrase that all texts have cost nothing. Equal texts are compared once, and a text that was found to resemble one is
-    not compared with further ones.
+    Two texts of which half is common share some of their rarest sequences: only those are indexed and looked
+    up, and turns of phrase that all texts have cost nothing. Equal texts are compared once, and a text that
+    was found to resemble one is not compared with further ones.
     """
     sizes = wordings.sizes[probes]
     least = int(sizes[sizes > 0].min(initial=2**31 - 1))
@@ -194,8 +200,9 @@ def spread(starts: Rows, counts: Rows) -> Rows:
 class _Index:
     """The rarest sequences of some texts, sorted, with the texts that have them.
 
-    Two texts resemble each other if a third of both sizes together is common. If the first common sequence has the place p in a
-    text of n, no more than n - p are common; so the other text has at most 2 n - 3 p sequences. This is the reach of the
+    Two texts resemble each other if a third of both sizes together is common. If the first common sequence
+    has the place p in a text of n, no more than n - p are common; so the other text has at most 2 n - 3 p
+    sequences. This is the reach of the
     place: both texts must lie in that of the other.
     """
 
@@ -296,7 +303,8 @@ def _reach(sizes: NDArray[np.integer[Any]], places: Rows) -> NDArray[np.int32]:
 
 
 def _in_reach(sizes: Rows, least: int) -> Rows:
-    """How many of the rarest sequences of each text may be the first common one, with texts of at least `least`.
+    """How many of the rarest sequences of each text may be the first common one, with texts of at least
+    `least`.
 
     The other text has at least half as many as this one, too.
     """
@@ -305,7 +313,8 @@ def _in_reach(sizes: Rows, least: int) -> Rows:
 
 
 def _bits_set(rows: _Hashes) -> NDArray[np.int32]:
-    """How many bits of each row of four are set; 0 for all 256, since this only tells what need not be compared."""
+    """How many bits of each row of four are set; 0 for all 256, since this only tells what need not be
+    compared."""
     each = np.bitwise_count(rows).view(np.uint32).ravel()
     return ((each * np.uint32(0x01010101)) >> np.uint32(24)).astype(np.int32)
 
@@ -332,7 +341,8 @@ def _sorted_once(values: _Hashes) -> _Hashes:
 
 
 def _in_order(held: NDArray[np.uint32], sizes: Rows, order: Rows) -> NDArray[np.uint32]:
-    """The rows of these sizes in another order; in parts, since the places of all elements take more than the elements."""
+    """The rows of these sizes in another order; in parts, since the places of all elements take more than the
+    elements."""
     first, moved = np.cumsum(sizes) - sizes, np.cumsum(sizes[order])
     ordered = np.empty_like(held)
 

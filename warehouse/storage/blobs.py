@@ -1,7 +1,7 @@
 """Screenshots beside the tables, each stored once under the hash of its bytes.
 
-Pictures are kept as the PNG bytes that the environment made: their SHA-256 is the key that records, prompts and ledger
-share, and re-encoding would break it. A reader never sees half of one.
+Pictures are kept as the PNG bytes that the environment made: their SHA-256 is the key that records, prompts
+and ledger share, and re-encoding would break it. A reader never sees half of one.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
 def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb.DuckDBPyConnection:
     """A connection that cannot write, attach, install, or open a file outside the lake's data.
 
-    The one door it leaves open, SQL functions that read files of the lake or bypass DuckDB's file system, is closed
-    by `guard.admit`, through which every query passes first.
+    The one door it leaves open, SQL functions that read files of the lake or bypass DuckDB's file system, is
+    closed by `guard.admit`, through which every query passes first.
 
     Raises:
         WarehouseMissingError: there is no warehouse at the place.
@@ -91,8 +91,8 @@ def retried(
 ) -> T:
     """The result of `action`, retried while other processes hold the catalogue.
 
-    A writer that died in the midst of a commit leaves a journal that SQLite must roll back before anyone can read, and
-    a reader may not: then the catalogue is opened once for writing, which changes nothing but that.
+    A writer that died in the midst of a commit leaves a journal that SQLite must roll back before anyone can
+    read, and a reader may not: then the catalogue is opened once for writing, which changes nothing but that.
 
     Raises:
         WarehouseBusyError: the catalogue stayed busy.
@@ -126,8 +126,8 @@ def first_row(
 ) -> tuple[object, ...] | None:
     """The first row of an answer, or None.
 
-    All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock, and a writer waiting
-    for its turn would then block the one whose turn it is.
+    All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock, and a writer
+    waiting for its turn would then block the one whose turn it is.
     """
     rows = connection.execute(sql, list(parameters)).fetchall()
     return rows[0] if rows else None
@@ -175,13 +175,13 @@ def _missing(location: Location) -> WarehouseMissingError:
 def _mapped(error: duckdb.Error, location: Location) -> Exception:
     if _says(error, _NO_SPACE) or _is_full(location):
         return WarehouseUnavailableError(
-            f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything before"
-            " it is intact. Free some space and run again."
+            f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything"
+            " before it is intact. Free some space and run again."
         )
     if _says(error, _GONE) and ".parquet" in str(error):
         return WarehouseUnavailableError(
-            f"A file of the warehouse {location.shown} is missing: {reason_of(error)}. Put it back from a copy; what does"
-            " not need it can still be read."
+            f"A file of the warehouse {location.shown} is missing: {reason_of(error)}. Put it back from a"
+            " copy; what does not need it can still be read."
         )
     if _says(error, _NOT_WRITABLE):
         return WarehouseUnavailableError(

@@ -1,8 +1,8 @@
 """Creates the tables of a new warehouse and brings older ones up to the present schema, in place.
 
-The present schema is derived from the records, so most changes need nothing written here: a column or nested field
-that a stored table lacks is added and reads as its default. What cannot be derived (a column renamed, a value
-rewritten) is a numbered step in `MIGRATIONS`. A warehouse written by a later taskloom is refused.
+The present schema is derived from the records, so most changes need nothing written here: a column or nested
+field that a stored table lacks is added and reads as its default. What cannot be derived (a column renamed, a
+value rewritten) is a numbered step in `MIGRATIONS`. A warehouse written by a later taskloom is refused.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
     version, mark = stored
     if version > SCHEMA_VERSION:
         raise WarehouseTooNewError(
-            f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install a"
-            " later taskloom, or name another warehouse."
+            f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install"
+            " a later taskloom, or name another warehouse."
         )
     return version == SCHEMA_VERSION and mark == fingerprint()
 
@@ -83,7 +83,8 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
                 f"CREATE TABLE {STATE_TABLE} (version BIGINT, fingerprint VARCHAR, applied_at TIMESTAMP)"
             )
             connection.execute(
-                "CREATE TABLE data_model (table_name VARCHAR, column_name VARCHAR, column_type VARCHAR, comment VARCHAR)"
+                "CREATE TABLE data_model (table_name VARCHAR, column_name VARCHAR, column_type VARCHAR,"
+                " comment VARCHAR)"
             )
         there = _stored_tables(connection)
         for table in TABLES:
@@ -102,15 +103,17 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    # Tasks are searched: LZ4 is read twice as fast as Zstandard, and takes twice the place of a small part of a dataset.
+    # Tasks are searched: LZ4 is read twice as fast as Zstandard, and takes twice the place of a small part of
+    # a dataset.
     connection.execute(f"CALL {LAKE}.set_option('parquet_compression', 'lz4_raw', table_name => 'tasks')")
 
 
 def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give a connection to an older state the tables, columns and views of the present schema; nothing is written.
+    """Give a connection to an older state the tables, columns and views of the present schema; nothing is
+    written.
 
-    They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty, missing
-    columns and nested fields NULL, and those that follow from others are computed.
+    They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty,
+    missing columns and nested fields NULL, and those that follow from others are computed.
     """
     stored = _stored_tables(connection)
     connection.execute(f"USE {COMPLETED}")
@@ -124,7 +127,8 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
-    """A SELECT with the present columns of `table` from an older form of it; without a source it has no rows."""
+    """A SELECT with the present columns of `table` from an older form of it; without a source it has no
+    rows."""
     kinds = {column.name: sql_type(column.arrow) for column in table.columns}
     absent, widened = set(kinds), set()
     if source:
@@ -157,7 +161,8 @@ def _stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | No
     try:
         row = first_row(
             connection,
-            f"SELECT version, fingerprint FROM {LAKE}.main.{STATE_TABLE} ORDER BY applied_at DESC, version DESC LIMIT 1",
+            f"SELECT version, fingerprint FROM {LAKE}.main.{STATE_TABLE} ORDER BY applied_at DESC, version"
+            " DESC LIMIT 1",
         )
     except duckdb.CatalogException:
         return None

@@ -28,7 +28,8 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.T
         columns = f"* REPLACE ({prepared})" if prepared else "*"
         with _registered(connection, tables[name]) as incoming:
             connection.execute(
-                f"INSERT INTO {name} BY NAME SELECT {columns} FROM {incoming} ANTI JOIN {present} USING ({using})"
+                f"INSERT INTO {name} BY NAME SELECT {columns} FROM {incoming} ANTI JOIN {present} USING"
+                f" ({using})"
             )
 
 

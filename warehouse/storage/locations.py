@@ -22,7 +22,8 @@ class Location:
     """The parts of a warehouse's address."""
 
     catalogue: str
-    """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`, which never holds a password."""
+    """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`, which never holds a
+    password."""
     data: str
     """Folder or object-storage prefix of everything but the catalogue, with a final slash."""
     folder: Path | None
@@ -54,13 +55,13 @@ class Location:
 def parse_location(text: str | Path) -> Location:
     """The location that `text` names.
 
-    A path is a local folder. `postgresql://user@host/database?data=s3://bucket/prefix` is a Postgres catalogue whose
-    data lie in S3-compatible object storage, or in a folder that every writer sees (`data=/mnt/shared`). Passwords
-    and keys are no part of an address: they come from the environment.
+    A path is a local folder. `postgresql://user@host/database?data=s3://bucket/prefix` is a Postgres
+    catalogue whose data lie in S3-compatible object storage, or in a folder that every writer sees
+    (`data=/mnt/shared`). Passwords and keys are no part of an address: they come from the environment.
 
     Raises:
-        WarehouseUnavailableError: an unknown scheme, a Postgres address without `data` or with a password, an unknown
-            option. The message never repeats a password.
+        WarehouseUnavailableError: an unknown scheme, a Postgres address without `data` or with a password, an
+            unknown option. The message never repeats a password.
     """
     if isinstance(text, str) and re.match(r"^postgres(ql)?://", text):
         return _remote(text)

@@ -1,7 +1,8 @@
 """The writers' lock: it is released when the process that holds it ends.
 
-A local warehouse has a file lock of the operating system, a remote one an advisory lock in the catalogue's database,
-which Postgres releases when the session ends. Either makes "insert what is not there yet" exact between processes.
+A local warehouse has a file lock of the operating system, a remote one an advisory lock in the catalogue's
+database, which Postgres releases when the session ends. Either makes "insert what is not there yet" exact
+between processes.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class WriterLock:
 
     Raises:
         WarehouseBusyError: other writers did not finish in time.
-        WarehouseUnavailableError: the folder cannot be written, or the catalogue's database cannot be reached.
+        WarehouseUnavailableError: the folder cannot be written, or the catalogue's database cannot be
+            reached.
     """
 
     def __init__(self, location: Location) -> None:

@@ -33,8 +33,8 @@ _READ_FROM_ENVIRONMENT: Final = (
 def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
     """Give a connection access to the objects below `prefix` only.
 
-    DuckDB shows a secret's key redacted. What it read from the environment into its settings, which any query could
-    read, is emptied.
+    DuckDB shows a secret's key redacted. What it read from the environment into its settings, which any query
+    could read, is emptied.
 
     Raises:
         WarehouseUnavailableError: the environment lacks the keys.

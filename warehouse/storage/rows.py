@@ -119,7 +119,8 @@ def decode_record(
             values["steps"] = [decode_fields(step_codecs, step, shared) for step in steps]
             if row.get("step_count") not in (None, len(steps)):
                 raise RowInvalidError(
-                    f"trajectories {_key(table, row)}: {len(steps)} of {row.get('step_count')} steps are stored."
+                    f"trajectories {_key(table, row)}: {len(steps)} of {row.get('step_count')} steps are"
+                    " stored."
                 )
         return table.record.model_validate(values)
     except KeyError as error:

@@ -1,4 +1,5 @@
-"""The viewer as a web application, for this machine alone; it can change nothing but, on request, add reviews."""
+"""The viewer as a web application, for this machine alone; it can change nothing but, on request, add
+reviews."""
 
 from __future__ import annotations
 
@@ -46,9 +47,10 @@ def create_application(
 ) -> FastAPI:
     """The pages over `store`, which should be open read-only; the caller closes it.
 
-    Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads from
-    elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews. `read_call` finds what was
-    said in a model call.
+    Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads
+        from
+    elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews. `read_call`
+    finds what was said in a model call.
     """
 
     def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
@@ -96,7 +98,8 @@ def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, pres
 
 
 def _lead_to_present(application: FastAPI, present_path: str) -> None:
-    """What is about the present state or all versions is shown there: a version was published before it was read."""
+    """What is about the present state or all versions is shown there: a version was published before it was
+    read."""
 
     @application.get("/review")
     @application.get("/compare")

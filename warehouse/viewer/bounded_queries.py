@@ -1,7 +1,8 @@
 """Runs one SELECT in a process of its own, with limits on time and memory.
 
-DuckDB's own limit on memory does not count texts while they are made: `repeat('x', 2000000000)` takes four gigabytes
-under any limit. The operating system's limit on the process does. `python -m taskloom.warehouse.viewer.bounded_queries` is that process.
+DuckDB's own limit on memory does not count texts while they are made: `repeat('x', 2000000000)` takes four
+gigabytes under any limit. The operating system's limit on the process does. `python -m
+taskloom.warehouse.viewer.bounded_queries` is that process.
 """
 
 from __future__ import annotations
@@ -115,7 +116,8 @@ def _in_a_process(question: dict[str, Any], most_seconds: float, most_bytes: int
         raise QueryFailedError(answer["failed"])
     if "too_large" in answer:
         raise QueryFailedError(
-            f"The query needs more than {most_bytes >> 20} MB of memory and was stopped; ask for less of it at once."
+            f"The query needs more than {most_bytes >> 20} MB of memory and was stopped; ask for less of it"
+            " at once."
         )
     return answer
 

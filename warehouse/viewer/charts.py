@@ -95,8 +95,8 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
     """How well the accepted evaluation functions tell right from wrong, in words and numbers."""
     row = warehouse.query(
         "SELECT count(*) AS functions, sum(negatives) AS negatives, sum(negatives_killed) AS killed,"
-        " sum(variants) AS variants, sum(variants_accepted) AS accepted, count(*) FILTER (routes > 1) AS routed,"
-        " avg(mutation_score) AS mutation, avg(route_dependence) AS route FROM evaluation_quality"
+        " sum(variants) AS variants, sum(variants_accepted) AS accepted, count(*) FILTER (routes > 1) AS"
+        " routed, avg(mutation_score) AS mutation, avg(route_dependence) AS route FROM evaluation_quality"
     ).as_dicts()[0]
     if not row["functions"]:
         return {}

@@ -1,8 +1,9 @@
 """Restricts the viewer to the person at this machine.
 
-The socket is bound to the loopback address, which other machines cannot reach, but the pages of other sites in the
-same browser can. A name that points to 127.0.0.1 (DNS rebinding) is refused by the `Host` header, and what another
-site asks for by `Sec-Fetch-Site`. The content policy lets a page load nothing but files of the viewer.
+The socket is bound to the loopback address, which other machines cannot reach, but the pages of other sites
+in the same browser can. A name that points to 127.0.0.1 (DNS rebinding) is refused by the `Host` header, and
+what another site asks for by `Sec-Fetch-Site`. The content policy lets a page load nothing but files of the
+viewer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Other versions of the same dataset, each below a path of its own: `/at/v1/tasks` lists the tasks of version `v1`.
+"""Other versions of the same dataset, each below a path of its own: `/at/v1/tasks` lists the tasks of version
+`v1`.
 
 An address therefore says what it shows, two versions can stand side by side, and pages need no cookie.
 """

@@ -12,7 +12,8 @@ _OUTBOX = ".applications/simulated_mail/outbox"
 
 
 class SimulatedApplication:
-    """Buttons, fields, a list of files and a status line; its whole state is its fields and the files of the home."""
+    """Buttons, fields, a list of files and a status line; its whole state is its fields and the files of the
+    home."""
 
     fields: ClassVar[tuple[str, ...]]
     suffixes: ClassVar[tuple[str, ...]] = ()

@@ -41,7 +41,8 @@ class SimulatedSettings(Record):
     """Settings of the platform `simulated`."""
 
     pictures: bool = True
-    """Whether to draw screenshots; otherwise they have only a hash and no bytes, and steps are much faster."""
+    """Whether to draw screenshots; otherwise they have only a hash and no bytes, and steps are much
+    faster."""
     temporary_folder: Path | None = None
     """Where sandbox homes are made; None is the system's folder for temporary files."""
 
@@ -97,7 +98,8 @@ class SimulatedEnvironment:
         return self._seen
 
     async def act(self, action: Action) -> Observation:
-        """Carry out `action` and observe; moving, turning the wheel, dragging, holding and waiting change nothing here."""
+        """Carry out `action` and observe; moving, turning the wheel, dragging, holding and waiting change
+        nothing here."""
         self._log.step += 1
         if self._seen is None:
             raise EnvironmentBrokenError("The environment must be reset before anything can be done in it.")

@@ -58,7 +58,8 @@ def _box(control_type: str, focused: bool, shown: str, size: tuple[int, int]) ->
 
 @functools.cache
 def _palette() -> tuple[list[int], dict[str, int]]:
-    """All colours, as PNG lists them, and where the shades on each type of control begin; the ground's are first."""
+    """All colours, as PNG lists them, and where the shades on each type of control begin; the ground's are
+    first."""
     colours: list[int] = []
     first_of: dict[str, int] = {}
     for control_type, fill in {"": _GROUND, **_FILLS}.items():

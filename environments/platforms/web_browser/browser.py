@@ -42,7 +42,7 @@ _PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profi
 _WITHOUT_NATIVE_DIALOGS = """
 for (const name of ['showSaveFilePicker', 'showOpenFilePicker', 'showDirectoryPicker']) { try { delete window[name]; } catch (_) {} }
 try { Object.defineProperty(window, 'print', {value: () => {}, configurable: true}); } catch (_) {}
-"""
+"""  # noqa: E501
 
 
 class BrowserProcess:
@@ -67,8 +67,8 @@ class BrowserProcess:
             installation = BrowserInstallation(settings.browser_executable)
             if not os.access(installation.executable, os.X_OK):
                 raise BrowserMissingError(
-                    f"The browser {str(installation.executable)!r} of the settings is not a program that can be run."
-                    " Correct the path, or leave it out to have one found."
+                    f"The browser {str(installation.executable)!r} of the settings is not a program that can"
+                    " be run. Correct the path, or leave it out to have one found."
                 )
         environment: dict[str, str | float | bool] = {
             **os.environ,
@@ -84,7 +84,9 @@ class BrowserProcess:
             "headless": settings.headless,
             "downloads_path": downloads,
             "traces_dir": downloads,
-            "artifacts_dir": downloads,  # else a killed run leaves a folder behind in the machine's temporary one
+            "artifacts_dir": (
+                downloads
+            ),  # else a killed run leaves a folder behind in the machine's temporary one
             "chromium_sandbox": False,
         }
         while True:
@@ -102,7 +104,8 @@ class BrowserProcess:
                     sandbox.also_remove(Path(folder))
                 lines = [line for line in error.message.splitlines() if line.strip()]
                 raise BrowserMissingError(
-                    f"The browser {str(installation.executable)!r} does not start: {' '.join(lines[:4])[:600]}"
+                    f"The browser {str(installation.executable)!r} does not start:"
+                    f" {' '.join(lines[:4])[:600]}"
                 ) from error
             driver.launched += 1
             break
@@ -150,7 +153,8 @@ class BrowserProcess:
 
 
 def _profiles(sandbox: Sandbox) -> set[Path]:
-    """Folders that the driver made for the profile of the browser just started; it cannot be told where to make them."""
+    """Folders that the driver made for the profile of the browser just started; it cannot be told where to
+    make them."""
     found = set()
     for process in reaper.marked_processes(f"{reaper.MARK}={sandbox.root}"):
         try:

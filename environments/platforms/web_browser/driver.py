@@ -22,7 +22,8 @@ _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 
 
 class SharedDriver:
-    """A driver process, as large as a small browser, shared by all browsers and stopped when the last one releases it."""
+    """A driver process, as large as a small browser, shared by all browsers and stopped when the last one
+    releases it."""
 
     _current: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, SharedDriver]] = WeakKeyDictionary()
     _locks: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]] = WeakKeyDictionary()
@@ -95,13 +96,14 @@ async def _start_driver(folder: WatchedFolder) -> Playwright:
             if before is not None:
                 os.environ[_NODE_VARIABLE] = before
     raise BrowserMissingError(
-        f"The browser driver's Node does not run here: {failure}. On Debian and Ubuntu: apt-get install libatomic1"
-        " (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
+        f"The browser driver's Node does not run here: {failure}. On Debian and Ubuntu: apt-get install"
+        " libatomic1 (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
     ) from failure
 
 
 def _node_in(folder: WatchedFolder, node: str) -> str:
-    """A program that runs `node` with its temporary files in `folder` and with its mark; `node` where nothing there may run."""
+    """A program that runs `node` with its temporary files in `folder` and with its mark; `node` where nothing
+    there may run."""
     program = folder.root / "node"
     variables = {"TMPDIR": str(folder.root), **folder.mark}
     told = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())

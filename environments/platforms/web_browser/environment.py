@@ -44,7 +44,7 @@ _DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
   for (;;) { e = doc.elementFromPoint(x, y);
     while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; }
     if (!e || e.tagName !== 'IFRAME' || !e.contentDocument) return e && e.closest('select');
-    const r = e.getBoundingClientRect(); x -= r.left + e.clientLeft; y -= r.top + e.clientTop; doc = e.contentDocument; } }"""
+    const r = e.getBoundingClientRect(); x -= r.left + e.clientLeft; y -= r.top + e.clientTop; doc = e.contentDocument; } }"""  # noqa: E501
 
 
 class WebEnvironment:
@@ -107,7 +107,8 @@ class WebEnvironment:
             return await self._look()
 
     async def act(self, action: Action) -> Observation:
-        """Carry out `action` on the last observation, wait until the page settles and observe; see the protocol."""
+        """Carry out `action` on the last observation, wait until the page settles and observe; see the
+        protocol."""
         async with self._lock, _browser_errors():
             self._log.step += 1
             view = self._view

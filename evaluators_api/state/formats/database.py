@@ -28,9 +28,8 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """`(table, 'columns', column)`, `(table, 'count')` and `(table, 'rows', row, column)`, rows by their primary key, or by
-    their first column if that tells them apart.
-    """
+    """`(table, 'columns', column)`, `(table, 'count')` and `(table, 'rows', row, column)`, rows by their
+    primary key, or by their first column if that tells them apart."""
     tables: dict[str, _Table] = {}
     position = 0
     while position < len(text):
@@ -93,7 +92,8 @@ def _holds_tables(node: Node) -> bool:
 
 
 def finish(before: str, after: str) -> str:
-    """`after`, an edit of `before`, with the numbers of rows that belong to the rows that it has gained or lost."""
+    """`after`, an edit of `before`, with the numbers of rows that belong to the rows that it has gained or
+    lost."""
     try:
         old, new = parse(before), parse(after)
     except StateUnreadableError:
@@ -111,8 +111,8 @@ def finish(before: str, after: str) -> str:
 def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Change, ...]:
     """`changes` without what only shows that evidence holds the newest rows of a large table.
 
-    A new row pushes the oldest one out of sight, a lost row lets an older one in; both stand behind all rows that are in
-    both states. A number of rows that the changes of rows explain is left out as well.
+    A new row pushes the oldest one out of sight, a lost row lets an older one in; both stand behind all rows
+    that are in both states. A number of rows that the changes of rows explain is left out as well.
     """
     found = list(changes)
     for table in new.children:

@@ -1,4 +1,5 @@
-"""Tables as CSV or TSV: rows by their first column that tells them apart, fields by the names in the first row."""
+"""Tables as CSV or TSV: rows by their first column that tells them apart, fields by the names in the first
+row."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """`('header', column)` and `('rows', row, column)`; a row is called by its first field if that tells rows apart."""
+    """`('header', column)` and `('rows', row, column)`; a row is called by its first field if that tells rows
+    apart."""
     rows = _rows(text, _delimiter(text))
     if not rows:
         raise StateUnreadableError("no rows")

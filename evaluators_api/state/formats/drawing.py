@@ -1,4 +1,5 @@
-"""Drawings, as their shapes and texts: Excalidraw, draw.io, SVG. Seeds, versions, fonts, colours and positions are left out.
+"""Drawings, as their shapes and texts: Excalidraw, draw.io, SVG. Seeds, versions, fonts, colours and
+positions are left out.
 
 Each shape is a record with the fields `shape` and, where it has one, `text`; `page` holds the names of pages.
 """

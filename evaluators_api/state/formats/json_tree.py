@@ -1,4 +1,5 @@
-"""JSON, and what is written in it: notebooks, flows, Excalidraw drawings. Objects in lists are called by their id."""
+"""JSON, and what is written in it: notebooks, flows, Excalidraw drawings. Objects in lists are called by
+their id."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """Members by their keys, items of lists by their ids or positions, scalars as leaves; strings are decoded."""
+    """Members by their keys, items of lists by their ids or positions, scalars as leaves; strings are
+    decoded."""
     start = _after_space(text, 0)
     tree = _Scanner(text).value("", "field", start, 0)
     if _after_space(text, tree.raw[1]) != len(text):

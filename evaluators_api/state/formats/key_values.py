@@ -1,4 +1,5 @@
-"""Settings and headers: `key: value` or `key = value` in lines, sections in brackets, and the text after a header."""
+"""Settings and headers: `key: value` or `key = value` in lines, sections in brackets, and the text after a
+header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""XML, SVG, HTML and draw.io diagrams: elements by their id or tag, attributes as `@name`, texts as `text`."""
+"""XML, SVG, HTML and draw.io diagrams: elements by their id or tag, attributes as `@name`, texts as
+`text`."""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ def encode(value: str, node: Node, text: str) -> str | None:
 
 
 def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more member or item of a block; `raw` holds its key or dash. Into braces and brackets with a comma."""
+    """One more member or item of a block; `raw` holds its key or dash. Into braces and brackets with a
+    comma."""
     if text[parent.raw[0] : parent.raw[0] + 1] in ("{", "["):
         if not parent.children:
             return text[: parent.raw[0] + 1] + raw + text[parent.raw[0] + 1 :]

@@ -33,10 +33,10 @@ def bind_pool(
 ) -> tuple[list[BoundSubtask], list[str]]:
     """Every subtask bound to its parameter sets, and a message for each that cannot be bound.
 
-    With `unify`, values also flow between subtasks: a *fresh* parameter of a producer takes the values that consumers of
-    its category need, and an input takes the values that producers write or fixtures have. Such instances were not
-    verified with these values, so `unify` is for planning and for pools whose evaluation functions have been shown to
-    generalise.
+    With `unify`, values also flow between subtasks: a *fresh* parameter of a producer takes the values that
+    consumers of its category need, and an input takes the values that producers write or fixtures have. Such
+    instances were not verified with these values, so `unify` is for planning and for pools whose evaluation
+    functions have been shown to generalise.
     """
     nodes: dict[str, BoundSubtask] = {}
     problems: list[str] = []

@@ -16,7 +16,8 @@ from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
 
 Fixtures = Mapping[str, Set[Resource]]
-"""Resources that exist after a reset, by application in a world; under "" those that exist whatever takes part."""
+"""Resources that exist after a reset, by application in a world; under "" those that exist whatever takes
+part."""
 
 
 def fixture_key(application: str, world: str = "") -> str:
@@ -51,7 +52,8 @@ class CompiledPool:
     readers: list[tuple[int, ...]] = field(default_factory=list)
     """For every instance, per output that is a means and no end, the instances that read it."""
     originals: list[int] = field(default_factory=list)
-    """For every instance, the bit of the first instance of the same bound subtask: others carry other documents."""
+    """For every instance, the bit of the first instance of the same bound subtask: others carry other
+    documents."""
     viewers: int = 0
     """Instances that only open or show what they read."""
     gatherers: int = 0
@@ -65,7 +67,8 @@ class CompiledPool:
         return found.bit_length() - 1 if found else None
 
     def bound_subtasks(self, members: int) -> int:
-        """The bound subtasks of a set, whatever documents their slots carry, each as the bit of its first instance."""
+        """The bound subtasks of a set, whatever documents their slots carry, each as the bit of its first
+        instance."""
         found = 0
         for number in bits(members):
             found |= self.originals[number]
@@ -76,14 +79,16 @@ class CompiledPool:
         return tuple(sorted(self.instances[number].template for number in bits(members)))
 
     def has_waste(self, members: int) -> bool:
-        """Whether a member copies or selects something that no member reads, or makes a place for one thing."""
+        """Whether a member copies or selects something that no member reads, or makes a place for one
+        thing."""
         return any(not mask & members for number in bits(members) for mask in self.readers[number]) or any(
             (self.feeds[number] & members).bit_count() < FEWEST_GATHERED
             for number in bits(members & self.gatherers)
         )
 
     def may_interfere(self, members: int) -> bool:
-        """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the members."""
+        """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the
+        members."""
         for spoilers, involved, readers in self.rivals:
             if spoilers & members and readers & members and (involved & members).bit_count() > 1:
                 return True
@@ -102,12 +107,12 @@ def compile_pool(
 
     With `sense`, subtasks that nobody would ask for together exclude each other too.
 
-    The order of `pool` does not matter; an instance given twice counts once. A slot output without a document inherits
-    the document the subtask works on, or the one that its own slot input carries; a slot input without a document
-    becomes one variant per document that some producer puts there.
+    The order of `pool` does not matter; an instance given twice counts once. A slot output without a document
+    inherits the document the subtask works on, or the one that its own slot input carries; a slot input
+    without a document becomes one variant per document that some producer puts there.
 
-    Instances of different worlds are never in one task, and none feeds one of another world. The same parameters in two
-    worlds count as one bound subtask where tasks are compared.
+    Instances of different worlds are never in one task, and none feeds one of another world. The same
+    parameters in two worlds count as one bound subtask where tasks are compared.
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit(node) for node in unique.values()])
@@ -224,7 +229,8 @@ def _readers(
 
 
 def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
-    """Slots with their writers, and consumed inputs with their consumers and readers, where there are several."""
+    """Slots with their writers, and consumed inputs with their consumers and readers, where there are
+    several."""
     writers: dict[tuple[str, tuple[str, str]], int] = {}
     slot_readers: dict[tuple[str, tuple[str, str]], int] = {}
     consumers: dict[tuple[str, Resource], int] = {}
@@ -249,7 +255,8 @@ def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
 
 
 def _inherit(node: BoundSubtask) -> BoundSubtask:
-    """Give slot outputs without a document the one document that the subtask works on, where there is exactly one."""
+    """Give slot outputs without a document the one document that the subtask works on, where there is exactly
+    one."""
     for side in (node.inputs, node.outputs):
         documents = {resource.value for resource in side if resource.slot is None and resource.value}
         if len(documents) == 1:

@@ -16,10 +16,11 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     """The instances, with those excluded from each other that make no sense together.
 
-    These are a producer and a consumer where the one's work is lost on the other, and two instances of one subtask with
-    the same object, which is what it reads first: nobody exports one table twice, or attaches one file to two pages.
-    What one subtask moves, renames or deletes no other one reads beside it: no dependency would say which comes first.
-    Nor does one read the file of which another one makes a new version.
+    These are a producer and a consumer where the one's work is lost on the other, and two instances of one
+    subtask with the same object, which is what it reads first: nobody exports one table twice, or attaches
+    one file to two pages. What one subtask moves, renames or deletes no other one reads beside it: no
+    dependency would say which comes first. Nor does one read the file of which another one makes a new
+    version.
     """
     excluded = [0] * len(instances)
 
@@ -60,7 +61,8 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
 
 
 def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int]]:
-    """Instances that take a file or record away or make a new version of a file, each with another one that reads it."""
+    """Instances that take a file or record away or make a new version of a file, each with another one that
+    reads it."""
     readers: dict[tuple[str, Resource], list[int]] = {}
     for instance in instances:
         for resource in set(instance.node.inputs):

@@ -13,7 +13,8 @@ from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_i
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What is known of subtasks besides their resources: which names are free, and where a product is of no use."""
+    """What is known of subtasks besides their resources: which names are free, and where a product is of no
+    use."""
 
     fresh: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: parameters that may take any new value."""
@@ -69,8 +70,9 @@ class Sense:
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
 
-        What was just made is not deleted, not moved or renamed where its name could have been chosen, and not put back
-        to what it was; and it is not taken where it is of no use, or where something else is the subject.
+        What was just made is not deleted, not moved or renamed where its name could have been chosen, and not
+        put back to what it was; and it is not taken where it is of no use, or where something else is the
+        subject.
         """
         about, wanted = (self.subjects.get(node.instance_id, "") for node in (producer, consumer))
         if about and wanted and about != wanted:

@@ -34,7 +34,8 @@ with_bubblewrap = pytest.mark.skipif(
     not bubblewrap_works(), reason="bubblewrap does not work on this machine"
 )
 RELAY = files("taskloom.environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
-# What a server can do that nobody wants: reach other servers of the machine and other machines, write, read, look around.
+# What a server can do that nobody wants: reach other servers of the machine and other machines, write, read,
+# look around.
 CURIOUS = """
 import http.server, json, os, pathlib, socket, sys
 port, other, outside, secret = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
@@ -59,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.dumps(tried()).encode()
         self.send_response(200); self.send_header('Content-Length', str(len(body))); self.end_headers(); self.wfile.write(body)
 http.server.HTTPServer(('127.0.0.1', port), Handler).serve_forever()
-"""
+"""  # noqa: E501
 ECHO = """
 import socket, sys
 server = socket.create_server(('127.0.0.1', int(sys.argv[1])))
@@ -116,9 +117,9 @@ async def test_nothing_of_a_confined_server_is_left_when_it_is_stopped(tmp_path:
     state = tmp_path / "state"
     state.mkdir()
     script = (
-        "import os, subprocess, sys, http.server;"
-        "subprocess.Popen(['sleep', '123.456'], start_new_session=True);"
-        "http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), http.server.BaseHTTPRequestHandler).serve_forever()"
+        "import os, subprocess, sys, http.server;subprocess.Popen(['sleep', '123.456'],"
+        " start_new_session=True);http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])),"
+        " http.server.BaseHTTPRequestHandler).serve_forever()"
     )
     served = application(sys.executable, "-c", script, "{port}")
     mark = f"CONFINED_TEST={tmp_path}"

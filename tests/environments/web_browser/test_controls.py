@@ -16,7 +16,7 @@ async def test_names_come_from_where_a_person_would_read_them(screen: Screen) ->
       <label>Wrapped <input></label> <button title="By title"><i></i></button> <img alt="By alt" width=20 height=20>
       <input placeholder="By placeholder"> <button>By <b>text</b></button>
       <button><svg width=10 height=10><title>By svg</title><rect width=10 height=10 /></svg></button>
-      <input type=submit value="By value"> <input type=checkbox id=c><span>Beside it</span>""")
+      <input type=submit value="By value"> <input type=checkbox id=c><span>Beside it</span>""")  # noqa: E501
     for text, kind in [
         ("By label", "Button"),
         ("By reference", "Button"),
@@ -34,12 +34,14 @@ async def test_names_come_from_where_a_person_would_read_them(screen: Screen) ->
 
 
 async def test_types_and_states(screen: Screen) -> None:
-    await screen.open("""
+    await screen.open(
+        """
       <a href=#>Link</a> <div role=tab aria-selected=true>Tab one</div> <div role=menuitem>Item</div>
       <input type=checkbox checked aria-label=Box> <input type=radio aria-label=Dot> <button disabled>Off</button>
       <select aria-label=List><option>Red<option selected>Blue</select> <textarea aria-label=Area>two
 lines</textarea> <div role=switch aria-checked=false>Switch</div> <div onclick="1" style="width:60px">Bare click</div>
-      <input type=password aria-label=Secret value=abc> <input aria-label=Focus autofocus> <h2>Title</h2> <p>Plain</p>""")
+      <input type=password aria-label=Secret value=abc> <input aria-label=Focus autofocus> <h2>Title</h2> <p>Plain</p>"""  # noqa: E501
+    )
     assert screen.find("Link").control_type == "Hyperlink"
     assert screen.find("Tab one").control_type == "TabItem" and screen.find("Tab one").checked is True
     assert screen.find("Item").control_type == "MenuItem"
@@ -55,11 +57,13 @@ lines</textarea> <div role=switch aria-checked=false>Switch</div> <div onclick="
 
 
 async def test_hidden_and_scrolled_away_controls_are_left_out(screen: Screen) -> None:
-    await screen.open("""
+    await screen.open(
+        """
       <button>Seen</button> <button style="display:none">None</button> <button style="visibility:hidden">Hidden</button>
       <div style="opacity:0"><button>Clear</button></div> <button style="position:absolute;left:-500px">Away</button>
       <button style="position:absolute;top:3000px">Below</button> <button style="width:0;height:0;padding:0;border:0">Nil</button>
-      <div style="height:60px;overflow:auto"><button>Top</button><div style="height:300px"></div><button>Rolled</button></div>""")
+      <div style="height:60px;overflow:auto"><button>Top</button><div style="height:300px"></div><button>Rolled</button></div>"""  # noqa: E501
+    )
     assert screen.texts == ["Seen", "Top"]
 
 
@@ -87,7 +91,7 @@ async def test_open_shadow_roots_and_frames_are_entered(screen: Screen) -> None:
         """<div id=host></div><iframe src="inner.html" style="margin:30px;width:300px;height:120px"></iframe>
         <script>const root = host.attachShadow({mode: 'open'});
         root.innerHTML = '<button onclick="document.title=`shadow`">In shadow</button>';</script>""",
-        inner="""<button onclick="parent.document.title='frame'">In frame</button><input aria-label="Frame field">""",
+        inner="""<button onclick="parent.document.title='frame'">In frame</button><input aria-label="Frame field">""",  # noqa: E501
     )
     assert (await screen.click("In shadow")).window_title == "shadow"
     assert (await screen.click("In frame")).window_title == "frame"
@@ -123,7 +127,7 @@ async def test_nested_controls_of_one_name_are_listed_once(screen: Screen) -> No
 async def test_a_check_box_drawn_by_its_label_can_be_used(screen: Screen) -> None:
     await screen.open("""
       <style>input{position:absolute;opacity:0;width:0;height:0} i{display:inline-block;width:14px;height:14px;background:#888}</style>
-      <label><input type=checkbox><i></i> Fancy</label>""")
+      <label><input type=checkbox><i></i> Fancy</label>""")  # noqa: E501
     assert screen.find("Fancy", "CheckBox").checked is False
     await screen.click("Fancy")
     assert screen.find("Fancy", "CheckBox").checked is True
@@ -143,7 +147,7 @@ async def test_editors_that_draw_themselves_are_one_control_with_their_text(scre
       <div class=monaco-editor style="height:60px"><div class=view-lines><div class=view-line>second</div></div></div>
       <div class=ace_editor style="height:60px">drawn</div>
       <script>document.querySelector('.CodeMirror').CodeMirror = {getValue: () => 'a\\nb'};
-      document.querySelector('.ace_editor').env = {editor: {getValue: () => 'ace text'}};</script>""")
+      document.querySelector('.ace_editor').env = {editor: {getValue: () => 'ace text'}};</script>""")  # noqa: E501
     assert [(control.control_type, control.value) for control in screen.controls] == [
         ("Edit", "a\nb"),
         ("Edit", "second"),
@@ -169,7 +173,7 @@ async def test_odd_pages_do_no_harm(screen: Screen) -> None:
     await screen.open("""
       <form><input name=getAttribute aria-label=A><input name=children aria-label=B><button name=tagName>Go</button></form>
       <script>customElements.define('odd-one', class extends HTMLElement { get value() { return this.value; } });</script>
-      <odd-one tabindex=0>Odd</odd-one> bare text""")
+      <odd-one tabindex=0>Odd</odd-one> bare text""")  # noqa: E501
     assert {"A", "B", "Go", "Odd"} <= set(screen.texts)
 
 

@@ -108,7 +108,7 @@ async def main():
     print(sum(1 for _ in folder.rglob("*")), flush=True)
     os.kill(os.getpid(), 9)
 asyncio.run(main())
-"""
+"""  # noqa: E501
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {**os.environ, "TMPDIR": str(temporary)}

@@ -1,4 +1,5 @@
-"""The task bar is put below a picture of the page without decoding it; the pixels are those that decoding gives."""
+"""The task bar is put below a picture of the page without decoding it; the pixels are those that decoding
+gives."""
 
 from __future__ import annotations
 

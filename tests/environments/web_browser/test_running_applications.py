@@ -1,4 +1,5 @@
-"""Applications that somebody else started: opened where they run, put back by their own command, never stopped."""
+"""Applications that somebody else started: opened where they run, put back by their own command, never
+stopped."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 if os.fork() == 0:
     http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
 os.wait()
-"""
+"""  # noqa: E501
 
 
 def application(*command: str, **launch: object) -> Application:

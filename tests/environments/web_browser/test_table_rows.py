@@ -16,7 +16,7 @@ async def test_a_control_in_a_row_has_the_name_of_the_row_as_its_parent_text(scr
       <table><tr><th>State</th><th>Name</th><th>Action</th></tr>
         <tr><td>running</td><td><a href="#mailer">mailer</a></td><td><ul><li><a href="#1">Stop</a></li></ul></td></tr>
         <tr><td>running</td><td><a href="#backup">backup</a></td><td><ul><li><a href="#2">Stop</a></li></ul></td></tr>
-      </table>""")
+      </table>""")  # noqa: E501
     found = [
         find_control(ControlQuery(text="Stop", parent_text=name), screen.now.controls)
         for name in ("mailer", "backup")
@@ -28,18 +28,22 @@ async def test_a_control_in_a_row_has_the_name_of_the_row_as_its_parent_text(scr
 
 
 async def test_the_heading_of_a_row_names_it_before_a_link_does(screen: Screen) -> None:
-    await screen.open("""
-      <table><tr><th scope=row>Invoice 7</th><td><a href="#open">open</a></td><td><button>Pay</button></td></tr></table>""")
+    await screen.open(
+        """
+      <table><tr><th scope=row>Invoice 7</th><td><a href="#open">open</a></td><td><button>Pay</button></td></tr></table>"""  # noqa: E501
+    )
     assert find_control(ControlQuery(text="Pay", parent_text="Invoice 7"), screen.now.controls) is not None
     assert {item.parent_text for item in screen.now.controls if item.text == "Pay"} == {"Invoice 7"}
 
 
 async def test_controls_know_their_row_and_the_heading_above(screen: Screen) -> None:
-    await screen.open("""<h2>Watches</h2>
+    await screen.open(
+        """<h2>Watches</h2>
       <table><tr><td><input type=checkbox aria-label=Pick></td><td>Library hours</td><td><a href=#>Edit</a></td></tr>
       <tr><td><input type=checkbox aria-label=Pick></td><td>Opening times</td><td><a href=#>Edit</a></td></tr></table>
       <div><div><h3>Tags</h3> <button>New</button></div><ul><li>Blue <button>Delete</button></li><li><a href=#>Red</a>
-      <button>Delete</button></li></ul></div><section><h4>Aside</h4><button>Hide</button></section><button>Close</button>""")
+      <button>Delete</button></li></ul></div><section><h4>Aside</h4><button>Hide</button></section><button>Close</button>"""  # noqa: E501
+    )
     told = [
         (item.text, item.row, item.section)
         for item in screen.controls
@@ -87,7 +91,8 @@ async def test_a_recorded_tick_is_not_made_at_another_row(screen: Screen) -> Non
 
 async def test_a_row_that_begins_with_a_date_has_the_name_that_tells_it_apart(screen: Screen) -> None:
     rows = "".join(
-        f"<tr><td>2026-07-0{day}</td><td>{who}</td><td>{what}</td><td>{cost}</td><td><a href=#edit>edit</a></td></tr>"
+        f"<tr><td>2026-07-0{day}</td><td>{who}</td><td>{what}</td><td>{cost}</td><td><a"
+        " href=#edit>edit</a></td></tr>"
         for day, who, what, cost in (
             (6, "Anna", "Boat hire", "75"),
             (6, "Clara", "Groceries", "54"),

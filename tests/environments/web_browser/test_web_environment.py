@@ -26,12 +26,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_inputs_reach_the_page(screen: Screen) -> None:
-    await screen.open("""
+    await screen.open(
+        """
       <button ondblclick="log('double')" oncontextmenu="log('right');return false" onauxclick="if(event.button==1)log('middle')">Target</button>
       <div aria-label=Board tabindex=0 role=img style="width:200px;height:100px;background:#ddd"></div><p id=out></p>
       <script>const log = text => out.textContent += text + ' ', board = document.querySelector('[role=img]');
       board.onmousedown = e => log('down' + e.offsetX); board.onmouseup = e => log('up' + e.offsetX); board.onclick = e => log('at' + e.offsetX);
-      document.onkeydown = e => { if (e.ctrlKey && e.key === 's') { e.preventDefault(); log('save'); } }</script>""")
+      document.onkeydown = e => { if (e.ctrlKey && e.key === 's') { e.preventDefault(); log('save'); } }</script>"""  # noqa: E501
+    )
     target, board = screen.find("Target").label, screen.find("Board").label
     await screen.do(ClickInput(control_label=target, double=True))
     await screen.do(ClickInput(control_label=target, button="right"))
@@ -61,7 +63,7 @@ async def test_waits_for_what_a_click_sets_going(screen: Screen) -> None:
 @pytest.mark.slow
 async def test_a_page_that_never_rests_is_not_waited_for_without_end(screen: Screen) -> None:
     await screen.open(
-        """<button>Ready</button><p id=x></p><script>setInterval(() => x.textContent = Date.now(), 10)</script>"""
+        """<button>Ready</button><p id=x></p><script>setInterval(() => x.textContent = Date.now(), 10)</script>"""  # noqa: E501
     )
     assert "Ready" in screen.texts
 
@@ -115,7 +117,7 @@ async def test_no_native_save_dialog_can_open(screen: Screen) -> None:
 
 
 CHOOSER = """<input type=file aria-label=File onchange="const r = new FileReader(); r.onload = () =>
-  out.textContent = 'got ' + this.files[0].name + ' ' + r.result; r.readAsText(this.files[0])"><p id=out></p>"""
+  out.textContent = 'got ' + this.files[0].name + ' ' + r.result; r.readAsText(this.files[0])"><p id=out></p>"""  # noqa: E501
 
 
 async def test_a_file_is_chosen_in_the_environments_picker(screen: Screen) -> None:
@@ -160,7 +162,7 @@ async def test_the_picker_can_be_cancelled_and_opened_again(screen: Screen) -> N
 
 async def test_questions_of_a_page_are_windows_with_buttons(screen: Screen) -> None:
     await screen.open(
-        """<button onclick="alert('Watch out'); out.textContent = confirm('Sure?') + ' ' + prompt('Name?', 'x')">Ask</button><p id=out></p>"""
+        """<button onclick="alert('Watch out'); out.textContent = confirm('Sure?') + ' ' + prompt('Name?', 'x')">Ask</button><p id=out></p>"""  # noqa: E501
     )
     await screen.click("Ask")
     assert screen.texts == ["Page says", "Watch out", "OK"]
@@ -174,7 +176,7 @@ async def test_questions_of_a_page_are_windows_with_buttons(screen: Screen) -> N
 
 async def test_leaving_a_changed_page_is_asked_about(screen: Screen) -> None:
     await screen.open(
-        """<button onclick="onbeforeunload = event => event.preventDefault()">Change</button><a href="next.html">Go</a>""",
+        """<button onclick="onbeforeunload = event => event.preventDefault()">Change</button><a href="next.html">Go</a>""",  # noqa: E501
         next="<p>Next page</p>",
     )
     await screen.click("Change")
@@ -231,7 +233,7 @@ async def test_back_and_reload_are_on_the_task_bar(screen: Screen) -> None:
 
 async def test_the_start_page_keeps_the_state_of_the_application(screen: Screen) -> None:
     await screen.open(
-        """<a href="next.html">Go</a><p id=p></p><script>p.textContent = 'kept ' + localStorage.getItem('k')</script>""",
+        """<a href="next.html">Go</a><p id=p></p><script>p.textContent = 'kept ' + localStorage.getItem('k')</script>""",  # noqa: E501
         next="""<button onclick="localStorage.setItem('k', 'this'); location.hash = 'x'">Keep</button>
           <a href="next.html" target=_blank>Open</a>""",
     )
@@ -268,7 +270,7 @@ async def test_nothing_reaches_another_machine_and_the_attempt_is_recorded(scree
       <button onclick="fetch('http://example.com/a').catch(() => out.textContent = 'fetch refused')">Fetch</button>
       <button onclick="fetch('http://93.184.216.34/b').catch(() => out.textContent = 'number refused')">Number</button>
       <button onclick="new WebSocket('ws://example.com/c').onerror = () => out.textContent = 'socket refused'">Socket</button>
-      <p id=out>nothing</p><img src="https://example.org/picture.png">""")
+      <p id=out>nothing</p><img src="https://example.org/picture.png">""")  # noqa: E501
     for name in ("Fetch", "Number", "Socket"):
         await screen.click(name)
         assert f"{name.lower()} refused" in screen.texts
@@ -351,7 +353,7 @@ async def test_every_gesture_can_be_made_at_a_point(screen: Screen) -> None:
       a.onclick = event => note('click' + event.detail); a.onmouseenter = () => note('over');
       addEventListener('wheel', event => note('wheel' + event.deltaX + ',' + event.deltaY));
       addEventListener('keydown', event => note('key' + event.key)); addEventListener('keyup', event => note('free' + event.key));
-      </script>""")
+      </script>""")  # noqa: E501
     actions: list[Action] = [
         MoveInput(point=(5, 6)),
         ClickInput(point=(5, 6), triple=True),
@@ -362,8 +364,8 @@ async def test_every_gesture_can_be_made_at_a_point(screen: Screen) -> None:
     ]
     for action in actions:
         observation = await screen.do(action)
-    assert observation.window_title == (
-        "over down5,6 up5,6 click1 down5,6 up5,6 click2 down5,6 up5,6 click3"
+    assert (
+        observation.window_title == "over down5,6 up5,6 click1 down5,6 up5,6 click2 down5,6 up5,6 click3"
         " keyControl down7,8ctrl up7,8 click1 freeControl down10,10 up210,110 over wheel240,120"
         " keyControl keya freea freeControl"
     )

@@ -1,4 +1,5 @@
-"""What the environment does when a page, the browser or an application fails, and what environments do not share."""
+"""What the environment does when a page, the browser or an application fails, and what environments do not
+share."""
 
 from __future__ import annotations
 
@@ -98,7 +99,7 @@ async def test_an_application_in_a_second_window_is_waited_for_until_it_is_ready
         <script>
         const say = text => document.body.append(Object.assign(document.createElement('p'), {textContent: text}))
         if (location.search) { say('Loading'); setTimeout(() => say('All menus'), 1500) } else say('All menus')
-        </script>""",
+        </script>""",  # noqa: E501
     )
     ready = page.model_copy(update={"launch": page.launch.model_copy(update={"ready_text": "All menus"})})
     screen.now = await screen.environment.reset([ready])
@@ -237,7 +238,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200); self.send_header("Content-Type", "text/html"); self.send_header("Content-Length", str(len(body)))
         self.end_headers(); self.wfile.write(body)
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
-"""
+"""  # noqa: E501
     (tmp_path / "server.py").write_text(server)
     fragile = Application(
         name="fragile",

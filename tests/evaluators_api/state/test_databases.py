@@ -1,4 +1,5 @@
-"""Rows of databases: called by their primary key, compared although evidence holds the newest only, edited with their number."""
+"""Rows of databases: called by their primary key, compared although evidence holds the newest only, edited
+with their number."""
 
 import sqlite3
 from pathlib import Path

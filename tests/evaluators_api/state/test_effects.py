@@ -1,4 +1,5 @@
-"""Effects name what a performance changed, and only that; essential ones are those that all performances share."""
+"""Effects name what a performance changed, and only that; essential ones are those that all performances
+share."""
 
 import hashlib
 

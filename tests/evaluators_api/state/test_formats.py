@@ -1,4 +1,5 @@
-"""Every format of state keeps the same promises: values at addresses, edits that say exactly what they say, no raise."""
+"""Every format of state keeps the same promises: values at addresses, edits that say exactly what they say,
+no raise."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,5 @@
-"""What applications keep is counted over all of their files, and a change that cannot be read is no number."""
+"""What applications keep is counted over all of their files, and a change that cannot be read is no
+number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Worker processes of Dask and of Ray make the same dataset as this process alone, and may be killed while they do."""
+"""Worker processes of Dask and of Ray make the same dataset as this process alone, and may be killed while
+they do."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def test_what_no_longer_replays_is_retired_with_its_tasks_and_not_composed_from_
         (str(task), str(subtask))
         for task, subtask in rows(
             data,
-            "SELECT task_id, subtask_id FROM task_subtasks JOIN tasks USING (task_id) WHERE status = 'validated'",
+            "SELECT task_id, subtask_id FROM task_subtasks JOIN tasks USING (task_id) WHERE status ="
+            " 'validated'",
         )
     }
     assert not {subtask for _, subtask in needed} & lost

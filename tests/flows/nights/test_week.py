@@ -1,4 +1,5 @@
-"""A week of nights on the simulated platform, with a clock: a new application, drift, an outage and a cut budget."""
+"""A week of nights on the simulated platform, with a clock: a new application, drift, an outage and a cut
+budget."""
 
 from __future__ import annotations
 
@@ -138,8 +139,9 @@ async def test_every_version_and_decision_of_a_week(
         assert wednesday.report.composed == 0, "the quota is met"
         assert week.versions()[1:] == [("v2", "v1", wednesday.run_id)]
 
-        # Thursday: the notes editor changed without a new version. What no longer replays is retired, tasks that need it
-        # too, others take their place; and because too many subtasks were lost, the version before stays the newest.
+        # Thursday: the notes editor changed without a new version. What no longer replays is retired, tasks
+        # that need it too, others take their place; and because too many subtasks were lost, the version
+        # before stays the newest.
         monkeypatch.setitem(APPLICATIONS, "simulated_notes", OtherNotes)
         thursday = await week.night(4, four)
         assert thursday.report is not None

@@ -1,1 +1,2 @@
-"""A local server that speaks the providers' protocols over real HTTP, well and badly, for tests and benchmarks."""
+"""A local server that speaks the providers' protocols over real HTTP, well and badly, for tests and
+benchmarks."""

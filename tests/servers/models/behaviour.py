@@ -23,8 +23,9 @@ Kind = Literal[
     "hang",
     "no_schema",
 ]
-"""Answer; an error status; a refusal; a content filter; a reply cut at the token limit; a reply that breaks its
-schema; a body that is not JSON; a body that ends too early; a reset connection; silence; no typed replies taken."""
+"""Answer; an error status; a refusal; a content filter; a reply cut at the token limit; a reply that breaks
+its schema; a body that is not JSON; a body that ends too early; a reset connection; silence; no typed replies
+taken."""
 
 
 @dataclass(frozen=True, slots=True)

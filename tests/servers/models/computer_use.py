@@ -1,4 +1,5 @@
-"""The computer tools of both protocols from the server's side, as strict about the conversation as the providers are."""
+"""The computer tools of both protocols from the server's side, as strict about the conversation as the
+providers are."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def answered_calls(call: WireCall) -> int:
 
 
 def computer_items(call: WireCall, text: str) -> list[JsonValue]:
-    """The items of an answer written as `{"say": words, "calls": [{"actions": […], "checks": […]}]}`, actions as on the wire."""
+    """The items of an answer written as `{"say": words, "calls": [{"actions": […], "checks": […]}]}`, actions
+    as on the wire."""
     said = json.loads(text)
     first = answered_calls(call)
     if call.protocol == "responses":

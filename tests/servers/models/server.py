@@ -36,8 +36,8 @@ def example_answer(call: WireCall) -> str:
 class LocalModelServer:
     """An asynchronous context manager that serves on a loopback port while it is open.
 
-    Speaks OpenAI's Responses, Chat Completions, files and batches under `/v1`, and Anthropic's Messages and message
-    batches. Every call is written down, so that tests can say what was sent and how often.
+    Speaks OpenAI's Responses, Chat Completions, files and batches under `/v1`, and Anthropic's Messages and
+    message batches. Every call is written down, so that tests can say what was sent and how often.
     """
 
     def __init__(

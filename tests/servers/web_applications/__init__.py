@@ -1,1 +1,2 @@
-"""Small web applications that no catalogue knows, in the layout of real ones; `catalogue` writes their entries."""
+"""Small web applications that no catalogue knows, in the layout of real ones; `catalogue` writes their
+entries."""

@@ -13,10 +13,15 @@ _HERE = Path(__file__).parent
 _PYTHON = str(Path(sys.executable).resolve())
 _ONLY_HERE = ("from tests.", "from __future__")
 _MANUALS = {
-    "watches": "A list of watched web pages. The form above it adds one. Each row has buttons to pause and mute it, to edit and to"
-    " delete it. Groups are added on the page Groups; Settings holds the time between checks.",
-    "library": "A lending library. Books lists all books, each with buttons to lend, return and remove it. New book adds one;"
-    " Members adds people who may borrow.",
+    "watches": (
+        "A list of watched web pages. The form above it adds one. Each row has buttons to pause and mute it,"
+        " to edit and to delete it. Groups are added on the page Groups; Settings holds the time between"
+        " checks."
+    ),
+    "library": (
+        "A lending library. Books lists all books, each with buttons to lend, return and remove it. New book"
+        " adds one; Members adds people who may borrow."
+    ),
 }
 
 

@@ -23,7 +23,8 @@ class Library:
         fresh = not self.path.exists()
         with self.connect() as connection:
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS books (id INTEGER PRIMARY KEY, title TEXT, author TEXT, lent INTEGER DEFAULT 0)"
+                "CREATE TABLE IF NOT EXISTS books (id INTEGER PRIMARY KEY, title TEXT, author TEXT, lent"
+                " INTEGER DEFAULT 0)"
             )
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS members (id INTEGER PRIMARY KEY, name TEXT, email TEXT)"

@@ -52,9 +52,9 @@ def document(title: str, links: Mapping[str, str], body: str) -> str:
     """A page with a bar of links."""
     bar = " ".join(f'<a href="{address}">{escape(name)}</a>' for name, address in links.items())
     return (
-        f"<!doctype html><html><head><title>{escape(title)}</title>"
-        "<style>body{font:15px sans-serif;margin:24px} a,button,input{margin:4px;padding:6px} td{padding:4px 12px}"
-        f"</style></head><body><nav>{bar}</nav><h1>{escape(title)}</h1>{body}</body></html>"
+        f"<!doctype html><html><head><title>{escape(title)}</title><style>body{{font:15px"
+        " sans-serif;margin:24px} a,button,input{margin:4px;padding:6px} td{padding:4px"
+        f" 12px}}</style></head><body><nav>{bar}</nav><h1>{escape(title)}</h1>{body}</body></html>"
     )
 
 
@@ -70,4 +70,7 @@ def form(address: str, fields: Mapping[str, str], button: str, values: Form | No
 
 def press(address: str, button: str) -> str:
     """A button that posts an empty form."""
-    return f'<form method="post" action="{address}" style="display:inline"><button>{escape(button)}</button></form>'
+    return (
+        f'<form method="post" action="{address}"'
+        f' style="display:inline"><button>{escape(button)}</button></form>'
+    )

@@ -1,6 +1,8 @@
-"""A platform that shows the small web applications without a browser or a server: their forms as controls, their files in a home.
+"""A platform that shows the small web applications without a browser or a server: their forms as controls,
+their files in a home.
 
-What a run costs is then what the chain itself costs, so that runs of many performances fit into ordinary tests.
+What a run costs is then what the chain itself costs, so that runs of many performances fit into ordinary
+tests.
 """
 
 from __future__ import annotations

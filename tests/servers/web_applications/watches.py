@@ -1,4 +1,5 @@
-"""Watches of web pages, in the layout of changedetection.io: one folder with a JSON file per watch, under a name that says nothing.
+"""Watches of web pages, in the layout of changedetection.io: one folder with a JSON file per watch, under a
+name that says nothing.
 
 Names and times are the same in every run, so that what models are asked is, too.
 """

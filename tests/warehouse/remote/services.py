@@ -89,7 +89,7 @@ def postgres(folder: Path) -> Iterator[Postgres]:
             raise ServiceMissingError(f"Postgres does not start here: {done.stderr.strip()[-300:]}")
 
     call(
-        str(programs / "initdb"), "-D", str(place), "-U", USER, "--auth=scram-sha-256", f"--pwfile={password}", "-N",
+        str(programs / "initdb"), "-D", str(place), "-U", USER, "--auth=scram-sha-256", f"--pwfile={password}", "-N",  # noqa: E501
         "-E", "UTF8",
     )  # fmt: skip
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"

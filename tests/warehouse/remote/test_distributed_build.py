@@ -1,4 +1,5 @@
-"""A build by worker processes, with Postgres and object storage for the warehouse and Postgres for Prefect, makes what one process makes."""
+"""A build by worker processes, with Postgres and object storage for the warehouse and Postgres for Prefect,
+makes what one process makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The search of the task list: every word must occur, in any case and order, and no character means anything."""
+"""The search of the task list: every word must occur, in any case and order, and no character means
+anything."""
 
 from __future__ import annotations
 

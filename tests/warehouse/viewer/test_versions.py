@@ -1,4 +1,5 @@
-"""Other versions beside the one the viewer was opened at, old ones included, and rows that are no whole records."""
+"""Other versions beside the one the viewer was opened at, old ones included, and rows that are no whole
+records."""
 
 from __future__ import annotations
 

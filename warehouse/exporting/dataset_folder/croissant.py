@@ -1,7 +1,8 @@
 """Croissant metadata (MLCommons, version 1.0) of a dataset folder: `croissant.json`.
 
-Every Parquet file is a file object with its hash, and a record set with the columns that the format can describe: texts,
-numbers, truth values, lists of these, and pictures. Nested columns are in the files and on the card only.
+Every Parquet file is a file object with its hash, and a record set with the columns that the format can
+describe: texts, numbers, truth values, lists of these, and pictures. Nested columns are in the files and on
+the card only.
 """
 
 from __future__ import annotations

@@ -32,7 +32,10 @@ STEP_COLUMNS: Final = {
     "screenshot": "The screen before the action.",
     "description": "What the agent said of the screen.",
     "thought": "Why it acted so.",
-    "slip": "`slip` for a harmless mistake made on purpose, to be left out of the loss; `recovery` for taking it back.",
+    "slip": (
+        "`slip` for a harmless mistake made on purpose, to be left out of the loss; `recovery` for taking it"
+        " back."
+    ),
     "function": "The operation (Table 10 of the paper).",
     "arguments": "Its arguments, as JSON.",
     "points": "Where on the screenshot, in pixels; several for a drag.",
@@ -90,17 +93,19 @@ def bar_chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
     most = max((value for _, value in bars), default=0) or 1
     height = _BAR_HEIGHT * len(bars) + 40
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LABEL_WIDTH + _PLOT_WIDTH + 80}" height="{height}"'
-        ' font-family="sans-serif" font-size="13">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LABEL_WIDTH + _PLOT_WIDTH + 80}"'
+            f' height="{height}" font-family="sans-serif" font-size="13">'
+        ),
         f'<text x="8" y="22" font-size="16">{escape(title)}</text>',
     ]
     for position, (label, value) in enumerate(bars):
         top = 36 + position * _BAR_HEIGHT
         width = _PLOT_WIDTH * value / most
         parts.append(
-            f'<text x="{_LABEL_WIDTH - 8}" y="{top + 14}" text-anchor="end">{escape(label)}</text>'
-            f'<rect x="{_LABEL_WIDTH}" y="{top + 2}" width="{width:.1f}" height="{_BAR_HEIGHT - 6}" fill="#4477aa"/>'
-            f'<text x="{_LABEL_WIDTH + width + 6:.1f}" y="{top + 14}">{value}</text>'
+            f'<text x="{_LABEL_WIDTH - 8}" y="{top + 14}" text-anchor="end">{escape(label)}</text><rect'
+            f' x="{_LABEL_WIDTH}" y="{top + 2}" width="{width:.1f}" height="{_BAR_HEIGHT - 6}"'
+            f' fill="#4477aa"/><text x="{_LABEL_WIDTH + width + 6:.1f}" y="{top + 14}">{value}</text>'
         )
     return "\n".join([*parts, "</svg>", ""])
 
@@ -168,16 +173,24 @@ def _about(source: ExportSource, counts: DatasetCounts, applications: Sequence[s
     return [
         f"# {_TITLE}",
         "",
-        f"{total} tasks composed of {len(counts.subtasks)} verified subtasks of {len(applications)} applications, with"
-        " evaluation functions and recorded trajectories, made with taskloom. A task is a graph: its nodes are subtasks,"
-        " its edges the resources that one subtask makes and another one needs; one instruction tells the whole.",
+        (
+            f"{total} tasks composed of {len(counts.subtasks)} verified subtasks of {len(applications)}"
+            " applications, with evaluation functions and recorded trajectories, made with taskloom. A task"
+            " is a graph: its nodes are subtasks, its edges the resources that one subtask makes and another"
+            " one needs; one instruction tells the whole."
+        ),
         "",
         "| | |",
         "|--|--|",
         f"| tasks | {total}, of which {replayed} were replayed from beginning to end |",
-        f"| replay coverage | {replayed / total:.1%} of the tasks; {known} of {len(counts.subtasks)} subtasks stand in a"
-        " replayed task |",
-        f"| covered | {covered} tasks: every component (same subtasks and links) was performed in an environment |",
+        (
+            f"| replay coverage | {replayed / total:.1%} of the tasks; {known} of {len(counts.subtasks)}"
+            " subtasks stand in a replayed task |"
+        ),
+        (
+            f"| covered | {covered} tasks: every component (same subtasks and links) was performed in an"
+            " environment |"
+        ),
         f"| worlds | {', '.join(worlds)} |",
         f"| subtasks per task | {sizes.least} to {sizes.most}, mean {sizes.mean:.1f} |",
         f"| words per instruction | {words.least} to {words.most}, mean {words.mean:.0f} |",
@@ -190,7 +203,8 @@ def _about(source: ExportSource, counts: DatasetCounts, applications: Sequence[s
 
 
 def replay_coverage(source: ExportSource, counts: DatasetCounts) -> tuple[int, int]:
-    """How many of the tasks were replayed with success, and how many of their subtasks stand in such a task."""
+    """How many of the tasks were replayed with success, and how many of their subtasks stand in such a
+    task."""
     rows = source.warehouse.query(
         "SELECT task_id, list_distinct([node.subtask_id FOR node IN nodes]) FROM tasks"
         " WHERE task_id IN (SELECT task_id FROM replays WHERE success)"
@@ -202,7 +216,8 @@ def replay_coverage(source: ExportSource, counts: DatasetCounts) -> tuple[int, i
 
 
 def covered_tasks(source: ExportSource) -> tuple[int, list[str]]:
-    """How many of the tasks have only components that were performed with success, and the worlds of all of them."""
+    """How many of the tasks have only components that were performed with success, and the worlds of all of
+    them."""
     rows = source.warehouse.query("SELECT task_id, covered, world FROM tasks").rows()
     own = set(source.task_ids)
     found = [(bool(covered), str(world or "")) for name, covered, world in rows if name in own]
@@ -241,9 +256,11 @@ def _contents(
 def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:
     """What the columns of each configuration mean."""
     return {
-        config: STEP_COLUMNS
-        if config == STEPS
-        else {item.name: item.comment for item in TABLE_NAMED[config].columns}
+        config: (
+            STEP_COLUMNS
+            if config == STEPS
+            else {item.name: item.comment for item in TABLE_NAMED[config].columns}
+        )
         for config in files
     }
 
@@ -256,8 +273,11 @@ def trust_lines(warehouse: Warehouse) -> list[str]:
         return [*lines, UNKNOWN, ""]
     return [
         *lines,
-        f"{rates.functions} accepted functions of {rates.subtasks} subtasks judged work that was really performed and whose right"
-        " or wrong is known from outside. Shares with 95 % confidence intervals:",
+        (
+            f"{rates.functions} accepted functions of {rates.subtasks} subtasks judged work that was really"
+            " performed and whose right or wrong is known from outside. Shares with 95 % confidence"
+            " intervals:"
+        ),
         "",
         as_markdown(rates),
         "",
@@ -284,7 +304,8 @@ def _complexity(counts: Mapping[str, int]) -> list[str]:
         f"| tasks by level | {' | '.join(LEVELS)} | counts |",
         f"|--|{'--|' * len(LEVELS)}--|",
         *(
-            f"| {row.name} | {' | '.join(str(counts[f'{row.name}: {level}']) for level in LEVELS)} | {row.plural} |"
+            f"| {row.name} | {' | '.join(str(counts[f'{row.name}: {level}']) for level in LEVELS)} |"
+            f" {row.plural} |"
             for row in TABLE
         ),
         "",

@@ -1,4 +1,5 @@
-"""Parquet files of a dataset folder, written as their rows come: one row group at a time is in memory for each set."""
+"""Parquet files of a dataset folder, written as their rows come: one row group at a time is in memory for
+each set."""
 
 from __future__ import annotations
 

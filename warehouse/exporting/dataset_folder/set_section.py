@@ -1,4 +1,5 @@
-"""Sections of the dataset card on the sets, on what was checked against them, and on the variety of the tasks."""
+"""Sections of the dataset card on the sets, on what was checked against them, and on the variety of the
+tasks."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ _SHOWN = 5
 
 
 def set_lines(report: LeakageReport | None, counts: DatasetCounts) -> list[str]:
-    """Shares asked for and given, levels per set, what is in no set and why; nothing where no sets were asked for."""
+    """Shares asked for and given, levels per set, what is in no set and why; nothing where no sets were asked
+    for."""
     if report is None:
         return []
     names = [name for name in counts.tasks if counts.tasks[name]]
@@ -20,13 +22,16 @@ def set_lines(report: LeakageReport | None, counts: DatasetCounts) -> list[str]:
     lines = [
         "## Sets",
         "",
-        "Between the sets stands no subtask template, resource value, intent or instruction twice, but for what they"
-        f" may share; `manifest.json` holds the report.{shared}",
+        (
+            "Between the sets stands no subtask template, resource value, intent or instruction twice, but"
+            f" for what they may share; `manifest.json` holds the report.{shared}"
+        ),
         "",
         "| set | tasks | share asked for | share given |",
         "|--|--|--|--|",
         *(
-            f"| {name} | {counts.tasks[name]} | {_percent(report.asked.get(name))} | {_percent(report.given.get(name))} |"
+            f"| {name} | {counts.tasks[name]} | {_percent(report.asked.get(name))} |"
+            f" {_percent(report.given.get(name))} |"
             for name in names
         ),
         "",
@@ -64,7 +69,8 @@ def set_lines(report: LeakageReport | None, counts: DatasetCounts) -> list[str]:
 
 
 def variety_lines(counts: DatasetCounts) -> list[str]:
-    """How different the tasks are: shares of the most frequent application, scenario and subtask, and word pairs."""
+    """How different the tasks are: shares of the most frequent application, scenario and subtask, and word
+    pairs."""
     total = counts.tasks.total()
     rows = [
         (
@@ -83,13 +89,17 @@ def variety_lines(counts: DatasetCounts) -> list[str]:
         "|--|--|--|",
         *(f"| {kind} | {different} | {frequent} of the tasks |" for kind, different, frequent in rows),
         f"| subtask | {len(counts.subtasks)} | {often} of all subtasks in tasks |",
-        f"| pairs of words in instructions | {len(counts.pairs)} | distinct-2 is {counts.distinct_pairs:.3f} |",
+        (
+            f"| pairs of words in instructions | {len(counts.pairs)} | distinct-2 is"
+            f" {counts.distinct_pairs:.3f} |"
+        ),
         "",
     ]
 
 
 def score_lines(warehouse: Warehouse) -> list[str]:
-    """Which scores of the version before do not count in this one; nothing for the first and for unpublished states."""
+    """Which scores of the version before do not count in this one; nothing for the first and for unpublished
+    states."""
     if warehouse.version is None:
         return []
     with warehouse.reopened() as present:

@@ -1,8 +1,9 @@
 """Which tasks can be judged by files alone, once, at the end of the work; and the sheets with which they are.
 
-Of a function, what cannot be asked then is taken out: checks of the screen and of the clipboard, which later work changes,
-and in a task of several subtasks the checks that everything else is unchanged. A subtask of which nothing is left is judged
-through those that use what it makes. The sheet names all of this; a task whose end products no check of files proves is refused.
+Of a function, what cannot be asked then is taken out: checks of the screen and of the clipboard, which later
+work changes, and in a task of several subtasks the checks that everything else is unchanged. A subtask of
+which nothing is left is judged through those that use what it makes. The sheet names all of this; a task
+whose end products no check of files proves is refused.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ _APPLICATION_STATE: Final = ".applications/"
 def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> JudgingSheet:
     """How a task is judged.
 
-    Without `guarded`, checks that all else is unchanged are taken out of tasks of one subtask too, for machines on which
-    other programs write into the home folder.
+    Without `guarded`, checks that all else is unchanged are taken out of tasks of one subtask too, for
+    machines on which other programs write into the home folder.
 
     Raises:
         InexpressibleError: with the reason, for the list of refused tasks.
@@ -160,18 +161,20 @@ def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> No
         }
         if changed:
             raise InexpressibleError(
-                f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and the task is"
-                " judged only at the end"
+                f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and the"
+                " task is judged only at the end"
             )
 
 
 def rewritten(
     source: str, node: BoundSubtask, earlier: list[BoundSubtask], several: bool
 ) -> tuple[str, tuple[str, ...]]:
-    """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing is left.
+    """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
+    is left.
 
     Raises:
-        InexpressibleError: it judges the route, or compares with a state that is not kept, or its logic cannot be taken apart.
+        InexpressibleError: it judges the route, or compares with a state that is not kept, or its logic
+            cannot be taken apart.
     """
     try:
         module = ast.parse(source)
@@ -206,7 +209,8 @@ def rewritten(
 def _refuse_what_is_not_kept(
     name: str, call: ast.Call, node: BoundSubtask, earlier: list[BoundSubtask]
 ) -> None:
-    """Refuse comparisons with a state that is neither the start of the task nor a file that an earlier subtask made."""
+    """Refuse comparisons with a state that is neither the start of the task nor a file that an earlier
+    subtask made."""
     values = [_text(item, node.parameters) for item in (*call.args, *(word.value for word in call.keywords))]
     if name in COPIES and "clipboard" in values:
         raise InexpressibleError(f"the evaluation function of {node.subtask_id} compares with the clipboard")

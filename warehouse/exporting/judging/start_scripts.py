@@ -1,7 +1,8 @@
-"""A program that brings a machine to the start of a task: writes and prepares files, starts the applications, keeps a copy.
+"""A program that brings a machine to the start of a task: writes and prepares files, starts the applications,
+keeps a copy.
 
-It does what `config` does in an OSWorld task, for consumers that start tasks with a program of the task's own. It needs
-nothing but Python, and the applications under `/home/user/applications`.
+It does what `config` does in an OSWorld task, for consumers that start tasks with a program of the task's
+own. It needs nothing but Python, and the applications under `/home/user/applications`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def main():
 main()
 if len(sys.argv) > 1:
     os.execvp(sys.argv[1], sys.argv[1:])
-'''
+'''  # noqa: E501
 
 
 def start_script(applications: Sequence[Application]) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Callable
 class WithoutChecks(ast.NodeTransformer):
     """Puts a constant that decides nothing in the place of calls of some checks.
 
-    It knows the places in which a condition must hold: the first part of a pair in a list of conditions, a guard that ends
-    in failure, what is returned. Elsewhere, and inside an `or` of what must hold, the calls stay, for the caller to refuse.
+    It knows the places in which a condition must hold: the first part of a pair in a list of conditions, a
+    guard that ends in failure, what is returned. Elsewhere, and inside an `or` of what must hold, the calls
+    stay, for the caller to refuse.
     """
 
     def __init__(self, is_gone: Callable[[ast.Call], bool]) -> None:

@@ -1,9 +1,9 @@
 """Which conditions of an evaluation function OSWorld's getters and metrics can express.
 
-A function can be expressed when it is a plain conjunction: guards `if not check(…): return EvalResult(False, …)`, one
-`and`, or a list of conditions with their messages of which none may fail; and a final success. Every check must read
-lasting state (files, folders). Checks of the route (clicks, keys), of the screen and of the clipboard are refused:
-OSWorld judges the state at the end, and later subtasks change these.
+A function can be expressed when it is a plain conjunction: guards `if not check(…): return EvalResult(False,
+…)`, one `and`, or a list of conditions with their messages of which none may fail; and a final success. Every
+check must read lasting state (files, folders). Checks of the route (clicks, keys), of the screen and of the
+clipboard are refused: OSWorld judges the state at the end, and later subtasks change these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ data = open(path, 'rb').read()
 text = '\\n'.join(sqlite3.connect(path).iterdump()) if data.startswith(b'SQLite format 3') else data.decode('utf-8', 'replace')
 text = ' '.join(unicodedata.normalize('NFKC', text).casefold().split())
 print('yes' if re.search(pattern, text) else 'no')
-"""
+"""  # noqa: E501
 """Reads a file as `check_file_contains` does: folded, databases as SQL text."""
 
 
@@ -108,7 +108,8 @@ def _listed_checks(body: list[ast.stmt]) -> list[_Check] | None:
 
 
 def _lists_what_fails(value: ast.expr, conditions: str) -> bool:
-    """Whether `value` is `[message for holds, message in conditions if not holds]`, whatever its names are."""
+    """Whether `value` is `[message for holds, message in conditions if not holds]`, whatever its names
+    are."""
     if not isinstance(value, ast.ListComp) or len(value.generators) != 1:
         return False
     target = value.generators[0].target

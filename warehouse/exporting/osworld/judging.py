@@ -1,7 +1,9 @@
-"""Lets OSWorld judge a task by its evaluation functions: `taskloom judge` on the machine, where getters cannot say what they say.
+"""Lets OSWorld judge a task by its evaluation functions: `taskloom judge` on the machine, where getters
+cannot say what they say.
 
-The sheet comes to the machine after the work (`postconfig`), so nobody can read it before; the copy of the home folder
-that it compares with is made at the start, when all applications run and the browser does not yet.
+The sheet comes to the machine after the work (`postconfig`), so nobody can read it before; the copy of the
+home folder that it compares with is made at the start, when all applications run and the browser does not
+yet.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ def copy_of_home() -> dict[str, object]:
 
 def judged_evaluator(sheet: JudgingSheet) -> Mapping[str, object]:
     """The evaluator: OSWorld's `exact_match` of what a command says at the end."""
-    judging = f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not done"
+    judging = (
+        f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not"
+        " done"
+    )
     return {
         "postconfig": write_file(_SHEET, sheet.model_dump_json().encode()),
         "func": "exact_match",

@@ -1,8 +1,9 @@
-"""OSWorld's `config` for applications of the catalogue: write their files, prepare and start them, open them in Chrome.
+"""OSWorld's `config` for applications of the catalogue: write their files, prepare and start them, open them
+in Chrome.
 
-The steps assume a machine image on which every application is installed under `/home/user/applications/<name>`, Node
-and Chrome on the path. Their state lies where taskloom's environments have it, under `.applications` of the home
-folder, for evaluation functions name files there.
+The steps assume a machine image on which every application is installed under
+`/home/user/applications/<name>`, Node and Chrome on the path. Their state lies where taskloom's environments
+have it, under `.applications` of the home folder, for evaluation functions name files there.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _CHROME: Final[tuple[tuple[str, ...], ...]] = (
 def setup(
     applications: Sequence[Application], before_browser: Sequence[dict[str, object]] = ()
 ) -> list[dict[str, object]]:
-    """The steps of `config`, in order, each application on a port of its own; `before_browser` when all have started."""
+    """The steps of `config`, in order, each application on a port of its own; `before_browser` when all have
+    started."""
     steps: list[dict[str, object]] = []
     written: set[str] = set()
     urls: list[str] = []
@@ -93,8 +95,8 @@ def write_file(path: str, content: bytes) -> list[dict[str, object]]:
     for start in range(0, max(len(content), 1), _CHUNK):
         encoded = base64.b64encode(content[start : start + _CHUNK]).decode()
         code = (
-            f"import base64, pathlib; p = pathlib.Path({path!r}); p.parent.mkdir(parents=True, exist_ok=True);"
-            f" p.open({'ab' if start else 'wb'!r}).write(base64.b64decode({encoded!r}))"
+            f"import base64, pathlib; p = pathlib.Path({path!r}); p.parent.mkdir(parents=True,"
+            f" exist_ok=True); p.open({'ab' if start else 'wb'!r}).write(base64.b64decode({encoded!r}))"
         )
         steps.append(execute(["python3", "-c", code]))
     return steps

@@ -43,13 +43,12 @@ def task_changes(warehouse: Warehouse, first: int, second: int) -> TaskChanges:
         return tuple(found.as_dicts())
 
     changed = warehouse.query(
-        "SELECT task_id, a.instruction AS instruction_before, b.instruction AS instruction_after,"
-        " a.status AS status_before, b.status AS status_after,"
-        " len(a.nodes) AS nodes_before, len(b.nodes) AS nodes_after, hash(a.nodes, a.edges) <> hash(b.nodes, b.edges) AS graph"
-        f" FROM (SELECT * FROM tasks AT (VERSION => {first})) AS a"
-        f" JOIN (SELECT * FROM tasks AT (VERSION => {second})) AS b USING (task_id)"
-        " WHERE a.instruction <> b.instruction OR a.status <> b.status OR hash(a.nodes, a.edges) <> hash(b.nodes, b.edges)"
-        f" ORDER BY task_id LIMIT {TASKS_SHOWN}"
+        "SELECT task_id, a.instruction AS instruction_before, b.instruction AS instruction_after, a.status"
+        " AS status_before, b.status AS status_after, len(a.nodes) AS nodes_before, len(b.nodes) AS"
+        " nodes_after, hash(a.nodes, a.edges) <> hash(b.nodes, b.edges) AS graph FROM (SELECT * FROM tasks"
+        f" AT (VERSION => {first})) AS a JOIN (SELECT * FROM tasks AT (VERSION => {second})) AS b USING"
+        " (task_id) WHERE a.instruction <> b.instruction OR a.status <> b.status OR hash(a.nodes, a.edges)"
+        f" <> hash(b.nodes, b.edges) ORDER BY task_id LIMIT {TASKS_SHOWN}"
     )
     return TaskChanges(only_in(second, first), only_in(first, second), tuple(changed.as_dicts()))
 

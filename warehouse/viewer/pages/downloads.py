@@ -31,7 +31,8 @@ def add_pages(application: FastAPI, site: Site) -> None:
         chosen = TaskFilter.of(request.query_params)
         if count_tasks(site.store, chosen) > MOST_TASKS:
             raise QueryFailedError(
-                f'More than {MOST_TASKS:,} tasks match; `taskloom sql "SELECT * FROM tasks" --parquet FILE` writes any number.'
+                f'More than {MOST_TASKS:,} tasks match; `taskloom sql "SELECT * FROM tasks" --parquet FILE`'
+                " writes any number."
             )
         condition, bound = chosen.condition()
         return _file(

@@ -77,8 +77,8 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
 def level_grid(cells: Mapping[Cell, int], chosen: Mapping[str, str]) -> LevelGrid:
     """The grid for `cells` when the levels `chosen` (by dimension) are fixed.
 
-    A place counts the tasks with its level and the levels chosen in the other dimensions; it is impossible where no
-    graph has them together.
+    A place counts the tasks with its level and the levels chosen in the other dimensions; it is impossible
+    where no graph has them together.
     """
     fixed = {name: level for name, level in chosen.items() if level}
     rows = []

@@ -1,4 +1,5 @@
-"""A trajectory as a strip: for each step the screen with the control that was acted on, the thought, the action."""
+"""A trajectory as a strip: for each step the screen with the control that was acted on, the thought, the
+action."""
 
 from __future__ import annotations
 

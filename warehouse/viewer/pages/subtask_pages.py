@@ -46,10 +46,10 @@ SELECT
     (SELECT count(*) FROM verifications AS v WHERE v.subtask_id = page.subtask_id) AS rounds
 FROM page
 ORDER BY subtask_id
-"""
+"""  # noqa: E501
 _TRAJECTORIES = (
-    "SELECT trajectory_id, instruction, termination, step_count, attempt FROM trajectories WHERE subtask_id = ?"
-    " ORDER BY trajectory_id LIMIT 100"
+    "SELECT trajectory_id, instruction, termination, step_count, attempt FROM trajectories WHERE subtask_id ="
+    " ? ORDER BY trajectory_id LIMIT 100"
 )
 _TASKS_WITH = (
     "SELECT task_id, instruction FROM tasks WHERE list_contains([node.subtask_id FOR node IN nodes], ?)"
@@ -71,7 +71,8 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, object]:
-    """The effects of the performance that was compared with most others, lasting ones apart from those of the screen."""
+    """The effects of the performance that was compared with most others, lasting ones apart from those of the
+    screen."""
     if not performances:
         return {"count": 0}
     chosen = max(performances, key=lambda item: item.compared)

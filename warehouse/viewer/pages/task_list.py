@@ -30,19 +30,24 @@ FILTERS: tuple[str, ...] = (
 """Names of the filters, which are also the names of the page's parameters."""
 REPLAYED: Final[dict[str, str]] = {
     "with success": "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success)",
-    "without success": "task_id IN (SELECT r.task_id FROM replays AS r WHERE NOT r.success AND NOT r.invalid)"
-    " AND task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success)",
+    "without success": (
+        "task_id IN (SELECT r.task_id FROM replays AS r WHERE NOT r.success AND NOT r.invalid)"
+        " AND task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success)"
+    ),
     "not yet": "task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success OR NOT r.invalid)",
 }
 """What replays say of a task, each with its SQL condition."""
 _REVIEWS = "(SELECT r.task_id, r.instruction FROM latest_reviews AS r"
 REVIEWED: Final[dict[str, str]] = {
-    "accepted": f"(task_id, instruction) IN {_REVIEWS} WHERE r.accepted)"
-    f" AND (task_id, instruction) NOT IN {_REVIEWS} WHERE NOT r.accepted)",
+    "accepted": (
+        f"(task_id, instruction) IN {_REVIEWS} WHERE r.accepted)"
+        f" AND (task_id, instruction) NOT IN {_REVIEWS} WHERE NOT r.accepted)"
+    ),
     "rejected": f"(task_id, instruction) IN {_REVIEWS} WHERE NOT r.accepted)",
     "not yet": f"(task_id, instruction) NOT IN {_REVIEWS})",
 }
-"""What people say of a task: accepted by all who reviewed it, rejected by somebody; each with its SQL condition."""
+"""What people say of a task: accepted by all who reviewed it, rejected by somebody; each with its SQL
+condition."""
 SORTS: Final[dict[str, str]] = {
     "fewest subtasks": "coalesce(node_count, 0)",
     "most subtasks": "-coalesce(node_count, 0)",
@@ -143,7 +148,8 @@ def read_page(
 ) -> TaskPage:
     """The tasks that follow the task with the id `after`, or the last ones before that with the id `before`.
 
-    Ids are found first and the rest is read for those alone, so that a page of a million tasks touches few bytes.
+    Ids are found first and the rest is read for those alone, so that a page of a million tasks touches few
+    bytes.
     """
     condition, bound = chosen.condition()
     backwards = bool(before)
@@ -171,7 +177,8 @@ def read_page(
     if not shown:
         return TaskPage((), before=after, after=before)
     rows = warehouse.query(
-        f"SELECT {_SHOWN} FROM tasks WHERE task_id BETWEEN ? AND ? AND task_id IN (SELECT unnest(?::VARCHAR[]))",
+        f"SELECT {_SHOWN} FROM tasks WHERE task_id BETWEEN ? AND ? AND task_id IN (SELECT"
+        " unnest(?::VARCHAR[]))",
         [min(shown), max(shown), shown],
     ).as_dicts()
     by_id = {str(row["task_id"]): row for row in rows}

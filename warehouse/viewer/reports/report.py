@@ -15,7 +15,8 @@ from taskloom.warehouse.viewer.reports.report_data import read_report
 def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0) -> Path:
     """Write the report of `store` to `out`, complete or not at all.
 
-    All text of the dataset is escaped; only the graph drawings, which taskloom makes itself, and the style sheet are markup.
+    All text of the dataset is escaped; only the graph drawings, which taskloom makes itself, and the style
+    sheet are markup.
 
     Raises:
         WarehouseUnavailableError: the file cannot be written.

@@ -1,4 +1,5 @@
-"""Which task a person reviews next: everybody goes through the same tasks in the same order, so that reviews can be compared."""
+"""Which task a person reviews next: everybody goes through the same tasks in the same order, so that reviews
+can be compared."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Progress:
 
 
 def queue_of(warehouse: Warehouse, chosen: TaskFilter) -> list[str]:
-    """Ids of the tasks that the filter allows: one of each combination of levels, then the others, as if drawn by lot.
+    """Ids of the tasks that the filter allows: one of each combination of levels, then the others, as if
+    drawn by lot.
 
     Only finished tasks, unless the filter names a status. The order depends on the ids alone.
     """
@@ -37,9 +39,9 @@ def queue_of(warehouse: Warehouse, chosen: TaskFilter) -> list[str]:
         condition += f" AND {_FINISHED}"
     cell = ", ".join(f"{name}_level" for name in DIMENSIONS)
     rows = warehouse.query(
-        "SELECT task_id FROM (SELECT task_id, md5(task_id) AS lot,"
-        f" row_number() OVER (PARTITION BY {cell} ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition})"
-        f" ORDER BY place > 1, lot, task_id LIMIT {MOST_TASKS}",
+        f"SELECT task_id FROM (SELECT task_id, md5(task_id) AS lot, row_number() OVER (PARTITION BY {cell}"
+        f" ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition}) ORDER BY place > 1, lot,"
+        f" task_id LIMIT {MOST_TASKS}",
         bound,
     ).rows()
     return [str(row[0]) for row in rows]

@@ -103,7 +103,8 @@ def _take(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:
     try:
         if form.get("read", "") != _mark(task):
             raise ReviewInvalidError(
-                "This review was not stored: the instruction has changed since the page was opened. Read it again."
+                "This review was not stored: the instruction has changed since the page was opened. Read it"
+                " again."
             )
         review = new_review(
             task_id, task.instruction, by, form.get("verdict", ""), failed, form.get("note", "")

@@ -1,7 +1,8 @@
-"""Windows shown by the environment itself, because a headless browser shows none: file picker, questions, lists.
+"""Windows shown by the environment itself, because a headless browser shows none: file picker, questions,
+lists.
 
-They are drawn over a picture of the page they belong to, in a separate page, so that an agent sees and uses them like
-any other window. Their controls carry the application name `environment`.
+They are drawn over a picture of the page they belong to, in a separate page, so that an agent sees and uses
+them like any other window. Their controls carry the application name `environment`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _READ_CLIPBOARD = """async () => {
     } catch (_) { /* this representation cannot be read; another may */ }
   }
   return state;
-}"""
+}"""  # noqa: E501
 _SET_CHOICE = """(select, index) => {
   const setter = Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'selectedIndex').set;
   if (select.selectedIndex === index) return;
@@ -50,7 +51,7 @@ _SET_CHOICE = """(select, index) => {
   select.dispatchEvent(new Event('change', {bubbles: true}));
 }"""
 _LIST_OPTIONS = """select => [...select.options].map((option, index) => ({index, text: option.label || option.text, disabled: option.disabled,
-  selected: option.selected, hidden: option.hidden})).filter(option => !option.hidden)"""
+  selected: option.selected, hidden: option.hidden})).filter(option => !option.hidden)"""  # noqa: E501
 
 
 @dataclass(frozen=True, slots=True)

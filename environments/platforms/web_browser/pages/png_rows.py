@@ -1,7 +1,7 @@
 """Rows put below a PNG picture without decoding its pixels.
 
-A picture is drawn at every step. The browser's rows are packed again as they are, which costs less than half of decoding them,
-pasting and encoding; the pixels are the same.
+A picture is drawn at every step. The browser's rows are packed again as they are, which costs less than half
+of decoding them, pasting and encoding; the pixels are the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def plain_rows(pixels: bytes, width: int) -> bytes:
 
 
 def with_rows_below(png: bytes, rows: bytes) -> bytes | None:
-    """The picture with `rows` of the same width below; None where it is packed in another way than browsers do."""
+    """The picture with `rows` of the same width below; None where it is packed in another way than browsers
+    do."""
     if not png.startswith(_SIGNATURE):
         return None
     header, packed, position = b"", [], len(_SIGNATURE)

@@ -75,8 +75,8 @@ async def look_at(
 ) -> View:
     """The screen with `tab` in front.
 
-    Texts in `passing`, which differ between environments, are replaced in the texts of controls. `last` avoids drawing
-    the same picture again.
+    Texts in `passing`, which differ between environments, are replaced in the texts of controls. `last`
+    avoids drawing the same picture again.
     """
     found, picture = await asyncio.gather(find_controls(tab), tab.capture())
     controls = [_as_control(item, str(label), application, passing) for label, item in enumerate(found, 1)]

@@ -1,4 +1,5 @@
-"""The open tabs of one environment: an application's own page, opened when first shown, and the pages it opens."""
+"""The open tabs of one environment: an application's own page, opened when first shown, and the pages it
+opens."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ class TabSet:
         return found
 
     async def titles(self) -> list[str]:
-        """Texts of the task bar: an application's title; for the pages it opened, the page's title after it."""
+        """Texts of the task bar: an application's title; for the pages it opened, the page's title after
+        it."""
         texts = []
         for name, tab in self.entries:
             title = self.applications[name].title
@@ -115,7 +117,8 @@ class TabSet:
             await self._raise_front()
 
     async def show_first_page(self) -> None:
-        """Bring the application's own tab to the front and open its first page; cookies, storage and server stay.
+        """Bring the application's own tab to the front and open its first page; cookies, storage and server
+        stay.
 
         Raises:
             TabAsksError: the page asks whether to leave it; it is left once the answer is yes.
@@ -132,8 +135,8 @@ class TabSet:
         await self._wait_until_ready(tab, application)
 
     async def documents(self) -> dict[str, str]:
-        """Texts of the documents open in applications that say how these are read, by application; of its windows the one in front
-        counts. Of one that asks a question, or cannot be read, what was read last.
+        """Texts of the documents open in applications that say how these are read, by application; of its
+        windows the one in front counts. Of one that asks a question, or cannot be read, what was read last.
         """
         for name, tabs in self._tabs.items():
             wanted = self.applications[name].launch.open_document
@@ -160,7 +163,8 @@ class TabSet:
             await tab.doing(asyncio.wait_for(closed.wait(), _ARRIVAL_SECONDS))
 
     async def arrived(self) -> None:
-        """Wait until pages that are being opened exist; one that turns into a download is not waited for long."""
+        """Wait until pages that are being opened exist; one that turns into a download is not waited for
+        long."""
         tabs = [tab for tabs in self._tabs.values() for tab in tabs]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ARRIVAL_SECONDS):

@@ -1,4 +1,5 @@
-"""The task bar under the page, which the environment owns: Back, Reload, Start page and Close tab, then one button per tab."""
+"""The task bar under the page, which the environment owns: Back, Reload, Start page and Close tab, then one
+button per tab."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class TaskBarButton:
 def lay_out(
     titles: Sequence[str], active: int, screen_size: tuple[int, int], *, closable: bool
 ) -> tuple[TaskBarButton, ...]:
-    """The buttons for tabs with `titles`, the `active` one marked; `closable` adds a button that closes it."""
+    """The buttons for tabs with `titles`, the `active` one marked; `closable` adds a button that closes
+    it."""
     width, height = screen_size
     top, bottom = height - TASK_BAR_HEIGHT + 5, height - 5
     commands = [("Back", "back"), ("Reload", "reload"), (START_PAGE, "start")]

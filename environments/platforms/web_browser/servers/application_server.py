@@ -58,15 +58,16 @@ class ApplicationServer:
         confinement: Confinement | None = None,
         port: int = 0,
     ) -> ApplicationServer:
-        """Start the application's command on a loopback port, by default a free one, and wait until the port is open.
+        """Start the application's command on a loopback port, by default a free one, and wait until the port
+        is open.
 
-        `values` holds every placeholder except `port`. With a `confinement`, the server runs inside bubblewrap, in its own
-        network that only this port leads into, and with the machine's files read-only.
+        `values` holds every placeholder except `port`. With a `confinement`, the server runs inside
+        bubblewrap, in its own network that only this port leads into, and with the machine's files read-only.
 
         Raises:
             ApplicationUnavailableError: the command does not exist.
-            ApplicationStartFailedError: the process ended, or the port did not open in time; the message ends with what
-                the process printed.
+            ApplicationStartFailedError: the process ended, or the port did not open in time; the message ends
+                with what the process printed.
         """
         try:
             listener = _bound_socket(port)
@@ -127,8 +128,8 @@ class ApplicationServer:
         if not named:
             return ""
         return (
-            f" (it was given port {self.port}, and its output names {', '.join(map(str, sorted(named)))}: does the command take"
-            " {port} in the way that the server reads it?)"
+            f" (it was given port {self.port}, and its output names {', '.join(map(str, sorted(named)))}:"
+            " does the command take {port} in the way that the server reads it?)"
         )
 
     async def stop(self) -> None:
@@ -143,11 +144,13 @@ class ApplicationServer:
         while not await _is_open(self.port):
             if not self.is_running:
                 raise ApplicationStartFailedError(
-                    f"{self.application.title} ended with {self._process.returncode} before its port opened: {self.printed()}"
+                    f"{self.application.title} ended with {self._process.returncode} before its port opened:"
+                    f" {self.printed()}"
                 )
             if asyncio.get_running_loop().time() > deadline:
                 raise ApplicationStartFailedError(
-                    f"{self.application.title} did not open its port within {limit:g} s{self._elsewhere()}: {self.printed()}"
+                    f"{self.application.title} did not open its port within {limit:g} s{self._elsewhere()}:"
+                    f" {self.printed()}"
                 )
             await asyncio.sleep(_POLL_SECONDS)
 

@@ -1,4 +1,5 @@
-"""The servers behind the applications of one environment: sets up clean states, starts and stops processes."""
+"""The servers behind the applications of one environment: sets up clean states, starts and stops
+processes."""
 
 from __future__ import annotations
 
@@ -44,9 +45,11 @@ class Hosting:
         """Folders outside of the sandbox where applications that run already keep their data."""
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
-        """Stop all servers, empty the home, set up the clean states and fixtures of `applications` and start them.
+        """Stop all servers, empty the home, set up the clean states and fixtures of `applications` and start
+        them.
 
-        Fixtures whose paths are in `without` are left out. File servers without a state of their own keep running.
+        Fixtures whose paths are in `without` are left out. File servers without a state of their own keep
+        running.
 
         Raises:
             ApplicationUnavailableError: one is not installed or cannot be prepared.
@@ -134,7 +137,8 @@ class Hosting:
         )
 
     async def _start_patiently(self, application: Application) -> None:
-        """Start an application, with one retry if its server ends early: a busy machine, a port that was taken."""
+        """Start an application, with one retry if its server ends early: a busy machine, a port that was
+        taken."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
@@ -165,7 +169,8 @@ class Hosting:
         folder = Path(fill_placeholders(application.launch.serve, values))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
             raise ApplicationUnavailableError(
-                f"{application.title} names neither a command nor a folder to serve that exists: {str(folder)!r}."
+                f"{application.title} names neither a command nor a folder to serve that exists:"
+                f" {str(folder)!r}."
             )
         if folder not in self._static:
             self._static[folder] = StaticServer(folder)

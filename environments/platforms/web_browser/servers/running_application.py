@@ -15,7 +15,8 @@ _LONGEST_OUTPUT = 800
 
 
 async def put_back(application: Application) -> int:
-    """Run the reset command of an application that runs at an address, wait until it answers, and return its port.
+    """Run the reset command of an application that runs at an address, wait until it answers, and return its
+    port.
 
     Without a reset command, its state stays as it is.
 
@@ -29,7 +30,8 @@ async def put_back(application: Application) -> int:
     port = urlsplit(launch.address).port or 0
     if not await wait_until_open(port, limit):
         raise ApplicationStartFailedError(
-            f"{application.title} does not answer at {launch.address}; start it, or change `launch.address` of its entry."
+            f"{application.title} does not answer at {launch.address}; start it, or change `launch.address`"
+            " of its entry."
         )
     return port
 
@@ -45,7 +47,8 @@ def data_folder(application: Application) -> Path | None:
     folder = Path(application.launch.data_folder).expanduser()
     if not folder.is_dir():
         raise ApplicationStartFailedError(
-            f"{application.title} has no data folder {str(folder)!r}; change `launch.data_folder` of its entry."
+            f"{application.title} has no data folder {str(folder)!r}; change `launch.data_folder` of its"
+            " entry."
         )
     return folder
 

@@ -1,7 +1,8 @@
 """Clean states of applications: prepared once per machine, copied at every reset.
 
-A state may contain its own absolute path, for example in settings or databases. It is prepared at a path of the same
-length as all later ones, so that the path can be replaced in place without shifting anything inside the files.
+A state may contain its own absolute path, for example in settings or databases. It is prepared at a path of
+the same length as all later ones, so that the path can be replaced in place without shifting anything inside
+the files.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _PREPARATION_LIMIT_SECONDS = 300
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
-    """Fill in the placeholders named in `values`; other braces stay, because file contents are full of them."""
+    """Fill in the placeholders named in `values`; other braces stay, because file contents are full of
+    them."""
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
     return text
@@ -39,8 +41,8 @@ def prepared_state(
 ) -> Path:
     """The folder with the prepared state of `application`, created if it does not exist yet.
 
-    Blocks. Concurrent processes prepare it only once: the second waits for the first. `values` holds the placeholders
-    `install`, `venv` and `node`.
+    Blocks. Concurrent processes prepare it only once: the second waits for the first. `values` holds the
+    placeholders `install`, `venv` and `node`.
 
     Raises:
         ApplicationUnavailableError: a preparation command failed; the message ends with what it printed.
@@ -65,7 +67,8 @@ def lay_state(prepared: Path, state: Path) -> None:
     Links stay links; times of change are kept, which is what version control and servers compare.
 
     Raises:
-        ValueError: the two paths are not of the same length, so that one cannot stand in binary files for the other.
+        ValueError: the two paths are not of the same length, so that one cannot stand in binary files for the
+            other.
     """
     shutil.copytree(prepared / _STATE, state, symlinks=True)
     old = (prepared / _ORIGIN).read_bytes()

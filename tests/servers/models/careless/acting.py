@@ -1,4 +1,5 @@
-"""Performing: reads the goals out of the instruction, and gets there with detours, wrong labels and too many words."""
+"""Performing: reads the goals out of the instruction, and gets there with detours, wrong labels and too many
+words."""
 
 from __future__ import annotations
 

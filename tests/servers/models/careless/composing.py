@@ -18,7 +18,8 @@ _QUOTED = re.compile(r"'([^']+)'")
 
 
 def find_goals(call: WireCall) -> JsonValue:
-    """The intent extractor's reply: for each made thing, the subtasks that use it as end products, and what makes it."""
+    """The intent extractor's reply: for each made thing, the subtasks that use it as end products, and what
+    makes it."""
     shown = call.turns[0]
     pool = _pool(shown)
     known = set(listed(shown, "### Goals already found"))

@@ -1,4 +1,5 @@
-"""Proposing subtasks from what the screens show: every form is something to create, every button of a row something to do."""
+"""Proposing subtasks from what the screens show: every form is something to create, every button of a row
+something to do."""
 
 from __future__ import annotations
 
@@ -169,6 +170,7 @@ def _declaration(subtask: dict[str, JsonValue], application: str, known: set[str
 
 
 def _makes_entries(path: Iterable[str]) -> bool:
-    """Whether a form makes what the application is about: it stands on the first page, or on one for new things."""
+    """Whether a form makes what the application is about: it stands on the first page, or on one for new
+    things."""
     names = list(path)
     return not names or any(re.search(r"new|add|create", name, re.IGNORECASE) for name in names)

@@ -1,4 +1,5 @@
-"""Habits of real models: what stands around the JSON, and what is said beside the point. Chosen by the prompt's hash."""
+"""Habits of real models: what stands around the JSON, and what is said beside the point. Chosen by the
+prompt's hash."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ _LEADS = (
     "**Answer**\n\n",
 )
 _LONG = (
-    "Let me think about this carefully before I act, because I want to be certain that I understand what is shown. The screen"
-    " has several controls, and more than one of them could be meant, but the one I chose fits the words of the instruction."
-    " If it turns out to be wrong I can still go back. "
+    "Let me think about this carefully before I act, because I want to be certain that I understand what is"
+    " shown. The screen has several controls, and more than one of them could be meant, but the one I chose"
+    " fits the words of the instruction. If it turns out to be wrong I can still go back. "
 )
 
 

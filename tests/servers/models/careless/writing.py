@@ -1,4 +1,5 @@
-"""Writing evaluation functions: at first far too weak ones, after criticism from the records that the performances share."""
+"""Writing evaluation functions: at first far too weak ones, after criticism from the records that the
+performances share."""
 
 from __future__ import annotations
 
