@@ -239,10 +239,10 @@ def test_the_reference_and_the_stubs_follow_the_code() -> None:
 
 @pytest.mark.parametrize("name", list(checks()))
 def test_the_example_in_every_docstring_is_a_call_that_works(name: str) -> None:
-    match = re.search(r"Example:\n\s+(.+)", checks()[name].function.__doc__ or "")
+    match = re.search(r"Example:\n\s+((?:\S.*\n?\s*)+)", checks()[name].function.__doc__ or "")
     assert match
     doors = {door: partial(ask, EVIDENCE, door) for door in checks()}
-    assert eval(match.group(1), doors) in (True, False)
+    assert eval(f"({match.group(1)})", doors) in (True, False)
 
 
 def test_views_are_shared_by_identity() -> None:
