@@ -2,9 +2,9 @@
 after that.
 
 Each folder of `benchmarks/labelled_work_cases` is a set that somebody else wrote from the catalogue, without
-a look at the rules, when the rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218,
-0219, 0222 and 0225 say how each was made. A set is unseen once: its first look is kept in
-`benchmarks/results`, shown in README's table, and never measured again, so this is no part of `make bench`.
+seeing the rules, after the rules had been changed for the set before it (docs/what-was-tried.md). A set is
+unseen once: its first look is kept in `benchmarks/results` and never measured again, so this is no part of
+`make bench`. docs/quality.md shows the latest.
 
     python -m benchmarks.labelled_performances --set sixth
     python -m benchmarks.first_looks sixth            # judges with the functions of the dataset, and keeps
@@ -33,7 +33,7 @@ from benchmarks.labelled_work import (
     judge,
     keep_report,
 )
-from benchmarks.readme_table import write_readme
+from benchmarks.quality_table import write_page
 from benchmarks.run import RESULTS, Figure, NotMeasuredError, machine, table
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
@@ -107,7 +107,7 @@ def main() -> None:
     except NotMeasuredError as reason:
         sys.exit(f"Nothing is measured: {reason}")
     if given.keep:
-        write_readme()
+        write_page()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and README's
-table of them.
+"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and the
+table of them in `docs/quality.md`.
 
 A benchmark is a module of this package. One that has `figures(quick)` returns a list of `Figure`s, which are
 printed as a table; any other has `main()`, is run as a program, and its output is kept as text.
@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.readme_table import write_readme
+from benchmarks.quality_table import write_page
 
 RESULTS = Path(__file__).parent / "results"
 DEFAULT = ("graph_composition", "streamed_tasks", "evaluation", "warehouse", "dataset_scale", "labelled_work")
@@ -145,5 +145,5 @@ def main() -> None:
     print("Machine: " + ", ".join(f"{key} {value}" for key, value in machine().items()))
     good = [_guarded(name, rest, quick=arguments.quick) for name in arguments.names or DEFAULT]
     if not arguments.quick:
-        write_readme()
+        write_page()
     sys.exit(0 if all(good) else 1)

@@ -36,7 +36,7 @@ def test_every_question_of_the_cookbook_is_answered(sampled: Warehouse, question
     [
         ("What are the subtasks of a task, in order?", [1, "notes", "In notes, create 'a.csv'."]),
         ("Which resource categories link most subtasks?", ["csv_path", 1, 1]),
-        ("Which applications hand resources to which?", ["notes", "sheets", 1]),
+        ("Which applications pass resources to which?", ["notes", "sheets", 1]),
         ("How many rounds does cross-verification take?", [1, 2]),
         ("What did a run cost, by stage?", ["exploration", 1, 0.01]),
     ],

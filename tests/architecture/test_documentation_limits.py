@@ -1,0 +1,57 @@
+"""The written documentation stays short, and every decision says whether it holds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from taskloom.cli.documentation import pages
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+DECISIONS = DOCS / "decisions"
+GENERATED_PART = re.compile(r"<!-- [^>]*\bmake docs\b.*?<!-- end of [^>]*-->", re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)\)")
+
+
+def written_pages() -> list[Path]:
+    """README, CONTRIBUTING, ARCHITECTURE and the pages below docs/ that are not generated as a whole."""
+    generated = {DOCS / name for name in pages()}
+    named = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")]
+    return named + [page for page in sorted(DOCS.rglob("*.md")) if page not in generated]
+
+
+def words(page: Path) -> int:
+    """The words of a page, without its generated parts."""
+    return len(GENERATED_PART.sub("", page.read_text(encoding="utf-8")).split())
+
+
+def decisions() -> list[Path]:
+    """The pages of decisions, without their index."""
+    return [page for page in sorted(DECISIONS.glob("*.md")) if page.name != "README.md"]
+
+
+def test_readme_can_be_read_in_five_minutes() -> None:
+    assert words(ROOT / "README.md") <= 900
+
+
+def test_all_written_pages_together_have_at_most_twenty_thousand_words() -> None:
+    counted = {str(page.relative_to(ROOT)): words(page) for page in written_pages()}
+    assert sum(counted.values()) <= 20_000, sorted(counted.items(), key=lambda item: -item[1])
+
+
+def test_the_changelog_is_a_summary_until_there_is_a_release() -> None:
+    assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_there_are_at_most_thirty_decisions_each_with_its_status() -> None:
+    assert len(decisions()) <= 30
+    for page in decisions():
+        title, _, status = page.read_text(encoding="utf-8").splitlines()[:3]
+        assert title.startswith("# "), page.name
+        assert re.match(r"Status: (accepted|replaced by \[)", status), page.name
+
+
+def test_the_index_lists_every_decision_once() -> None:
+    listed = LINK.findall((DECISIONS / "README.md").read_text(encoding="utf-8"))
+    assert sorted(name for name in listed if not name.startswith("..")) == [page.name for page in decisions()]
