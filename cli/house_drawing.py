@@ -32,7 +32,7 @@ class Room:
     """Libraries that no other room imports."""
 
 
-def rooms(package: str = "taskloom", root: Path = ROOT) -> tuple[Room, ...]:
+def rooms(package: str = "taskloom", root: Path = ROOT / "src") -> tuple[Room, ...]:
     """The packages inside `package`, which stands in `root`, with their imports."""
     import grimp
 

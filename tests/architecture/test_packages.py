@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_PACKAGES = {"tests", "benchmarks", "taskloom"}
+NOT_PACKAGES = {"tests", "benchmarks"}
 PACKAGES = sorted(
     path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name not in NOT_PACKAGES
 )
@@ -31,7 +31,7 @@ def module_name(path: Path) -> str:
 
 def test_the_tree_the_import_rules_the_types_and_the_wheel_name_the_same_packages() -> None:
     tools = PROJECT["tool"]
-    links = {path.name: path for path in (ROOT / "taskloom").iterdir() if path.is_symlink()}
+    links = {path.name: path for path in (ROOT / "src" / "taskloom").iterdir() if path.is_symlink()}
     assert sorted(links) == PACKAGES
     assert all(path.resolve() == ROOT / name for name, path in links.items())
     assert tools["importlinter"]["root_packages"] == ["taskloom"]
@@ -40,7 +40,7 @@ def test_the_tree_the_import_rules_the_types_and_the_wheel_name_the_same_package
     )
     assert sorted(name for layer in layers for name in layer.split(" | ")) == PACKAGES
     assert sorted(tools["mypy"]["packages"]) == ["benchmarks", "taskloom", "tests"]
-    assert tools["hatch"]["build"]["targets"]["wheel"]["packages"] == ["taskloom"]
+    assert tools["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/taskloom"]
     assert sorted(tools["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"]) == PACKAGES
 
 
