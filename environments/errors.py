@@ -8,13 +8,19 @@ EnvironmentFailureError
 ├── ApplicationStartFailedError  did not come up in time (transient: a busy machine)
 ├── ActionInvalidError           an action on a control that does not exist, or keys that do not parse
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
-AgentError                       what an agent raises when it cannot decide: its model refused, or answered
-                                 rubbish for ever
+AgentError                       what an agent raises when it cannot decide: its model refused
+├── UnusableReplyError           the model answered something that is no action; it is told and asked again
+├── UnusableRepliesError         it did so too often
+├── AgentCrashedError            an exception in the agent's own code
+├── AgentTimeoutError            no decision in time
+├── RefusedActionsError          too many actions in a row that cannot be carried out
+└── AttemptBudgetError           the attempt has cost what it may
 """
 
 from __future__ import annotations
 
 from taskloom.resources.errors import ExitCode, TaskloomError
+from taskloom.taskgraph.records.trajectory import Termination
 
 
 class EnvironmentFailureError(TaskloomError):
@@ -58,4 +64,49 @@ class EnvironmentBrokenError(EnvironmentFailureError):
 
 
 class AgentError(TaskloomError):
-    """The agent cannot decide; the episode ends as a model error, and its steps are kept."""
+    """The agent cannot decide; the episode ends as `termination` says, and its steps are kept."""
+
+    termination: Termination = "model_error"
+
+
+class UnusableReplyError(AgentError):
+    """The model answered something that is no action.
+
+    The message says what is wrong, for the model to read: it becomes a step that did nothing, and the agent
+    is asked again.
+    """
+
+    def __init__(self, message: str, reply: str = "") -> None:
+        """With what the model said."""
+        super().__init__(message)
+        self.reply = reply
+
+
+class UnusableRepliesError(AgentError):
+    """Too many replies in a row cannot be used."""
+
+    termination = "unusable_replies"
+
+
+class AgentCrashedError(AgentError):
+    """An exception in the agent's own code."""
+
+    termination = "agent_error"
+
+
+class AgentTimeoutError(AgentError):
+    """The agent did not decide in time."""
+
+    termination = "out_of_time"
+
+
+class RefusedActionsError(AgentError):
+    """Too many actions in a row cannot be carried out."""
+
+    termination = "refused_actions"
+
+
+class AttemptBudgetError(AgentError):
+    """The attempt has cost what one may cost."""
+
+    termination = "attempt_budget"

@@ -13,7 +13,7 @@ from taskloom.flows.shutting_in import refuse_unconfined
 from taskloom.flows.stages.agent_evaluation import EVALUATION, AgentOrder, InstructionLevel
 from taskloom.flows.steps import whole
 from taskloom.flows.summaries.artifacts import publish_table
-from taskloom.omnieval.reports import ReportRow
+from taskloom.omnieval.reports.report_rows import ReportRow
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.sets.selection import Selection, select

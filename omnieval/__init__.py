@@ -1,8 +1,11 @@
 """How agents are scored on task graphs.
 
+experiments/       agents × tasks × repeats: their file, their ends
+protocols/         one module per protocol of evaluation
+agents/            one module per agent; each is made from a `brief`
 graph_evaluator    follows an attempt through a graph
 metrics/           one module per metric, found by `lookup`; each is computed from an `attempt`
 coherency          coherency of an agent over many tasks
 scoring            scores an execution sequence
-reports            sums up over tasks
+reports/           sums up over tasks
 """

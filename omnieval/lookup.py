@@ -1,4 +1,4 @@
-"""Finds metrics by the names of their modules."""
+"""Finds metrics, agents and protocols by the names of their modules."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import pkgutil
 from importlib import import_module
 from typing import Protocol, cast
 
-from taskloom.omnieval import metrics
+from taskloom.environments.agent import Agent
+from taskloom.omnieval import agents, metrics
 from taskloom.omnieval.attempt import Attempt
+from taskloom.omnieval.brief import AgentBrief
 
 PAPER = ("coverage_rate", "logical_consistency")
 """Metrics of the paper; records have a field for each of them, and keep the others by name."""
@@ -19,6 +21,24 @@ class Metric(Protocol):
     @staticmethod
     def measure(attempt: Attempt) -> float | None:
         """The value for an attempt; None where it is undefined."""
+
+
+class AgentModule(Protocol):
+    """What an agent's module offers; `MODEL = True` where it asks a model."""
+
+    @staticmethod
+    def create(brief: AgentBrief) -> Agent:
+        """A new agent for one attempt."""
+
+
+def agent_names() -> tuple[str, ...]:
+    """Names of the agents that taskloom brings, sorted."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(agents.__path__)))
+
+
+def agent_module(name: str) -> AgentModule:
+    """The module of the agent `name`, one of `agent_names()`."""
+    return cast(AgentModule, import_module(f"taskloom.omnieval.agents.{name}"))
 
 
 def metric_names() -> tuple[str, ...]:

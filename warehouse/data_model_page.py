@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import sys
 
-from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES, sql_type
+from taskloom.warehouse.field_codecs import sql_type
+from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES
 from taskloom.warehouse.views import views
 
 _TYPE_SHOWN = 60

@@ -36,6 +36,27 @@ SHARED_TEXTS = {(FileState, "text")}
 """Fields stored as a hash into the table `file_texts`."""
 WIDE_INTEGERS = {(Task, "order_count"), (Task, "successful_order_count")}
 """Fields that outgrow 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
+_LINK = pa.struct([(name, pa.string()) for name in ("written_in", "resource_category", "read_in")])
+COUNTED_LINK = pa.struct([*_LINK, ("times", pa.int64())])
+"""Type of the column `links` of `tasks`."""
+LINKS_SQL = """[
+    [
+        struct_insert(one, times := len([link FOR link IN found IF link = one])) FOR one IN list_sort(list_distinct(found))
+    ]
+    FOR found IN [[
+        {
+            'written_in': nodes[list_position(names, edge.producer)].application,
+            'resource_category': edge.resource.category,
+            'read_in': nodes[list_position(names, edge.consumer)].application
+        } FOR edge IN edges
+    ] FOR names IN [[node.instance_id FOR node IN nodes]]]
+][1]"""  # noqa: E501
+"""What the column `links` of `tasks` holds."""
+WORDS_SQL = (
+    "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))),"
+    " ' ')"
+)
+"""What the column `words` of `tasks` holds."""
 _SCALARS: dict[type, pa.DataType] = {
     str: pa.string(),
     bool: pa.bool_(),
@@ -284,3 +305,15 @@ def _encode_text(value: str, shared: Shared) -> str:
 _SHARED_TEXT = Codec(pa.string(), _encode_text, lambda key, shared: shared.texts[key])
 CONTROL_LIST = _list_codec(codec_of(Control)).arrow
 """Column type of a stored list of controls."""
+
+
+def sql_type(arrow: pa.DataType) -> str:
+    """The DuckDB type of an Arrow type, as used in `CREATE TABLE`."""
+    if pa.types.is_list(arrow):
+        return f"{sql_type(arrow.value_type)}[]"
+    if pa.types.is_struct(arrow):
+        members = ", ".join(f'"{item.name}" {sql_type(item.type)}' for item in arrow)
+        return f"STRUCT({members})"
+    if pa.types.is_decimal(arrow):
+        return f"DECIMAL({arrow.precision},{arrow.scale})"
+    return {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}[str(arrow)]

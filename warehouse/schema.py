@@ -18,7 +18,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.dimensions import TABLE
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
-from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.criticism import Criticism
 from taskloom.taskgraph.records.effect import PerformanceEffects
 from taskloom.taskgraph.records.evaluation_function import (
@@ -26,6 +26,7 @@ from taskloom.taskgraph.records.evaluation_function import (
     FunctionQuality,
     VerificationRound,
 )
+from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.judge_trial import JudgeTrial
@@ -36,7 +37,14 @@ from taskloom.taskgraph.records.review import Review
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
+from taskloom.warehouse.field_codecs import (
+    CONTROL_LIST,
+    COUNTED_LINK,
+    LINKS_SQL,
+    WORDS_SQL,
+    FieldCodec,
+    field_codecs,
+)
 from taskloom.warehouse.night_records import ExplorationChoice, GateResult, Recheck
 from taskloom.warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
 
@@ -49,26 +57,6 @@ _COMPLEXITY: dict[str, str] = {row.measure: row.column for row in TABLE} | {"com
 
 APPLICATIONS_SQL = "list_sort(list_distinct([node.application FOR node IN nodes]))"
 """What the column `applications` of `tasks` holds; older versions have only the nodes."""
-_LINK = pa.struct([(name, pa.string()) for name in ("written_in", "resource_category", "read_in")])
-_COUNTED_LINK = pa.struct([*_LINK, ("times", pa.int64())])
-LINKS_SQL = """[
-    [
-        struct_insert(one, times := len([link FOR link IN found IF link = one])) FOR one IN list_sort(list_distinct(found))
-    ]
-    FOR found IN [[
-        {
-            'written_in': nodes[list_position(names, edge.producer)].application,
-            'resource_category': edge.resource.category,
-            'read_in': nodes[list_position(names, edge.consumer)].application
-        } FOR edge IN edges
-    ] FOR names IN [[node.instance_id FOR node IN nodes]]]
-][1]"""  # noqa: E501
-"""What the column `links` of `tasks` holds."""
-WORDS_SQL = (
-    "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))),"
-    " ' ')"
-)
-"""What the column `words` of `tasks` holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +253,7 @@ TABLES: tuple[Table, ...] = (
             ),
             Column(
                 "links",
-                pa.list_(_COUNTED_LINK),
+                pa.list_(COUNTED_LINK),
                 "What is written in one application and read in another, each once with how often: prepared"
                 " for the query `links`.",
             ),
@@ -329,6 +317,28 @@ TABLES: tuple[Table, ...] = (
         "One attempt of one agent at one task, with what it completed and how that scores (section 4.1).",
         AgentRun,
         _made(),
+        renamed={"end": "ended"},
+    ),
+    Table(
+        "agent_steps",
+        ("agent_run_id", "step"),
+        "One decision of an attempt: reply, point, time, and the state of every subtask after it.",
+        AgentStep,
+        _made(),
+    ),
+    Table(
+        "agent_scores",
+        ("agent_run_id", "metric"),
+        "What one metric says of one attempt; scoring again replaces it.",
+        AgentScore,
+        _made(),
+    ),
+    Table(
+        "experiments",
+        ("experiment_id",),
+        "Agents × tasks × repeats, as fixed before the first attempt, with the figures that came of them.",
+        Experiment,
+        _made(),
     ),
     Table(
         "rejections",
@@ -386,15 +396,3 @@ TABLE_OF_RECORD: dict[type[Record], Table] = {table.record: table for table in T
 """The table of every record class that can be written or read."""
 TABLE_NAMED: dict[str, Table] = {table.name: table for table in TABLES}
 """Tables by name."""
-
-
-def sql_type(arrow: pa.DataType) -> str:
-    """The DuckDB type of an Arrow type, as used in `CREATE TABLE`."""
-    if pa.types.is_list(arrow):
-        return f"{sql_type(arrow.value_type)}[]"
-    if pa.types.is_struct(arrow):
-        members = ", ".join(f'"{item.name}" {sql_type(item.type)}' for item in arrow)
-        return f"STRUCT({members})"
-    if pa.types.is_decimal(arrow):
-        return f"DECIMAL({arrow.precision},{arrow.scale})"
-    return {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}[str(arrow)]

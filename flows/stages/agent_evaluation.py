@@ -18,7 +18,7 @@ from taskloom.flows.stages.subtask_starts import possible_starts
 from taskloom.flows.watching.telemetry import stage_span
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
-from taskloom.omnieval.reports import ReportRow, report
+from taskloom.omnieval.reports.report_rows import ReportRow, report
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask

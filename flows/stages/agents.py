@@ -13,6 +13,8 @@ from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.starting_place import StartingPlaceAgent, needs_open_page
 from taskloom.flows.errors import CommandError
 from taskloom.flows.wiring import Workplace
+from taskloom.omnieval.brief import AgentBrief, AgentTask
+from taskloom.omnieval.lookup import agent_module, agent_names
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.trajectories.briefing import Briefing
@@ -44,6 +46,9 @@ def agent_maker(
         return lambda task: RecordedTaskAgent.of(task, run, verified)
     if name == "model":
         return lambda task: _model_agent(task, run, step_limit)
+    if name in agent_names():
+        module = agent_module(name)
+        return lambda task: module.create(_brief(task, run, step_limit))
     factory = _factory(name)
 
     def make(task: Task) -> Agent:
@@ -64,8 +69,14 @@ def check_agent(name: str) -> None:
     Raises:
         CommandError: there is no such module or factory.
     """
-    if name not in BUILT_IN:
+    if name not in (*BUILT_IN, *agent_names()):
         _factory(name)
+
+
+def _brief(task: Task, run: Workplace, step_limit: int) -> AgentBrief:
+    """What an agent that taskloom brings is made from."""
+    told = AgentTask(task_id=task.task_id, instruction=task.instruction, step_limit=step_limit)
+    return AgentBrief(task=told, seed=run.settings.seed, models=run.models, attempt_id=task.task_id)
 
 
 def _factory(name: str) -> Callable[[], object]:

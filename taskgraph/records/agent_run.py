@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.trajectory import Termination
+
+End = Literal[
+    "",
+    "success",
+    "partial",
+    "failed",
+    "stalled",
+    "gave_up",
+    "out_of_steps",
+    "out_of_time",
+    "agent_error",
+    "unusable_replies",
+    "refused_action",
+    "budget",
+    "invalid",
+]
+"""How an attempt ended, by one name.
+
+`partial` and `failed`: the agent said that it was done, and some or none of it was; `stalled`: nothing was
+completed for as many steps as patience allows; `invalid`: what the agent cannot have caused, such as an
+application that died. Empty in rows of earlier versions.
+"""
 
 
 class CompletedSubtask(Record):
@@ -24,10 +48,18 @@ class AgentRun(Record):
 
     agent_run_id: str
     """Opaque id: agent, task and number of the attempt."""
+    experiment_id: str = ""
+    """The experiment that it belongs to."""
     agent: str
-    """Name of the agent, such as `my_package.agents:make`."""
+    """Name of the agent, such as `my_package.agents:make`, or of its model."""
     task_id: str
     """The task."""
+    variant: str = "high"
+    """Which of the task's instructions it was given: `high`, `low`, `order 1`, `intent` or `no intent`."""
+    repeat: int = 0
+    """Which of the equal attempts it is, from 0."""
+    end: End = ""
+    """How it ended."""
     instruction: str
     """What the agent was told."""
     completed: tuple[CompletedSubtask, ...] = ()
@@ -42,7 +74,15 @@ class AgentRun(Record):
     further_metrics: dict[str, float] = Field(default_factory=dict)
     """Values of other metrics by name; one that is undefined is missing."""
     success: bool = False
-    """Whether every subtask was completed."""
+    """Whether every subtask was completed, or the question answered."""
+    held: bool | None = None
+    """Whether all that was completed still held at the end; None where that was not looked at."""
+    clean: bool | None = None
+    """Whether nothing was changed beyond the outcome; None where that was not looked at."""
+    answer: str = ""
+    """What the agent answered."""
+    answered: bool | None = None
+    """Whether that is right; None where nothing was asked."""
     side_effects: SideEffects | None = None
     """What it changed beyond the outcome, a score beside success; None where nothing could be judged."""
     steps: int = 0
@@ -56,8 +96,70 @@ class AgentRun(Record):
     message: str = ""
     """Why, for an end other than `finished`."""
     seconds: float = 0.0
-    """Wall time."""
+    """Wall time, reset included."""
+    decision_seconds: float = 0.0
+    """Time the agent took."""
+    environment_seconds: float = 0.0
+    """Time that actions and looks at the screen took."""
+    calls: int = 0
+    """Model calls."""
+    input_tokens: int = 0
+    """All their input."""
+    output_tokens: int = 0
+    """All their output."""
+    unusable_replies: int = 0
+    """Replies that were no action."""
+    refused_actions: int = 0
+    """Actions that could not be carried out."""
+    invalid_before: tuple[str, ...] = ()
+    """Why earlier tries of this attempt were invalid; they count for nothing."""
     trajectory_id: str = ""
     """The recording."""
+    provenance: Provenance = Provenance()
+    """Where it comes from, with the agent's model, the price of its calls, and the seed it was given."""
+
+
+class AgentStep(Record):
+    """One decision of an attempt: what the recording does not say of it."""
+
+    agent_run_id: str
+    """The attempt."""
+    step: int
+    """The step of its recording."""
+    reply: str = ""
+    """What the model said, word for word."""
+    point: tuple[int, int] | None = None
+    """Where on the picture it pointed; None for keys and waits."""
+    problem: str = ""
+    """Why the action could not be carried out; empty when it was."""
+    unusable: bool = False
+    """Whether the reply was no action at all."""
+    states: dict[str, str] = Field(default_factory=dict)
+    """State of every subtask after it: `Waiting`, `Evaluating` or `Completed`."""
+    completed: tuple[str, ...] = ()
+    """Subtasks that it completed."""
+    decision_seconds: float = 0.0
+    """Time the agent took."""
+    environment_seconds: float = 0.0
+    """Time that the action and the look after it took."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class AgentScore(Record):
+    """What one metric says of one attempt."""
+
+    agent_run_id: str
+    """The attempt."""
+    metric: str
+    """Name of the metric: a module of `omnieval/metrics`, or `success`, `held`, `clean`, `answered`."""
+    experiment_id: str = ""
+    """The experiment."""
+    value: float | None = None
+    """Its value; None where it is undefined."""
+    functions_hash: str = ""
+    """Hash of the evaluation functions that it was computed with."""
+    scored_at: str = ""
+    """When, ISO 8601 in UTC."""
     provenance: Provenance = Provenance()
     """Where it comes from."""

@@ -11,10 +11,21 @@ from taskloom.taskgraph.records.interaction import Action, Control, Screenshot
 from taskloom.taskgraph.records.provenance import Provenance
 
 Termination = Literal[
-    "finished", "gave_up", "step_limit", "environment_error", "model_error", "invalid_start"
+    "finished",
+    "gave_up",
+    "step_limit",
+    "environment_error",
+    "model_error",
+    "invalid_start",
+    "agent_error",
+    "out_of_time",
+    "unusable_replies",
+    "refused_actions",
+    "attempt_budget",
 ]
 """How an episode ended; `finished` means that the agent said so, not that it is true; `invalid_start` that
-nothing was done, because the state at the start was not what the work needs."""
+nothing was done, because the state at the start was not what the work needs; `agent_error` that the agent's
+own code failed."""
 
 
 SlipMark = Literal["", "slip", "recovery"]
@@ -47,6 +58,8 @@ class TrajectoryStep(Record):
     problem: str = ""
     """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such
     steps out."""
+    told: str = ""
+    """What the agent was told after it by whoever gave the task: an answer, or news."""
     slip: SlipMark = ""
     """`slip` for a harmless mistake made on purpose, whose action nobody should learn; `recovery` for taking
     it back."""
@@ -77,8 +90,12 @@ class Trajectory(Record):
     """State after reset."""
     steps: tuple[TrajectoryStep, ...] = ()
     """The steps."""
+    closing_evidence: Evidence | None = None
+    """State once nothing changed any more after the last step; None where nobody waited for that."""
     termination: Termination
     """How it ended."""
+    answer: str = ""
+    """What the agent answered at its end."""
     message: str = ""
     """Reason for an ending other than `finished`."""
     attempt: int = 0
@@ -88,5 +105,7 @@ class Trajectory(Record):
 
     @property
     def final_evidence(self) -> Evidence:
-        """Evidence after the last step."""
+        """Evidence at the end: once it was quiet, or after the last step."""
+        if self.closing_evidence is not None:
+            return self.closing_evidence
         return self.steps[-1].evidence if self.steps else self.initial_evidence

@@ -97,7 +97,7 @@ def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pyte
 def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
     from taskloom.cli.main import create_app
     from taskloom.omnieval.graph_evaluator import GraphEvaluator
-    from taskloom.omnieval.reports import report
+    from taskloom.omnieval.reports.report_rows import report
     from taskloom.omnieval.scoring import score_of
     from taskloom.synthesis.composition.composition import compose
     from taskloom.synthesis.composition.request import CompositionRequest

@@ -6,7 +6,7 @@ import pytest
 
 from taskloom.omnieval.errors import EvaluationEndedError
 from taskloom.omnieval.graph_evaluator import GraphEvaluator, NodeState
-from taskloom.omnieval.reports import report
+from taskloom.omnieval.reports.report_rows import report
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation

@@ -15,7 +15,8 @@ import duckdb
 import pyarrow as pa
 
 from taskloom.warehouse.errors import WarehouseTooNewError
-from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
+from taskloom.warehouse.field_codecs import sql_type
+from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table
 from taskloom.warehouse.storage.database import LAKE, first_row
 from taskloom.warehouse.storage.sql_text import quoted
 from taskloom.warehouse.views import View, views

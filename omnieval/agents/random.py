@@ -1,0 +1,41 @@
+"""Acts at random: clicks and types on any control it sees, and stops after `steps` actions (settings, 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from taskloom.environments.agent import Agent, Decision
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+
+class RandomAgent:
+    """What any agent must beat."""
+
+    def __init__(self, seed: int, steps: int) -> None:
+        """With the seed of its choices."""
+        self._random = Random(seed)
+        self._steps = steps
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """A control at random; a word of the instruction is typed into a field."""
+        usable = [control for control in observation.controls if not control.disabled]
+        if len(history) >= self._steps or not usable:
+            return Decision(status="finish")
+        control = self._random.choice(usable)
+        if control.control_type == "Edit":
+            word = self._random.choice(instruction.split() or ["a"])
+            keys = "".join(character for character in word if character.isalnum())
+            return Decision(
+                status="continue", action=KeyboardInput(control_label=control.label, keys=keys or "a")
+            )
+        return Decision(status="continue", action=ClickInput(control_label=control.label))
+
+
+def create(brief: AgentBrief) -> Agent:
+    """The agent."""
+    return RandomAgent(brief.seed, int(str(brief.settings.get("steps", 20))))

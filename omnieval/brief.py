@@ -1,0 +1,91 @@
+"""What an agent is given before its first decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, JsonValue
+
+from taskloom.model_clients.client import Question
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.trajectory import Trajectory
+
+R = TypeVar("R", bound=BaseModel)
+
+
+class AgentModels(Protocol):
+    """The model that an agent asks: paid for once, limited and counted like every other call."""
+
+    async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+        """The typed reply to a question.
+
+        Raises:
+            ModelClientError: no usable reply.
+        """
+        ...
+
+
+class ApplicationBrief(Record):
+    """An application as an agent is told of it."""
+
+    name: str
+    """Name in the catalogue."""
+    title: str
+    """What the task bar calls it."""
+    manual: str = ""
+    """Its manual."""
+
+
+class AgentTask(Record):
+    """A task as an agent is told of it: nothing of its graph or its evaluation functions."""
+
+    task_id: str
+    """Opaque id."""
+    instruction: str
+    """What the protocol tells the agent; `decide` is given the same text."""
+    applications: tuple[ApplicationBrief, ...] = ()
+    """Applications that are open, the first in front."""
+    step_limit: int = 200
+    """Most steps."""
+    can_ask: bool = False
+    """Whether somebody answers `ask_user`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPart:
+    """How one subtask of a task was performed, for agents that repeat recordings."""
+
+    instance_id: str
+    """The subtask."""
+    application: str
+    """Where it is done."""
+    title: str
+    """What the task bar calls that."""
+    first_page: bool
+    """Whether it begins at the application's first page, which must be opened before."""
+    trajectory: Trajectory
+    """The performance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentBrief:
+    """All that an agent is made from."""
+
+    task: AgentTask
+    """The task."""
+    seed: int = 0
+    """Seed of its random choices; another one in every repeat."""
+    number: int = 0
+    """Number of the attempt among those of its agent."""
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Settings of the agent, as the experiment gives them."""
+    models: AgentModels | None = None
+    """The model to ask with the role `actor`; None for agents without one."""
+    stage: str = "evaluation"
+    """What calls are booked under."""
+    attempt_id: str = ""
+    """`item_id` of calls, so that they are counted for the attempt."""
+    recorded: Sequence[RecordedPart] = ()
+    """Verified performances in an order that succeeds; given to agents that taskloom brings alone."""

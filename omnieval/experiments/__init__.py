@@ -1,0 +1,4 @@
+"""Agents × tasks × repeats.
+
+specification   the file of an experiment
+"""
