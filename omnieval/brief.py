@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
-from taskloom.model_clients.client import Question
+from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.trajectory import Trajectory
 
@@ -18,7 +18,7 @@ R = TypeVar("R", bound=BaseModel)
 class AgentModels(Protocol):
     """The model that an agent asks: paid for once, limited and counted like every other call."""
 
-    async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+    async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
         """The typed reply to a question.
 
         Raises:
