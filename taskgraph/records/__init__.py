@@ -5,7 +5,7 @@ trajectory, interaction, gestures, keys           what an agent sees and does; `
 again
 evidence, effect                                  what the checks read, and what a performance changed
 evaluation_function, judged_outcome               functions, and what they said of work that is known
-assignment, agent_run                             what an agent is asked, and how it did
+assignment, agent_run, experiment                 what agents are asked, and how they did
 model_calls, worked_examples                      what models are asked
 computer_use                                      what they answer through their own computer tools
 exploration                                       screens seen and categories proposed, kept from run to run
