@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_packages import MODULES, ROOT, module_name
+from tests.architecture.sources import MODULES, ROOT, module_name
 
 EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
 SERVERS = sorted((ROOT / "tests" / "servers").rglob("*.py"))

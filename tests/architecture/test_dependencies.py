@@ -5,7 +5,7 @@ import re
 import sys
 from importlib.metadata import packages_distributions
 
-from tests.architecture.test_packages import PACKAGES, PROJECT, ROOT
+from tests.architecture.sources import MODULES, PROJECT, ROOT, tree
 
 LOADED_BY_NAME = {
     "duckdb-extension-ducklake",
@@ -23,13 +23,12 @@ def names_of(requirements: list[str]) -> set[str]:
 def imported() -> set[str]:
     """Top-level names of everything that the packages import and neither Python nor taskloom has."""
     found = set()
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Import):
-                    found |= {alias.name.split(".")[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    found.add(node.module.split(".")[0])
+    for path in MODULES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.split(".")[0])
     return found - set(sys.stdlib_module_names) - {"taskloom"}
 
 

@@ -26,7 +26,7 @@ from taskloom.taskgraph.records.task import Complexity
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.views import views
-from tests.architecture.test_packages import PACKAGES
+from tests.architecture.sources import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMED_IN = {

@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +30,35 @@ CODE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("name", sorted(pages()))
+@cache
+def generated() -> dict[str, str]:
+    return pages()
+
+
+@cache
+def command_line() -> Any:
+    """The root of all commands, which no test changes."""
+    return get_command(create_app())
+
+
+@pytest.mark.parametrize("name", sorted(generated()))
 def test_generated_page_is_current(name: str) -> None:
-    assert (DOCS / name).read_text() == pages()[name], "run: make docs"
+    assert (DOCS / name).read_text() == generated()[name], "run: make docs"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_of_a_page_lead_somewhere(page: Path) -> None:
-    missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+def test_links_of_a_page_lead_somewhere() -> None:
+    links = [(page, link) for page in WRITTEN for link in LINK.findall(page.read_text())]
+    missing = [(page.name, link) for page, link in links if not (page.parent / link).exists()]
     assert missing == []
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_shown_in_a_page_exist_with_their_options(page: Path) -> None:
-    root = get_command(create_app())
+    root = command_line()
     for block in CODE.findall(page.read_text()):
         for line in COMMAND.findall(block):
             words = shlex.split(line)
-            command = root.commands[words[0]]  # type: ignore[attr-defined]
+            command = root.commands[words[0]]
             rest = words[1:]
             while rest and rest[0] in getattr(command, "commands", {}):
                 command = command.commands[rest.pop(0)]
@@ -72,9 +84,9 @@ def test_every_format_has_a_row_in_the_page_of_formats(heading: str, formats: li
 
 
 def test_every_exit_code_stands_in_the_help_and_in_the_page() -> None:
-    text = get_command(create_app()).epilog or ""
+    text = command_line().epilog or ""
     assert set(MEANINGS) == set(ExitCode)
-    assert text in pages()["cli.md"]
+    assert text in generated()["cli.md"]
     assert f"{ExitCode.GATE_FAILED.value} {MEANINGS[ExitCode.GATE_FAILED]}" in text
 
 
@@ -92,7 +104,7 @@ def test_ci_calls_the_test_command_of_the_readme() -> None:
 
 
 def test_every_setting_stands_in_the_page_with_its_default() -> None:
-    rows = dict(re.findall(r"^\| `([^`]+)` \|([^|]*)\|", pages()["settings.md"], re.MULTILINE))
+    rows = dict(re.findall(r"^\| `([^`]+)` \|([^|]*)\|", generated()["settings.md"], re.MULTILINE))
     for name, default in {
         "models.default.provider": "`offline`",
         "models.retries.attempts": "`8`",
@@ -124,6 +136,7 @@ def test_every_setting_stands_in_the_page_with_its_default() -> None:
     assert missing == [], "run: make docs"
 
 
+@cache
 def commands() -> dict[str, typer.core.TyperCommand]:
     """Every command by its words behind `taskloom`."""
     found: dict[str, typer.core.TyperCommand] = {}
@@ -133,7 +146,7 @@ def commands() -> dict[str, typer.core.TyperCommand]:
             found[f"{words} {name}".strip()] = below
             walk(below, f"{words} {name}".strip())
 
-    walk(get_command(create_app()), "")
+    walk(command_line(), "")
     return found
 
 
@@ -151,7 +164,7 @@ def test_every_help_has_examples_that_parse(words: str) -> None:
 def parse(example: str) -> None:
     """Parse an example as the command line would: command, options, values and arguments; nothing is run."""
     given = shlex.split(example)[1:]
-    context: Any = typer.Context(get_command(create_app()), info_name="taskloom")
+    context: Any = typer.Context(command_line(), info_name="taskloom")
     while given:
         command = context.command
         if not isinstance(command, TyperGroup):
@@ -180,9 +193,9 @@ def test_an_example_that_does_not_parse_is_found(example: str, fault: str) -> No
 
 
 def test_every_command_has_a_help_text() -> None:
-    root = get_command(create_app())
+    root = command_line()
     context = typer.Context(root, info_name="taskloom")
-    for name, command in root.commands.items():  # type: ignore[attr-defined]
+    for name, command in root.commands.items():
         assert command.get_short_help_str(), name
     assert context.command is root
 

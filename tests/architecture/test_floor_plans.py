@@ -3,16 +3,13 @@ not."""
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.architecture.test_packages import MODULES, ROOT, module_name
+from tests.architecture.sources import MODULES, ROOT, docstring, module_name
 from tests.architecture.test_public_functions import FOUND_BY_NAME
 
-FLOORS = [path for path in MODULES if path.name == "__init__.py"]
+FLOORS = [path.parent for path in MODULES if path.name == "__init__.py"]
 MOST_ON_A_SHELF = 16
 """Modules beside each other in one folder; with more, some of them are a shelf of their own."""
 LONGER = {
@@ -34,31 +31,36 @@ def standing_in(folder: Path) -> set[str]:
     return modules | {path.parent.name for path in folder.glob("*/__init__.py")}
 
 
-def plan(path: Path) -> str:
-    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+def plan(folder: Path) -> str:
+    return docstring(folder / "__init__.py")
 
 
-@pytest.mark.parametrize("path", FLOORS, ids=lambda path: str(path.parent.relative_to(ROOT)))
-def test_a_floor_plan_names_every_module_of_its_folder(path: Path) -> None:
-    if plug_ins(path.parent):
-        return
-    words = set(re.findall(r"\w+", plan(path)))
-    assert sorted(standing_in(path.parent) - UNDERSTOOD - words) == [], (
-        "add a line for each to the package's docstring"
-    )
+def unnamed(folder: Path) -> list[str]:
+    """Modules and folders that the plan of a folder lacks."""
+    return sorted(standing_in(folder) - UNDERSTOOD - set(re.findall(r"\w+", plan(folder))))
 
 
-@pytest.mark.parametrize("path", FLOORS, ids=lambda path: str(path.parent.relative_to(ROOT)))
-def test_a_floor_plan_names_nothing_that_is_not_there(path: Path) -> None:
-    folder = path.parent
-    there = {item.stem for item in folder.iterdir()}
-    named = {name for row in ROW.findall(plan(path)) for name in row.replace("/", "").split(", ")}
-    assert sorted(named - there) == []
+def absent(folder: Path) -> list[str]:
+    """What the plan of a folder names although it is not there."""
+    named = {name for row in ROW.findall(plan(folder)) for name in row.replace("/", "").split(", ")}
+    return sorted(named - {item.stem for item in folder.iterdir()})
 
 
-@pytest.mark.parametrize("path", FLOORS, ids=lambda path: str(path.parent.relative_to(ROOT)))
-def test_a_folder_with_many_modules_has_shelves(path: Path) -> None:
-    folder = path.parent
-    count = len(list(folder.glob("*.py"))) - 1
-    name = str(folder.relative_to(ROOT))
-    assert plug_ins(folder) or name in LONGER or count <= MOST_ON_A_SHELF
+def by_folder(found: dict[Path, list[str]]) -> dict[str, list[str]]:
+    return {str(folder.relative_to(ROOT)): names for folder, names in found.items() if names}
+
+
+def test_a_floor_plan_names_every_module_of_its_folder() -> None:
+    found = {folder: unnamed(folder) for folder in FLOORS if not plug_ins(folder)}
+    assert by_folder(found) == {}, "add a line for each to the package's docstring"
+
+
+def test_a_floor_plan_names_nothing_that_is_not_there() -> None:
+    assert by_folder({folder: absent(folder) for folder in FLOORS}) == {}
+
+
+def test_a_folder_with_many_modules_has_subfolders() -> None:
+    counts = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) - 1 for folder in FLOORS}
+    crowded = {name: count for name, count in counts.items() if count > MOST_ON_A_SHELF}
+    free = {*LONGER, *(str(folder.relative_to(ROOT)) for folder in FLOORS if plug_ins(folder))}
+    assert crowded.keys() - free == set()

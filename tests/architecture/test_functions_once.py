@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from tests.architecture.test_packages import MODULES, ROOT
+from tests.architecture.sources import MODULES, ROOT, tree
 
 FEWEST_NODES = 14
 """Shorter bodies look alike without being the same thing."""
 
 
-def bodies(name: str, source: str) -> list[tuple[str, str]]:
+def bodies(name: str, parsed: ast.Module) -> list[tuple[str, str]]:
     """The functions of a module as `module.function` with their bodies, without docstrings."""
     found = []
-    for node in ast.parse(source).body:
+    for node in parsed.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             whole = ast.Module(body=body, type_ignores=[])
@@ -31,15 +31,14 @@ def twice(found: list[tuple[str, str]]) -> list[list[str]]:
 
 
 def test_no_function_stands_in_two_modules() -> None:
-    found = [
-        item
-        for path in MODULES
-        for item in bodies(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
-    ]
+    found = [item for path in MODULES for item in bodies(str(path.relative_to(ROOT)), tree(path))]
     assert twice(found) == []
 
 
 def test_the_check_sees_a_copy_under_another_name() -> None:
     body = '(text):\n    "Says it."\n    return " ".join(word for word in text.split() if word != "the")\n'
-    assert twice(bodies("a", f"def f{body}") + bodies("b", f"def g{body}")) == [["a.f", "b.g"]]
-    assert twice(bodies("a", f"def f{body}") + bodies("b", f"def g{body}".replace("the", "a"))) == []
+    first, copy, other = (
+        ast.parse(source) for source in (f"def f{body}", f"def g{body}", f"def g{body}".replace("the", "a"))
+    )
+    assert twice(bodies("a", first) + bodies("b", copy)) == [["a.f", "b.g"]]
+    assert twice(bodies("a", first) + bodies("b", other)) == []

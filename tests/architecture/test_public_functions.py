@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from tests.architecture.test_packages import MODULES, module_name
+from tests.architecture.sources import MODULES, module_name, tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FOUND_BY_NAME = {
@@ -50,16 +50,15 @@ class Module:
 
 def modules() -> Iterator[Module]:
     for file in MODULES:
-        yield read(module_name(file).removesuffix(".__init__"), file.read_text("utf-8"))
+        yield read(module_name(file).removesuffix(".__init__"), tree(file))
 
 
-def read(name: str, source: str) -> Module:
+def read(name: str, parsed: ast.Module) -> Module:
     """The module `name`: its functions, who in it names what, and what it imports or takes out of modules it
     imports."""
     module = Module(name)
-    tree = ast.parse(source)
     aliases = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed):
         if isinstance(node, ast.ImportFrom) and node.module:
             for item in node.names:
                 module.imported.add((node.module, item.name))
@@ -67,10 +66,10 @@ def read(name: str, source: str) -> Module:
         elif isinstance(node, ast.Import):
             for item in node.names:
                 aliases[item.asname or item.name] = item.name
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed):
         if isinstance(node, ast.Attribute):
-            module.imported.add((aliases.get(ast.unparse(node.value), ""), node.attr))
-    for statement in tree.body:
+            module.imported.add((aliases.get(dotted(node.value), ""), node.attr))
+    for statement in parsed.body:
         owner = statement.name if isinstance(statement, Function) else ""
         if isinstance(statement, Function) and not statement.name.startswith("_"):
             module.functions.append(statement)
@@ -78,6 +77,14 @@ def read(name: str, source: str) -> Module:
             if isinstance(node, ast.Name):
                 module.used_here.setdefault(node.id, set()).add(owner)
     return module
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b` as it is written, and nothing for what is no plain name."""
+    if isinstance(node, ast.Attribute):
+        left = dotted(node.value)
+        return f"{left}.{node.attr}" if left else ""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def uncalled(found: list[Module]) -> list[str]:
@@ -116,6 +123,8 @@ def test_no_function_is_allowed_without_need_or_reason() -> None:
 
 
 def test_the_check_sees_what_is_called_and_what_is_not() -> None:
-    lower = read("a.b", "def used(): ...\ndef taken(): ...\ndef idle(): idle()\ndef _own(): ...\n")
-    upper = read("c", "from a import b\nfrom a.b import used\ndef run(): used(); b.taken()\nrun()\n")
+    lower = read("a.b", ast.parse("def used(): ...\ndef taken(): ...\ndef idle(): idle()\ndef _own(): ...\n"))
+    upper = read(
+        "c", ast.parse("from a import b\nfrom a.b import used\ndef run(): used(); b.taken()\nrun()\n")
+    )
     assert uncalled([lower, upper]) == ["a.b.idle"]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from tests.architecture.test_packages import MODULES, PACKAGES, ROOT
+from tests.architecture.sources import MODULES, PACKAGES, ROOT, tree
 
 CALLED_BY_OTHERS = {
     "capture_signals": "uvicorn's server, which calls it itself",
@@ -19,12 +19,12 @@ CALLED_BY_OTHERS = {
 TEXTS = {".html", ".jinja", ".js", ".sql"}
 
 
-def methods(tree: ast.Module) -> set[str]:
+def methods(parsed: ast.Module) -> set[str]:
     """Public methods and properties that a module defines; those that visit syntax or check fields are found
     by name."""
     return {
         item.name
-        for node in ast.walk(tree)
+        for node in ast.walk(parsed)
         if isinstance(node, ast.ClassDef)
         for item in node.body
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -33,9 +33,9 @@ def methods(tree: ast.Module) -> set[str]:
     }
 
 
-def named(tree: ast.Module) -> set[str]:
+def named(parsed: ast.Module) -> set[str]:
     """Names that a module takes out of something."""
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in ast.walk(parsed) if isinstance(node, ast.Attribute)}
 
 
 @cache
@@ -44,17 +44,17 @@ def in_texts() -> frozenset[str]:
     return frozenset(word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
 
 
-def unnamed(sources: Iterable[str]) -> set[str]:
-    known = [ast.parse(source) for source in sources]
+def unnamed(modules: Iterable[ast.Module]) -> set[str]:
+    known = list(modules)
     return set[str]().union(*map(methods, known)) - set[str]().union(*map(named, known))
 
 
 def test_every_public_method_is_named_outside_of_tests() -> None:
-    found = unnamed(path.read_text(encoding="utf-8") for path in MODULES) - in_texts()
+    found = unnamed(map(tree, MODULES)) - in_texts()
     assert sorted(found - CALLED_BY_OTHERS.keys()) == [], "use them, make them private, or remove them"
     assert CALLED_BY_OTHERS.keys() <= found, "no longer needed in CALLED_BY_OTHERS"
 
 
 def test_the_check_sees_a_method_that_nothing_names() -> None:
     source = "class A:\n def used(self): ...\n def idle(self): ...\n def _own(self): ...\nA().used()\n"
-    assert unnamed([source]) == {"idle"}
+    assert unnamed([ast.parse(source)]) == {"idle"}

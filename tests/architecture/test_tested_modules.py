@@ -7,9 +7,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-import pytest
-
-from tests.architecture.test_packages import MODULES, ROOT, module_name
+from tests.architecture.sources import MODULES, ROOT, module_name, tree
 
 TESTS = ROOT / "tests"
 FEWEST_DECISIONS = 5
@@ -75,7 +73,7 @@ def modules() -> dict[str, Path]:
 def imported(path: Path) -> frozenset[str]:
     """Our modules that the module at `path` imports, wherever in it."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
         elif isinstance(node, ast.Import):
@@ -84,7 +82,7 @@ def imported(path: Path) -> frozenset[str]:
 
 
 def decisions(path: Path) -> int:
-    nodes = list(ast.walk(ast.parse(path.read_text())))
+    nodes = list(ast.walk(tree(path)))
     filters = sum(len(node.ifs) for node in nodes if isinstance(node, ast.comprehension))
     return filters + sum(isinstance(node, _DECISIONS) for node in nodes)
 
@@ -121,13 +119,7 @@ def test_every_module_that_decides_something_has_a_test() -> None:
     assert bare == [], "write a test module for each, or name in TESTED_THROUGH the test that runs it"
 
 
-@pytest.mark.parametrize("name", TESTED_THROUGH)
-def test_a_module_that_is_named_exists_and_so_does_its_test(name: str) -> None:
-    path = TESTS / TESTED_THROUGH[name]
-    assert path.is_file(), f"there is no test {path.name}"
-    assert name in modules(), "there is no such module"
-
-
-@pytest.mark.parametrize(("name", "test"), PLUG_INS.items())
-def test_the_tests_of_plug_ins_are_there(name: str, test: str) -> None:
-    assert (TESTS / test).is_file() and name in modules()
+def test_a_module_that_is_named_exists_and_so_does_its_test() -> None:
+    named = TESTED_THROUGH | PLUG_INS
+    assert sorted(named.keys() - modules().keys()) == [], "there is no such module"
+    assert sorted(test for test in named.values() if not (TESTS / test).is_file()) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_packages import ROOT, module_name
+from tests.architecture.sources import ROOT, module_name
 
 MODULES = sorted(
     module_name(path)
