@@ -40,11 +40,11 @@ class RunOptions:
     ] = ""
     seed: SeedOption = None
     budget: Annotated[
-        str, typer.Option(help="What the run may spend, such as 25usd or 2Mtok; it stops cleanly before.")
+        str, typer.Option(help="Spending limit, such as 25usd or 2Mtok; the run stops before exceeding it.")
     ] = ""
     offline_mistakes: Annotated[
         float | None,
-        typer.Option(help="Share of its answers in which the offline provider errs on purpose, 0 to 1."),
+        typer.Option(help="Share of deliberate mistakes of the offline provider, 0 to 1."),
     ] = None
     replay: Annotated[
         bool,
@@ -55,21 +55,23 @@ class RunOptions:
     batch: Annotated[
         bool,
         typer.Option(
-            "--batch", help="Calls that need no live screen go through the provider's batches, at half price."
+            "--batch", help="Use the provider's batches, at half price, for calls that need no live screen."
         ),
     ] = False
     batch_out: Annotated[
         Path | None,
         typer.Option(
-            help="Write such calls to this file (OpenAI's JSON lines) instead, for others to answer."
+            help="Write those calls to this file (OpenAI's JSON lines) instead, to be answered later."
         ),
     ] = None
-    batch_in: Annotated[Path | None, typer.Option(help="File of replies to calls written before.")] = None
+    batch_in: Annotated[
+        Path | None, typer.Option(help="File with the replies to calls written by --batch-out.")
+    ] = None
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Print the plan with expected model calls, tokens and cost by stage, and change nothing.",
+            help="Print the plan with expected model calls, tokens and cost by stage; change nothing.",
         ),
     ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False

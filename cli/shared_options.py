@@ -9,24 +9,21 @@ import typer
 
 WarehouseOption = Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")]
 """Where the datasets are."""
-VersionOption = Annotated[str | None, typer.Option(help="Dataset version; the present state by default.")]
+VersionOption = Annotated[str | None, typer.Option(help="Dataset version; the current state by default.")]
 """Which version of the dataset."""
 SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="Settings file; taskloom.yaml here, where there is one.")
+    Path | None,
+    typer.Option("--settings", help="Settings file; by default taskloom.yaml in this folder, if it exists."),
 ]
 """The settings file."""
 AssignmentsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="One setting, such as composition.count=500. Repeatable."
-    ),
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting, such as composition.count=500. Repeatable."),
 ]
 """Single settings."""
-DataOption = Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")]
+DataOption = Annotated[Path | None, typer.Option(help="Data folder.")]
 """The data folder."""
-CatalogOption = Annotated[
-    Path | None, typer.Option(help="Folder with further applications, beside the built-in ones.")
-]
+CatalogOption = Annotated[Path | None, typer.Option(help="Folder with your own applications.")]
 """The user's catalogue folder."""
 SeedOption = Annotated[int | None, typer.Option(help="Seed of every random choice.")]
 """The seed of a run."""
@@ -48,14 +45,14 @@ SubtasksOption = Annotated[
 """What the paper keeps beside a task."""
 WhereOption = Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")]
 """Which tasks leave the warehouse."""
-SizeOption = Annotated[int | None, typer.Option(min=1, help="Tasks at most.")]
+SizeOption = Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.")]
 """How many of them."""
 SplitOption = Annotated[
     str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
 ]
 """The sets they are divided into."""
 LeakOption = Annotated[
-    str, typer.Option(help="What sets may share, of template, value, intent, instruction; with commas.")
+    str, typer.Option(help="What sets may share: template, value, intent, instruction, separated by commas.")
 ]
 """What these sets may have in common."""
 DrawSeedOption = Annotated[int, typer.Option(help="Seed of the draw and of the sets.")]

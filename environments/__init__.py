@@ -1,12 +1,12 @@
 """Where agents act: the protocol, the loop, and the platforms that implement it.
 
 environment   the protocol: reset, observe, act, evidence
-agent         the protocol of what decides
-episode       the one loop: look, decide, act, record
-aiming        what an action is aimed at, and what is refused
+agent         the protocol of agents
+episode       the loop: observe, decide, act, record
+aiming        resolves the target of an action, or refuses it
 focusing      clicks a field before it is typed into
 changes       what an action changed, in a few words
-screen_words  what a screen shows and what a control is, in the words of a person
+screen_words  describes screens and controls in words
 starting_place   going to an application's first page before a subtask
 annotated     screenshots with numbered boxes
 keys          key presses, with the error that environments raise
@@ -14,6 +14,6 @@ lookup        platforms by name
 worked_example_agent   performs a curated worked example
 platforms/    one folder per platform
 machines/     sandboxes: folders, confinement, cleaning up
-installing/   applications and the browser onto this machine
+installing/   installs applications and the browser
 evidence/     what the checks read: inputs, files, databases
 """

@@ -2,11 +2,11 @@
 
 checks/           the functions they call
 evidence/         what the checks read
-interpreter/      admits and runs the code
+interpreter/      static analysis and the sandbox
 state/            files as trees of addressed values, compared (effects) and edited
 path_functions    functions on path names
-result            what a function returned, read strictly
-reference         the page about the checks that models are given
-text_matching     the one definition of "this text is there"
-judging_folders   judges a task by its home folder, where an exported task is graded
+result            strict reading of what a function returned
+reference         the description of the checks that models are shown
+text_matching     the one definition of equal texts
+judging_folders   judges an exported task by its home folder
 """

@@ -1,16 +1,16 @@
 """How language models are called, and paid for once.
 
-role_models     the way in for the stages: by role, with a typed reply
-conversation    from a question to a request, and from a reply's text to the typed reply
-paid_calls      a call: answered by the ledger, or made within the budget
-client          the port of a provider
+role_models     the entry point for the stages: by role, with a typed reply
+conversation    turns a question into a request, and a reply's text into a typed reply
+paid_calls      answers a call from the ledger, or makes it within the budget
+client          the protocol of a provider
 messages        requests and replies, the same for every provider
-rate_reports    what a provider says about its limits
+rate_reports    rate limits that a provider reports
 settings        which model plays which role, at what speed and cost
-counters        what calls have done so far
+counters        counts of calls, tokens and cost
 ledger/         keeps every reply
-limits/         paces and retries
+limits/         rate limits and retries
 batches/        collects calls for providers' batches
-wire/           speaks the protocols
+wire/           the providers' protocols
 providers/      one module per kind of provider
 """

@@ -1,13 +1,13 @@
-"""The catalogue: what exists, as data, and the records it is read into.
+"""The catalogue as data, and the records it is read into.
 
 catalog/                             the data: applications, categories, resource categories, scenarios,
                                      capabilities, worlds
-reading/                             reads and checks it
+reading/                             reads and checks the catalogue
 applications, assets                 applications, and the files that belong to their entries
 categories, instances, matching      resource categories; resources; when an output is an input
 path_parts                           parts of paths that worked examples may name
 scenarios, capability_presets        scenarios; capabilities as constraints on levels
 worlds                               consistent starting data
 dimensions                           the one table of complexity dimensions
-record, errors                       the roots of all records and all errors
+record, errors                       base classes of all records and all errors
 """

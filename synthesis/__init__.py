@@ -2,6 +2,6 @@
 
 In the order they run: `exploration/`, `trajectories/`, `evaluation_functions/`, `examination/`,
 `cross_verification/`, `intents/`, `composition/`, `instructions/`, `validation/`, `replay/`; `criticism/`
-scores what they make, and `world_writing/` writes worlds for it. A stage's entry point has the stage's name.
-A stage may import earlier ones, never later ones. `ports` is what the stages ask of models.
+scores tasks, and `world_writing/` writes worlds. A stage's entry point has the stage's name. A stage may
+import earlier ones, never later ones. `ports` is the interface to models.
 """

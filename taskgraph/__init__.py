@@ -1,12 +1,12 @@
-"""The records that travel between rooms, and the mathematics of task graphs.
+"""The records that packages exchange, and the mathematics of task graphs.
 
-records/         what travels
-measures/        computes: complexity, orders, interference, coherency
-reading/         takes in task graphs that users wrote
-drawing/         makes pictures of them
-bitmasks         the graph operations underneath
-text_folding     when two texts are the same to a person
-text_cutting     long texts that are kept in part
+records/         the records
+measures/        complexity, orders, interference, coherency
+reading/         reads task graphs that users wrote
+drawing/         draws task graphs
+bitmasks         the graph operations that these use
+text_folding     normal form of texts that look the same
+text_cutting     shortens long texts
 source_parsing   generated source as a syntax tree
 
 Nothing here touches a file, a model or an environment.

@@ -1,19 +1,19 @@
-"""What is kept, and every way to ask for it.
+"""The store of all records: tables, queries, exports, imports and the viewer.
 
 schema, records                            tables derived from records, and the warehouse's own records
 field_codecs                               nested fields as columns
-store, maintenance                         reads and writes; clears what is no longer needed
-publication, versions                      what is written down with a version, and what changed between two
+store, maintenance                         reading and writing; removing what is no longer needed
+publication, versions                      the record of a version; differences between two versions
 version_figures                            counts of a version that gates compare
-night_records                              what nights decide
+night_records                              records of scheduled builds
 score_validity                             which scores a version makes invalid
-error_rates, task_quality                  how good functions, judge and instructions are
-reviews                                    what people say of tasks, and the tasks that they accept
+error_rates, task_quality                  quality of functions, judge and instructions
+reviews                                    verdicts of people, and the tasks that they accept
 data_model_page                            writes docs/data-model.md
-storage/                                   DuckLake underneath
-queries/, views/, querying/                SQL files, and questions in SQL
+storage/                                   DuckLake and the database below it
+queries/, views/, querying/                named queries, views, and running SQL
 exports/, imports/                         one module per format, found by `lookup`
 exporting/, importing/                     what formats share
-sets/                                      divides and draws
+sets/                                      divides tasks into sets and draws from them
 viewer/                                    the local web application, and the report
 """

@@ -73,16 +73,16 @@ def list_applications(
 def check(
     name: Annotated[str, typer.Argument(help="Name of the application.")],
     screenshot: Annotated[
-        Path | None, typer.Option(help="Where the screenshot goes; <data>/checks/<name>.png by default.")
+        Path | None, typer.Option(help="Screenshot file; <data>/checks/<name>.png by default.")
     ] = None,
     controls: Annotated[bool, typer.Option("--controls", help="Print every control too.")] = False,
     data: DataOption = None,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Start an application in a clean environment, look at it, and print what is there and how long it took.
+    """Start an application in a clean environment and print what it shows and how long it took.
 
-    Exit codes: 0 it came up and shows controls, 1 it did not, 2 there is no such application, 4 it is not
+    Exit codes: 0 it started and shows controls, 1 it did not, 2 there is no such application, 4 it is not
     installed.
 
     Examples:
@@ -141,31 +141,31 @@ def new(
     ] = "",
     from_npm: Annotated[str, typer.Option("--from-npm", help="npm package, as name or name@version.")] = "",
     url: Annotated[
-        str, typer.Option("--url", help="First page of an application that runs on this machine already.")
+        str, typer.Option("--url", help="First page of an application that already runs on this machine.")
     ] = "",
     category: Annotated[str, typer.Option(help="Application category (Table 11).")] = "Utility Tools",
-    title: Annotated[str, typer.Option(help="Name that people use; made from NAME by default.")] = "",
+    title: Annotated[str, typer.Option(help="Display name; derived from NAME by default.")] = "",
     command: Annotated[
         str,
         typer.Option(help="Command that starts its server, with {venv}, {install}, {state} and {port}."),
     ] = "",
     reset_command: Annotated[
         str,
-        typer.Option(help="With --url: command that puts it back to its clean state, before every attempt."),
+        typer.Option(help="With --url: command that restores its clean state before every attempt."),
     ] = "",
     data_folder: Annotated[
-        str, typer.Option(help="With --url: folder it keeps its data in, for evaluation functions to read.")
+        str, typer.Option(help="With --url: its data folder, which evaluation functions read.")
     ] = "",
-    try_it: Annotated[bool, typer.Option("--try/--no-try", help="Install and start it once written.")] = True,
+    try_it: Annotated[bool, typer.Option("--try/--no-try", help="Install and start it.")] = True,
     data: DataOption = None,
-    catalog: Annotated[Path, typer.Option(help="Folder of your catalogue; made where it is missing.")] = Path(
+    catalog: Annotated[Path, typer.Option(help="Folder of your catalogue; created if missing.")] = Path(
         "catalog"
     ),
 ) -> None:
-    """Write the entry of a new application from what its package says, install it and start it once.
+    """Write the catalogue entry of a new application, install it and start it once.
 
-    The page docs/adding-an-application.md goes on from there.
-    Exit codes: 0 it came up, 1 it did not (the entry stays, to be edited), 2 bad input.
+    Next steps: docs/adding-an-application.md.
+    Exit codes: 0 it started, 1 it did not (edit the entry), 2 bad input.
 
     Examples:
       taskloom apps new datasette --from-pypi datasette --command "{venv}/bin/datasette -p {port}"

@@ -21,21 +21,21 @@ def register(app: typer.Typer) -> None:
 
 
 def audit(
-    path: Annotated[Path | None, typer.Argument(help="Files to look at without importing them.")] = None,
+    path: Annotated[Path | None, typer.Argument(help="Files to audit without importing them.")] = None,
     format_name: Annotated[str, typer.Option("--format", help="Their import format.")] = "",
-    where: Annotated[str, typer.Option(help="SQL condition on the stored tasks to look at.")] = "",
+    where: Annotated[str, typer.Option(help="SQL condition on the stored tasks to audit.")] = "",
     fail_on: Annotated[
-        str, typer.Option(help="Least severity that fails: error, warning or note.")
+        str, typer.Option(help="Lowest severity that fails: error, warning or note.")
     ] = "error",
-    limit: Annotated[int, typer.Option(min=1, help="Findings shown at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of findings shown.")] = 50,
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
 ) -> None:
-    """Look for faults: placeholders, values the instruction leaves out or contradicts, duplicates, unknown
+    """Find defects: placeholders, values that the instruction lacks or contradicts, duplicates, unknown
     metrics.
 
-    Ends with exit code 1 when something of the severity of --fail-on or worse was found.
+    The exit code is 1 if a finding has the severity of --fail-on or a higher one.
 
     Examples:
       taskloom audit --where "status = 'validated'" --fail-on warning

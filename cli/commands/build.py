@@ -30,17 +30,17 @@ def build(
     night: Annotated[
         bool,
         typer.Option(
-            "--night", help="Explore only what is new or changed, and compose what the dataset lacks."
+            "--night", help="Scheduled build: explore only what is new or changed, compose what is missing."
         ),
     ] = False,
 ) -> None:
     """Explore, verify, compose, validate, replay, and publish a dataset version.
 
-    Everything finished is kept: the same command goes on after an interruption, and adds to the pool later.
-    A night (--night) also performs a share of the verified subtasks again and retires those that no longer
-    replay; see docs/scheduling.md. Exit codes: 0 a version was published, or a night found nothing new, 1
-    nothing came through, 3 the budget is used up, 4 something is missing, 5 requests were written to a file
-    and wait for replies, 6 a gate does not hold, so that the version before stays the newest.
+    Finished work is kept: the same command resumes after an interruption, and extends the dataset later.
+    With --night, a share of the verified subtasks is performed again, and those that fail are retired; see
+    docs/scheduling.md. Exit codes: 0 a version was published, or nothing was new, 1 nothing passed, 3 the
+    budget is used up, 4 something is missing, 5 requests were written to a file and wait for replies, 6 a
+    gate failed and no version was published.
 
     Examples:
       taskloom build --tasks 500 --applications drawio,tiddlywiki
@@ -95,7 +95,7 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     from taskloom.flows.running.prefect_server import prefect_server
 
     prepare_prefect(settings.data)
-    with interruptible("what is finished is kept, and the same command goes on."), prefect_server():
+    with interruptible("finished work is kept; the same command resumes."), prefect_server():
         check_keys(settings)
         module = import_module(f"taskloom.flows.{flow}")
         quiet_libraries()

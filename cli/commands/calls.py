@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command and the one below it."""
     group = typer.Typer(
-        help="Sum up model calls by stage, model and outcome; export or import the ledger."
+        help="Summarize model calls by stage, model and outcome; export or import the ledger."
         "\n\nExamples:\n  taskloom calls\n\n  taskloom calls prune --failed",
         invoke_without_command=True,
     )
@@ -35,10 +35,10 @@ def register(app: typer.Typer) -> None:
 def calls(
     context: typer.Context,
     data: DataOption = None,
-    run: Annotated[str | None, typer.Option(help="Only the calls that this run paid for.")] = None,
+    run: Annotated[str | None, typer.Option(help="Only calls paid for by this run.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write the calls to this new file.")] = None,
     import_: Annotated[
-        Path | None, typer.Option("--import", help="Take over the calls of an exported file.")
+        Path | None, typer.Option("--import", help="Add the calls of an exported file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -65,16 +65,16 @@ def prune(
     data: DataOption = None,
     older_than: Annotated[
         float | None,
-        typer.Option(min=0, help="Forget calls that ended so many days ago; they would be paid for again."),
+        typer.Option(min=0, help="Delete calls older than this many days; they would be paid for again."),
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="Forget calls that have no reply.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Delete calls without a reply.")] = False,
     requests: Annotated[
         bool,
-        typer.Option("--requests", help="Forget messages and pictures; replies stay and still save calls."),
+        typer.Option("--requests", help="Delete messages and pictures; replies stay and still save calls."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the ledger smaller: forget what is named, and every picture that no call needs.
+    """Shrink the ledger: delete the selected calls, and pictures that no call needs.
 
     Examples:
       taskloom calls prune --failed --older-than 30

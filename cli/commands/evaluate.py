@@ -30,19 +30,20 @@ def evaluate(
             )
         ),
     ] = "model",
-    size: Annotated[int, typer.Option(min=1, help="Tasks at most.")] = 20,
+    size: Annotated[int, typer.Option(min=1, help="Maximum number of tasks.")] = 20,
     where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
     level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
     patience: Annotated[
-        int, typer.Option(min=1, help="Steps without any completed subtask after which a task has failed.")
+        int,
+        typer.Option(min=1, help="Steps without a newly completed subtask after which a task has failed."),
     ] = 20,
     instructions: Annotated[str, typer.Option(help="high (whole tasks) or low (subtasks).")] = "high",
 ) -> None:
-    """Let an agent attempt validated tasks in real environments, and score what it completed.
+    """Have an agent attempt validated tasks in real environments, and score it.
 
-    Prints success rate, coverage rate and logical consistency, over all, per capability and per level. Every
-    attempt is kept in the table `agent_runs`, its recording in `trajectories`.
+    Prints success rate, coverage rate and logical consistency: in total, per capability and per level.
+    Attempts are stored in the table `agent_runs`, recordings in `trajectories`.
 
     Examples:
       taskloom evaluate --agent recorded --size 5

@@ -41,7 +41,7 @@ def export(
     format_name: Annotated[
         str, typer.Argument(metavar="FORMAT", help="Export format; --list names them.")
     ] = "",
-    out: Annotated[Path | None, typer.Option(help="Folder to make; it must not exist.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to create; it must not exist.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
     where: WhereOption = "",
     level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
@@ -52,16 +52,15 @@ def export(
     preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",
     scenario: Annotated[str, typer.Option(help="Scenario of every task.")] = "",
     application: Annotated[
-        list[str] | None, typer.Option(help="Application that every task uses; of several, at least one.")
+        list[str] | None, typer.Option(help="Application that tasks use; with several, at least one of them.")
     ] = None,
     accepted: Annotated[
         str,
         typer.Option(
             metavar="RULE",
             help=(
-                "Only tasks that people accepted: any, majority or all of those who reviewed it; majority:3"
-                " asks for"
-                " reviews of three people at least."
+                "Only tasks accepted by any, the majority or all of their reviewers; majority:3 requires at"
+                " least three reviewers."
             ),
         ),
     ] = "",
@@ -77,7 +76,7 @@ def export(
         list[str] | None,
         typer.Option(
             help=(
-                "Tasks that resemble one of these are left out: a published collection as FORMAT:PATH,"
+                "Leave out tasks that resemble one of these: a published collection as FORMAT:PATH,"
                 " such as"
                 " osworld:evaluation_examples; a table (Parquet, JSON, CSV) as FILE or FILE:COLUMN; or a text"
                 " file, one"
@@ -97,25 +96,22 @@ def export(
         bool,
         typer.Option(
             "--replay-all",
-            help=(
-                "For a test set: replay every selected task that no run has replayed yet, and export those"
-                " that work."
-            ),
+            help=("Replay every selected task that was not replayed yet, and export those that work."),
         ),
     ] = False,
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
     as_json: ManifestOption = False,
 ) -> None:
-    """Export tasks with everything that belongs to them. The folder is complete or absent.
+    """Export tasks with everything they refer to. The folder is complete or absent.
 
-    With --split, sets share no subtask template, resource value, intent or instruction, but for what --leak
-    names; tasks that would connect two are left out, and left_out.jsonl names each. Ends with exit code 1
-    when fewer tasks were found than wanted, or a set has less than its share by more than two points; what
-    was found is exported.
+    With --split, sets share no subtask template, resource value, intent or instruction, except what --leak
+    permits; tasks that would connect two sets are left out and listed in left_out.jsonl. The exit code is 1
+    if there are fewer tasks than requested, or a set misses its share by more than two points; what was
+    found is exported.
 
-    With --replay-all the applications are started and every task is performed again; one that works in no
-    order is rejected, and another one takes its place.
+    With --replay-all every task is performed again in the applications; one that works in no order is
+    rejected and replaced.
 
     Examples:
       taskloom export openai_chat --out sets --split train=0.8,validation=0.1,test=0.1

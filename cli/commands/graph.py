@@ -29,10 +29,10 @@ def graph(
 ) -> None:
     """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it.
 
-    Ids are any text, UUIDs or not. A disconnected graph is sound, and its components are counted. Refused,
-    with the items named: no subtasks, more than 30, an id that occurs twice, an edge to an unknown subtask or
-    to itself, a cycle, an unknown resource category, two producers of one resource, and text that cannot be
-    printed. A note says where edges and resources do not agree.
+    Ids are any text. A disconnected graph is valid. These are refused, naming the items: no subtasks or more
+    than 30, a duplicate id, an edge to an unknown subtask or to itself, a cycle, an unknown resource
+    category, two producers of one resource, and unprintable text. A note is printed where edges and
+    resources disagree.
 
     Examples:
       taskloom graph task.json

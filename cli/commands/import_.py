@@ -25,7 +25,7 @@ def import_data(
     path: Annotated[Path | None, typer.Argument(help="File or folder to import.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
     skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Import what is in order; record the rest as rejections.")
+        bool, typer.Option("--skip-broken", help="Import valid items; record the others as rejections.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
     warehouse: WarehouseOption = None,
@@ -33,8 +33,8 @@ def import_data(
 ) -> None:
     """Import tasks, all or none.
 
-    Broken items are refused with every fault, its file, field and reason. With --skip-broken the others are
-    imported, and the broken ones become rejections that keep the original.
+    Every fault of a broken item is printed with file, field and reason. With --skip-broken the other items
+    are imported, and broken ones become rejections that keep the original.
 
     Examples:
       taskloom import osworld downloaded/evaluation_examples

@@ -34,10 +34,10 @@ def install(
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Install what environments need: a browser, and each application in a place of its own.
+    """Install what environments need: a browser, and each application in its own folder.
 
-    What is there is skipped. An application that cannot be installed is reported with the reason and left
-    out. Exit codes: 0 all is there, 1 an application is missing, 4 there is no browser.
+    Skips what is already installed. An application that cannot be installed is reported with the reason.
+    Exit codes: 0 everything is installed, 1 an application is missing, 4 there is no browser.
 
     Examples:
       taskloom install

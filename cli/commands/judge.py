@@ -20,16 +20,16 @@ def judge(
     sheet: Annotated[
         Path, typer.Argument(help="Judging sheet of a task, as the exports harbor and cua_gym write it.")
     ],
-    start: Annotated[Path, typer.Option(help="Copy of the home folder as it was before the work.")],
+    start: Annotated[Path, typer.Option(help="Copy of the home folder before the work.")],
     home: Annotated[Path, typer.Option(help="The home folder after the work.")],
     reward: Annotated[
-        Path | None, typer.Option(help="Write the reward and the coverage to this JSON file, too.")
+        Path | None, typer.Option(help="Also write reward and coverage to this JSON file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge the files in a home folder: the grader of tasks that were exported to other programs.
+    """Judge the files in a home folder; this is the grader of exported tasks.
 
-    Only files count; the functions run in the sandbox. Ends with exit code 1 unless every subtask succeeded.
+    Only files count; the functions run in the sandbox. The exit code is 1 unless every subtask succeeded.
 
     Examples:
       taskloom judge tests/sheet.json --start /srv/start --home /home/user --reward /logs/reward.json

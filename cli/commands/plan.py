@@ -56,24 +56,25 @@ def plan(
         ),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(help="Tasks wanted (per capability); composition.count by default.", min=1)
+        int | None,
+        typer.Option(help="Tasks requested (per capability); composition.count by default.", min=1),
     ] = None,
     maximum_size: Annotated[
         int | None,
-        typer.Option(help="Most subtasks of a task; as in the settings by default.", min=1, max=30),
+        typer.Option(help="Maximum subtasks of a task; as in the settings by default.", min=1, max=30),
     ] = None,
     maximum_components: Annotated[
         int | None,
-        typer.Option(help="Most components of a task; as in the settings by default.", min=1, max=30),
+        typer.Option(help="Maximum components of a task; as in the settings by default.", min=1, max=30),
     ] = None,
     near_duplicates: Annotated[
-        bool, typer.Option(help="Count tasks that share three quarters of their subtasks with another, too.")
+        bool, typer.Option(help="Also count tasks that share three quarters of their subtasks with another.")
     ] = False,
     unify: Annotated[
         bool,
         typer.Option(
-            help="Count tasks, too, in which parameters take values that other subtasks write or need."
-            " Such parameter sets must be verified before tasks are made of them."
+            help="Also count tasks whose parameters take values that other subtasks write or need; these"
+            " parameter sets must be verified first."
         ),
     ] = False,
     pool: Annotated[
@@ -90,10 +91,10 @@ def plan(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
+    """Print how many requested tasks the pool can supply, the bottleneck, and what to explore next.
 
-    The plan is for what a run with the same settings would compose; --want, --capability and --cells replace
-    the quotas of the settings. The exit code is 1 when the pool cannot supply what is wanted.
+    The plan is for a run with the same settings; --want, --capability and --cells replace the quotas of the
+    settings. The exit code is 1 if the pool cannot supply the request.
 
     Examples:
       taskloom plan --capability long_range_planning --count 100

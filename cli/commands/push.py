@@ -45,7 +45,7 @@ def push(
     replaces the first.
 
     Nothing is uploaded: the folder is what `datasets.load_dataset` reads and what `huggingface-cli upload`
-    takes. Ends with exit code 1 when a set has less than its share.
+    takes. The exit code is 1 if a set misses its share.
 
     Examples:
       taskloom push acme/office-tasks --hub hub --version v1 --split train=0.8,test=0.2

@@ -15,15 +15,14 @@ def register(app: typer.Typer) -> None:
 
 
 def runs(
-    run_id: Annotated[str, typer.Argument(help="A run, to be told about in detail; all by default.")] = "",
+    run_id: Annotated[str, typer.Argument(help="Show this run in detail; all runs by default.")] = "",
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the runs that made records, oldest first: what each explored, verified, retired, composed and
-    published.
+    """List the runs, oldest first: what each explored, verified, retired, composed and published.
 
-    With the id of a run it says why each application was explored or not, what was retired, and both figures
-    of every gate.
+    With the id of a run: why each application was explored or not, what was retired, and both figures of
+    every gate.
 
     Examples:
       taskloom runs

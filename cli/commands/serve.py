@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     settings: SettingsOption = None,
-    cron: Annotated[str, typer.Option(help="When to build, as cron says it.")] = "0 2 * * *",
+    cron: Annotated[str, typer.Option(help="Cron schedule of builds.")] = "0 2 * * *",
     timezone: Annotated[str, typer.Option(help="Time zone of --cron.")] = "UTC",
     export_to: Annotated[
         str,
@@ -33,10 +33,10 @@ def serve(
     ] = "",
     export_format: Annotated[str, typer.Option(help="Format of that test set.")] = "omnibench",
 ) -> None:
-    """Build a dataset on a schedule from this process, without a work pool; stops with Ctrl-C.
+    """Build a dataset on a schedule from this process, without a work pool, until Ctrl-C.
 
-    Needs a Prefect server (`PREFECT_API_URL`), whose UI shows the runs and starts further ones. Several
-    workers on several machines: docs/scheduling.md.
+    Needs a Prefect server (`PREFECT_API_URL`), whose UI shows and starts runs. For workers on several
+    machines see docs/scheduling.md.
 
     Examples:
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
@@ -78,8 +78,7 @@ def setup_prefect(
     """Create what deployments need on the Prefect server of `PREFECT_API_URL`: a work pool, and limits that
     runs share.
 
-    Can be called again: limits are then set to what the settings say now. Runs observe them if
-    `shared_limits` is true.
+    Call it again to update the limits from the settings. Runs observe them if `shared_limits` is true.
 
     Examples:
       taskloom setup-prefect --settings taskloom.yaml

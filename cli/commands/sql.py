@@ -23,7 +23,9 @@ def register(app: typer.Typer) -> None:
 def sql(
     query: Annotated[
         str,
-        typer.Argument(help="One SELECT, or the name of a query; nothing opens a shell.", show_default=False),
+        typer.Argument(
+            help="One SELECT, or the name of a query; without it, a shell opens.", show_default=False
+        ),
     ] = "",
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", help="NAME=VALUE, used as $NAME; may be repeated.")
@@ -31,13 +33,13 @@ def sql(
     show_list: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
     as_json: JsonOption = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    parquet: Annotated[Path | None, typer.Option(help="Write the answer to this Parquet file.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write the result to this Parquet file.")] = None,
     version: Annotated[
-        str | None, typer.Option(help="Ask this dataset version, not the present state.")
+        str | None, typer.Option(help="Query this dataset version instead of the current state.")
     ] = None,
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Ask the warehouse. A query can read everything in it, and cannot change or leave it.
+    """Query the warehouse. A query can read everything in it and change nothing.
 
     Examples:
       taskloom sql funnel

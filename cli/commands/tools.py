@@ -32,14 +32,14 @@ def tools(
         Path | None,
         typer.Option(help="Write the graph with the derived links to this new file, in TaskBench's layout."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Links shown at most of each kind.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of links shown of each kind.")] = 20,
     warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all links as JSON.")] = False,
 ) -> None:
-    """Derive which tool can follow which from their types, and compare these links with the published ones.
+    """Derive from their types which tool can follow which, and compare these links with the published ones.
 
-    A tool can follow another when it takes a type that the other gives; where a tool has no types, any may
-    follow any. Ends with exit code 1 when the two sets of links differ.
+    A tool can follow another if it takes a type that the other returns; without types, any tool may follow
+    any. The exit code is 1 if the two sets of links differ.
 
     Examples:
       taskloom tools data_huggingface/graph_desc.json

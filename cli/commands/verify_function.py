@@ -43,15 +43,14 @@ def verify(
         bool,
         typer.Option(
             "--pairs",
-            help="After verifying, perform pairs of subtasks that may disturb each other in both orders.",
+            help="After verifying, perform pairs of subtasks that may affect each other, in both orders.",
         ),
     ] = False,
     again: Annotated[
         str,
         typer.Option(
             help=(
-                "Try these rejected proposals once more, unchanged; ids separated by commas, * stands for any"
-                " text."
+                "Try these rejected proposals again, unchanged; ids separated by commas, * matches any text."
             )
         ),
     ] = "",
@@ -65,10 +64,10 @@ def verify(
     """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser
     or model.
 
-    Verified subtasks stay so, and a proposal that was rejected is not tried again unless --again names it.
+    Verified subtasks are not verified again; rejected proposals are tried again only with --again.
 
-    An examination prints the kill matrix: of each family of wrong and of right work, how much the function
-    judges rightly, and for the rest what was done and what the function said. It ends with exit code 1 when a
+    An examination prints the kill matrix: how much of each family of wrong and right work the function judges
+    correctly, and for the rest what was done and what the function answered. The exit code is 1 if a
     function is not acceptable.
 
     Examples:

@@ -23,17 +23,16 @@ def register(app: typer.Typer) -> None:
 
 def publish(
     name: Annotated[str, typer.Argument(help="Name; the next v<number> by default.")] = "",
-    description: Annotated[str, typer.Option(help="What it is, for people.")] = "",
+    description: Annotated[str, typer.Option(help="Description for people.")] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Publish although a gate does not hold; this is written down.")
+        bool, typer.Option("--force", help="Publish although a gate failed; this is recorded.")
     ] = False,
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Publish the present state, such as imported or composed tasks, as an immutable dataset version.
+    """Publish the current state, such as imported or composed tasks, as an immutable dataset version.
 
-    Nothing is published, and the exit code is 6, if a gate does not hold (settings `gates`,
-    docs/scheduling.md).
+    If a gate fails (settings `gates`, docs/scheduling.md), nothing is published and the exit code is 6.
 
     Examples:
       taskloom publish 2026-11
@@ -63,7 +62,7 @@ def tag(
     version: Annotated[str, typer.Argument(help="A published version.")],
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Give a version a further name; the tag moves if another version has it. `--version` takes tags too.
+    """Give a version another name; the tag moves if another version has it. `--version` accepts tags.
 
     Examples:
       taskloom versions tag stable v3
@@ -84,12 +83,12 @@ def clean(
         int | None,
         typer.Option(min=1, help="Versions to keep, the newest and the tagged ones; all by default."),
     ] = None,
-    hours: Annotated[float, typer.Option(min=0, help="Unpublished states younger than this stay.")] = 24.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    hours: Annotated[float, typer.Option(min=0, help="Keep unpublished states younger than this.")] = 24.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove files of commits that never ended, old states that no version names, and versions beyond --keep.
+    """Remove files of unfinished commits, old unpublished states, and versions beyond --keep.
 
     Examples:
       taskloom versions clean --keep 3
@@ -116,10 +115,10 @@ def scores(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which scores of an earlier version a version makes invalid: tasks, functions or starting files that
+    """Print which scores of an earlier version no longer hold, because tasks, functions or starting files
     changed.
 
-    Ends with exit code 1 when the scores of some task do not count any more.
+    The exit code is 1 if the scores of any task no longer hold.
 
     Examples:
       taskloom versions scores v3 --since v1
@@ -210,7 +209,7 @@ def diff(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what changed from one version to another: rows added, removed and changed, per table.
+    """Compare two versions: rows added, removed and changed, per table.
 
     Examples:
       taskloom diff v1 v2

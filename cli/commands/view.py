@@ -17,25 +17,24 @@ def register(app: typer.Typer) -> None:
 
 def view(
     port: Annotated[
-        int, typer.Option(help="Port on this machine; 0 takes a free one.", min=0, max=65535)
+        int, typer.Option(help="Port on this machine; 0 picks a free one.", min=0, max=65535)
     ] = 0,
     version: VersionOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = False,
     review: Annotated[
         bool,
         typer.Option(
-            "--review", help="Let people accept and reject tasks; without it nothing can be changed."
+            "--review", help="Let people accept and reject tasks; otherwise the viewer is read-only."
         ),
     ] = False,
     warehouse: WarehouseOption = None,
     data: DataOption = None,
 ) -> None:
-    """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and
-    SQL.
+    """Browse a dataset in a local web viewer: tasks, graphs, replays, evaluation functions, costs and SQL.
 
-    With --review, people accept or reject tasks by keyboard under their names, by the questions of
-    docs/quality.md; `taskloom sql acceptance` tells the rates, and `taskloom export --accepted` takes what
-    was accepted.
+    With --review, people accept or reject tasks by keyboard, under their names, by the rubric of
+    docs/quality.md. `taskloom sql acceptance` prints the rates; `taskloom export --accepted` exports accepted
+    tasks.
 
     Examples:
       taskloom view --port 8000 --version v2

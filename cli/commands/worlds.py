@@ -17,7 +17,7 @@ from taskloom.resources.errors import ExitCode
 def register(app: typer.Typer) -> None:
     """Add the command and the three below it."""
     group = typer.Typer(
-        help="List the kinds of worlds, show or check one, or have a model write a further one."
+        help="List the kinds of worlds, show or check one, or have a model write a new one."
         "\n\nExamples:\n  taskloom worlds\n\n  taskloom worlds show bakery-3",
         invoke_without_command=True,
     )
@@ -49,7 +49,7 @@ def show(
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print what a world calls things.
+    """Print the names and values of a world.
 
     Examples:
       taskloom worlds show bakery-3
@@ -70,8 +70,7 @@ def check(
     kind: Annotated[str, typer.Argument(help="Kind of world, such as bakery.")],
     catalog: CatalogOption = None,
 ) -> None:
-    """Draw worlds of a kind, put the whole catalogue into some of them, and print everything that does not
-    hold together.
+    """Draw worlds of a kind, translate the catalogue into some of them, and print every inconsistency.
 
     Exit codes: 0 it passes, 1 it does not, 2 there is no such kind, or its file is wrong.
 
@@ -93,27 +92,29 @@ def check(
 
 def new(
     kind: Annotated[str, typer.Argument(help="Name of the kind: small letters, digits, underscores.")],
-    about: Annotated[str, typer.Option(help="What it is, in a few words: a vet with two rooms.")],
-    rounds: Annotated[int, typer.Option(min=1, help="Answers to ask for at most.")] = 5,
+    about: Annotated[str, typer.Option(help="Short description, such as: a vet with two rooms.")],
+    rounds: Annotated[int, typer.Option(min=1, help="Maximum number of rounds.")] = 5,
     settings_file: Annotated[
-        Path | None, typer.Option("--settings", help="Settings file; taskloom.yaml here, where there is one.")
+        Path | None,
+        typer.Option(
+            "--settings", help="Settings file; by default taskloom.yaml in this folder, if it exists."
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="One setting, such as models.budget=1usd. Repeatable."
+            "--set", metavar="NAME=VALUE", help="A setting, such as models.budget=1usd. Repeatable."
         ),
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the ledger.")] = None,
-    catalog: Annotated[Path, typer.Option(help="Folder of your catalogue; made where it is missing.")] = Path(
+    catalog: Annotated[Path, typer.Option(help="Folder of your catalogue; created if missing.")] = Path(
         "catalog"
     ),
     as_json: JsonOption = False,
 ) -> None:
-    """Have the model that plays the world writer write a further kind, check it as shipped ones are, and
-    store it.
+    """Have a model (role world_writer) write a kind of world, check it like the shipped ones, and store it.
 
-    What does not pass is told to the model, which changes single places in the next round.
+    Problems go back to the model, which corrects single places in the next round.
     Exit codes: 0 it is stored, 1 it did not pass, 2 bad input.
 
     Examples:
