@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_packages import PACKAGES, ROOT
+from tests.architecture.sources import PACKAGES, ROOT
 from tests.shared_work import made_once
 
 BUILD = """

@@ -22,8 +22,9 @@ def written_pages() -> list[Path]:
 
 
 def words(page: Path) -> int:
-    """The words of a page, without its generated parts."""
-    return len(GENERATED_PART.sub("", page.read_text(encoding="utf-8")).split())
+    """The words of a page, without its generated parts and without signs such as the bars of tables."""
+    text = GENERATED_PART.sub("", page.read_text(encoding="utf-8"))
+    return sum(1 for word in text.split() if re.search(r"\w", word))
 
 
 def decisions() -> list[Path]:
