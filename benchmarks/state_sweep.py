@@ -23,8 +23,8 @@ from benchmarks.labelled_work import PATIENT
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.editing import Edited, with_text, without_files
 from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
-from taskloom.evaluators_api.state.volatility import is_volatile, is_volatile_table
 from taskloom.flows.examining.examination import stored_functions
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -38,8 +38,9 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 def sweep(end: Evidence) -> Iterator[tuple[str, Edited]]:
     """Every alteration of `end` with the kind of place that it concerns."""
+    noise = noise_between(end, end)
     for file in end.files:
-        if not is_volatile(file.path):
+        if not noise.concerns(file.path):
             yield from _file(end, file)
     tops = sorted({path.partition("/")[0] for path in end.directories if not path.startswith(".")})
     for top in tops:
@@ -59,8 +60,6 @@ def _file(end: Evidence, file: FileState) -> Iterator[tuple[str, Edited]]:
     form, tree = read(file.path, file.text)
     seen: Counter[str] = Counter()
     for address, node, parent in _walk(tree):
-        if form == "database" and address and is_volatile_table(address[0]):
-            continue
         for what, text in _edits(file.text, form, node, parent):
             kind = f"{file.path} [{form}] {_pattern(address, node, tree)}: {what}"
             seen[kind] += 1

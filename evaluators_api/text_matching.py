@@ -92,6 +92,16 @@ def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
     )
 
 
+def is_passing(text: str) -> bool:
+    """Whether a text on the screen tells a time, a count or a number that changes by itself, or nothing at
+    all.
+
+    >>> [is_passing(text) for text in ("pid 6, uptime 0:00:01", "Nov 22 10:09 AM", "running", "3:20", "Not started")]
+    [True, True, False, True, False]
+    """  # noqa: E501
+    return any(character.isdigit() for character in text) or not any(map(str.isalpha, text))
+
+
 def is_long(text: str) -> bool:
     """Whether `text` is prose or a document rather than a label."""
     if len(text) >= LONG_TEXT_CHARACTERS or ("\n" in text and "\n" in text.strip()):

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
+from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
 
 PLACEHOLDERS = ("install", "venv", "node", "home", "state", "port")
@@ -319,6 +320,8 @@ class Application(Record):
     """Curated subtasks."""
     world: str = Field(default="", exclude=True)
     """World whose data it starts with; empty for the first, in whose words the entry is written."""
+    noise: tuple[NoisePlace, ...] = Field(default=(), exclude=True, repr=False)
+    """What it changes by itself, as far as that was measured; never written in an entry."""
     catalog_folder: str = Field(default="", exclude=True, repr=False)
     """Folder of the user's catalogue it was read from, for its assets; empty for the shipped catalogue."""
 

@@ -56,7 +56,7 @@ def check_other_parts_unchanged(scene: Scene, file_path: str, parts: list[str]) 
     allowed = [parts_of(part) for part in parts]
     others = [
         change
-        for change in file_changes(before, after)[1]
+        for change in file_changes(before, after, scene.noise)[1]
         if not any(part and change.address[: len(part)] == part for part in allowed)
     ]
     counts = count_records(others)

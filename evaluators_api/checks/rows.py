@@ -6,8 +6,7 @@ from __future__ import annotations
 from taskloom.evaluators_api.checks.declaration import Scene, check
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.records import parts_of, records_of, same_value, text_of
-from taskloom.evaluators_api.state.volatility import is_passing
-from taskloom.evaluators_api.text_matching import same_name, same_page, shown_in
+from taskloom.evaluators_api.text_matching import is_passing, same_name, same_page, shown_in
 
 
 @check("screen")

@@ -186,7 +186,7 @@ def _others_as_before(scene: Scene, path: str, place: tuple[str, ...]) -> bool:
         return True
     found = [
         change
-        for change in file_changes(before, after)[1]
+        for change in file_changes(before, after, scene.noise)[1]
         if change.address[: len(place)] != place and place[: len(change.address)] != change.address
     ]
     counts = count_records(found)

@@ -16,9 +16,9 @@ from taskloom.evaluators_api.state.kept_data import (
     file_counts,
     kept_counts,
 )
+from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import changed_fields, count_records, filled_fields, parts_of
-from taskloom.evaluators_api.state.volatility import is_generated
 from taskloom.taskgraph.records.evidence import FileState, is_open_document
 
 _DATABASE, _JSON = "database", "json_tree"
@@ -61,7 +61,12 @@ def check_other_records_unchanged(
         before, after = scene.start.file(file_path), scene.view.file(file_path)
         if before is None or after is None:
             return False
-        counts = file_counts(before, after, parts_of(within))
+        counts = file_counts(
+            before,
+            after,
+            parts_of(within),
+            scene.noise,
+        )
     if counts is None:
         raise CheckUnavailableError(
             f"The whole content of {file_path or 'what applications keep'} was not kept, so its records"
@@ -94,7 +99,7 @@ def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]
     before, after = scene.start.file(file_path), scene.view.file(file_path)
     if before is None or after is None:
         return False
-    return changed_fields(file_changes(before, after)[1]) <= set(fields)
+    return changed_fields(file_changes(before, after, scene.noise)[1]) <= set(fields)
 
 
 @check("files", guard=True)
@@ -120,7 +125,7 @@ def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) ->
     before, after = scene.start.file(file_path), scene.view.file(file_path)
     if after is None or after.text is None:
         return False
-    changes = None if before is None else file_changes(before, after)[1]
+    changes = None if before is None else file_changes(before, after, scene.noise)[1]
     return filled_fields(read(after.path, after.text)[1], changes) <= set(fields)
 
 

@@ -14,5 +14,6 @@ mixing                      evidence in which the right values are not together
 removing                    evidence in which a sibling is removed instead
 templates                   values in terms of parameters
 kept_data                   how many records of all that applications keep differ
-volatility                  files that applications write for themselves
+noise                       which changes are none, because applications make them by themselves
+made_up                     how values look that applications make up
 """

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from taskloom.evaluators_api.state.editing import Edited, with_text
 from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.further_editing import kept_files
+from taskloom.evaluators_api.state.made_up import is_generated, steady_path
+from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
-from taskloom.evaluators_api.state.volatility import is_generated, is_volatile_table, steady_path
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 
@@ -62,6 +63,7 @@ def other_tables(
 ) -> Iterator[Edited]:
     """`end` with one more row, and with another value in a row, in a table below `folder` of a database that
     is touched elsewhere."""
+    noise = noise_between(end, end)
     for file in end.files:
         if not file.path.startswith(folder) or not is_touched(file.path, "") or file.text is None:
             continue
@@ -70,7 +72,7 @@ def other_tables(
             rows = table.at((_ROWS,))
             if (
                 is_touched(file.path, table.name)
-                or is_volatile_table(table.name)
+                or noise.covers("file", file.path, (table.name, _ROWS, "*"), "added")
                 or rows is None
                 or not rows.children
             ):

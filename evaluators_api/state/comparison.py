@@ -11,9 +11,9 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from taskloom.evaluators_api.state.made_up import is_identity
 from taskloom.evaluators_api.state.nodes import Naming, Node
-from taskloom.evaluators_api.state.volatility import is_identity
-from taskloom.taskgraph.records.effect import EffectKind
+from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000
 """Changes of one container that are told apart; further ones are left out."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.state.comparison import Change, match_parts
 from taskloom.evaluators_api.state.effects import changed_paths, file_changes, shown_controls
+from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.nodes import Node, Span
 from taskloom.evaluators_api.state.reading import Format, all_formats, finished, read
-from taskloom.evaluators_api.state.volatility import is_generated, is_passing_file
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 
 _SLOTS = {
     ("clipboard", "text"): "text",
@@ -96,7 +96,7 @@ def losses(start: Evidence, end: Evidence) -> Iterator[Edited]:
     for path in changed_paths(start, end):
         yield from _lost_parts(start, end, path)
     changed = set(changed_paths(start, end))
-    others = [file.path for file in end.files if file.path not in changed and not is_passing_file(file.path)]
+    others = [file.path for file in end.files if file.path not in changed and not is_open_document(file.path)]
     if others:
         yield Edited(f"{others[0]} was deleted as well", without_files(end, {others[0]}))
     if len(others) > 1:

@@ -12,12 +12,14 @@ from functools import lru_cache
 
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
+from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.nodes import Naming
+from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read
 from taskloom.evaluators_api.state.references import References, is_own_id
 from taskloom.evaluators_api.state.templates import templated
-from taskloom.evaluators_api.state.volatility import is_volatile, is_volatile_table, steady_path
-from taskloom.taskgraph.records.effect import ANY, Area, Effect, EffectKind
+from taskloom.resources.noise import Area, EffectKind
+from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.text_cutting import cut_text
@@ -42,9 +44,9 @@ def effects(
 
     A file that was made is an effect with an empty address, followed by what is in it; one that was removed
     is an effect with an empty address. A file that changed has one effect per change that its format tells;
-    where the format tells none (pictures, texts that were cut), one effect with an empty address. Files that
-    applications write for themselves are left out. Of files only `files` are looked at where they are given,
-    and the screen only if it matters.
+    where the format tells none (pictures, texts that were cut), one effect with an empty address. What
+    the applications were measured to change by themselves is left out. Of files only `files` are looked at
+    where they are given, and the screen only if it matters.
     """
     builder = _Builder(start, end, parameters)
     found: list[Effect] = []
@@ -60,33 +62,57 @@ def effects(
 
 
 def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
-    """Paths of files that were made, removed or changed, sorted; those that applications write for themselves
-    left out."""
+    """Paths of files that were made, removed or changed, sorted; those that only change by themselves left
+    out."""
     old, new = start.files_by_path(), end.files_by_path()
+    noise = noise_between(start, end)
     differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
-    return tuple(sorted(path for path in differing if not is_volatile(path)))
+    return tuple(sorted(path for path in differing if not _only_noise(old.get(path), new.get(path), noise)))
+
+
+def _only_noise(old: FileState | None, new: FileState | None, noise: Noise) -> bool:
+    path = (new or old or _NO_FILE).path
+    if not noise.concerns(path):
+        return False
+    if noise.covers("file", path, (), _kind(old, new)):
+        return True
+    return bool(file_changes(old, new)[1]) and not file_changes(old, new, noise)[1]
+
+
+def _kind(old: object, new: object) -> EffectKind:
+    return "added" if old is None else "removed" if new is None else "changed"
 
 
 def changed_folders(start: Evidence, end: Evidence) -> tuple[str, ...]:
     """Folders of the user that were made or removed, sorted; hidden ones and those of applications left
     out."""
-    found = set(start.directories) ^ set(end.directories)
     return tuple(
-        sorted(
-            path
-            for path in found
-            if not is_volatile(f"{path}/x") and not any(part.startswith(".") for part in path.split("/"))
-        )
+        path
+        for path, _ in _folder_changes(start, end)
+        if not any(part.startswith(".") for part in path.split("/"))
     )
 
 
-def file_changes(old: FileState | None, new: FileState | None) -> tuple[str, tuple[Change, ...]]:
-    """Format and changes of a file that exists at the start, at the end, or at both; no changes where it
-    holds no text."""
+def _folder_changes(start: Evidence, end: Evidence) -> Iterator[tuple[str, EffectKind]]:
+    old, new, noise = set(start.directories), set(end.directories), noise_between(start, end)
+    for path in sorted(old ^ new):
+        kind: EffectKind = "added" if path in new else "removed"
+        if not noise.covers("directory", path, (), kind):
+            yield path, kind
+
+
+def file_changes(
+    old: FileState | None, new: FileState | None, noise: Noise = NO_NOISE
+) -> tuple[str, tuple[Change, ...]]:
+    """Format and changes of a file that exists at the start, at the end, or at both, without noise; no
+    changes where it holds no text."""
     path = (new or old or _NO_FILE).path
     before = None if old is None else old.text
     after = None if new is None else new.text
-    return _changes(path, before, after)
+    name, changes = _changes(path, before, after)
+    if noise.concerns(path):
+        changes = tuple(item for item in changes if not noise.covers("file", path, item.address, item.kind))
+    return name, changes
 
 
 @lru_cache(maxsize=256)
@@ -99,8 +125,7 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
         return name, compare(empty, tree) if before is None else ()
     old_name, old = read(path, before)
     if old_name == name == _DATABASE:
-        changes = database.without_shifts(old, tree, compare(old, tree))
-        return name, tuple(change for change in changes if not is_volatile_table(change.address[0]))
+        return name, database.without_shifts(old, tree, compare(old, tree))
     if old_name != name:
         name, lines = "lines", all_formats()["lines"]
         old, tree = lines.parse(before), lines.parse(after)
@@ -141,14 +166,14 @@ class _Builder:
         self._parameters = parameters
         self._references = (References(start, parameters), References(end, parameters))
         self._held = _held(start)
+        self._noise = noise_between(start, end)
 
     def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
-        name, changes = file_changes(old, new)
+        name, changes = file_changes(old, new, self._noise)
         path = (new or old or _NO_FILE).path
         told = name == _DATABASE and old is not None and new is not None and old.text != new.text
         if old is None or new is None or not (changes or told):
-            kind: EffectKind = "added" if old is None else "removed" if new is None else "changed"
-            yield self.effect("file", path, (), (), kind, _content(old), _content(new), name)
+            yield self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
         for change in changes:
             yield self.effect(
                 "file",
@@ -170,12 +195,8 @@ class _Builder:
         return any(child.value in values for child in held if child.value)
 
     def directories(self, end: Evidence) -> Iterator[Effect]:
-        old, new = set(self._start.directories), set(end.directories)
-        for path in sorted(old ^ new):
-            if not is_volatile(f"{path}/x"):
-                yield self.effect(
-                    "directory", path, (), (), "added" if path in new else "removed", None, None
-                )
+        for path, kind in _folder_changes(self._start, end):
+            yield self.effect("directory", path, (), (), kind, None, None)
 
     def slots(self, end: Evidence) -> Iterator[Effect]:
         before, after = self._start.clipboard, end.clipboard
@@ -196,10 +217,10 @@ class _Builder:
     def _value(
         self, area: Area, address: str | tuple[str, ...], before: str | None, after: str | None
     ) -> Iterator[Effect]:
-        if before == after:
-            return
-        kind: EffectKind = "added" if before is None else "removed" if after is None else "changed"
         where = (address,) if isinstance(address, str) else address
+        kind = _kind(before, after)
+        if before == after or self._noise.covers(area, "", where, kind):
+            return
         yield self.effect(area, "", where, (_FIELD,) * len(where), kind, before, after)
 
     def effect(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.state.effects import changed_folders
+from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.templates import filled
-from taskloom.evaluators_api.state.volatility import is_generated, is_log
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, is_open_document
 
@@ -57,24 +57,13 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
 
 def _without_passing(division: Division) -> Division:
     """What is only open in an editor counts where nothing else lasts: what was saved may be closed
-    afterwards. That a process began a log counts beside something else that lasts; what it says there never
-    does.
+    afterwards.
     """
-    logs = [item for item in division.essential if item.area == "file" and is_log(item.container)]
     opened = [item for item in division.essential if item.area == "file" and is_open_document(item.container)]
-    others = [item for item in division.essential if item not in logs and item not in opened]
-    lasting = any(item.area in _LASTING for item in others)
-    passing = [
-        item for item in logs if not lasting or (item.address and item.kind == "added") or item.after == ""
-    ]
-    if lasting:
-        passing += opened
-    left = (item for item in division.essential if item not in passing)
-    begun = (
-        item.model_copy(update={"after": None, "after_template": None}) if item in logs else item
-        for item in left
-    )
-    return Division(tuple(begun), (*division.incidental, *passing))
+    others = [item for item in division.essential if item not in opened]
+    if not any(item.area in _LASTING for item in others):
+        return division
+    return Division(tuple(others), (*division.incidental, *opened))
 
 
 def essential(performances: Sequence[Performance]) -> tuple[tuple[Effect, ...], ...]:

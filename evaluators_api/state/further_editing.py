@@ -8,17 +8,13 @@ from itertools import islice
 
 from taskloom.evaluators_api.state.editing import Edited, with_text
 from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.nodes import ID_KEYS
 from taskloom.evaluators_api.state.reading import all_formats, read
 from taskloom.evaluators_api.state.records import changed_fields
-from taskloom.evaluators_api.state.volatility import (
-    is_generated,
-    is_passing,
-    is_passing_file,
-)
-from taskloom.evaluators_api.text_matching import has_phrase, shown_exactly
+from taskloom.evaluators_api.text_matching import has_phrase, is_passing, shown_exactly
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 from taskloom.taskgraph.records.interaction import Control
 
 _LONG = 12
@@ -204,7 +200,7 @@ def rows_alike(start: Evidence, end: Evidence) -> Iterator[Edited]:
 def kept_files(end: Evidence, folder: str, except_for: set[str]) -> Iterator[FileState]:
     """Files below `folder` that were not touched and that applications do not write for themselves."""
     for file in end.files:
-        if file.path.startswith(folder) and file.path not in except_for and not is_passing_file(file.path):
+        if file.path.startswith(folder) and file.path not in except_for and not is_open_document(file.path):
             yield file
 
 

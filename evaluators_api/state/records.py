@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from taskloom.evaluators_api.state.comparison import Change
+from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
-from taskloom.evaluators_api.state.volatility import is_appointed, is_first_time, is_generated
 from taskloom.taskgraph.text_cutting import is_cut_of
 from taskloom.taskgraph.text_folding import written_out
 
@@ -182,87 +182,22 @@ class RecordCounts:
     removed: int
     """Records that are gone."""
     changed: int
-    """Records with another value in them; times and ids that the application writes itself do not count."""
+    """Records with another value in them."""
 
 
 def count_records(changes: Sequence[Change]) -> RecordCounts:
-    """Records that `changes` concern. What a history tells of work in several goes counts as if it were done
-    in one."""
+    """Records that `changes` concern."""
     added = removed = 0
-    rows: dict[int, list[Node]] = {}
     changed: set[tuple[str, ...]] = set()
-    explained = _notes_about_new_records(changes)
     for change in changes:
-        if _is_count(change) or _is_noise(change) or id(change.after) in explained:
+        if _is_count(change):
             continue
-        if change.kind == "changed":
+        if change.kind == "changed" or (change.parents is not None and _in_record(change)):
             changed.add(_record_address(change))
-        elif change.parents is None:
-            continue
-        elif _in_record(change):
-            changed.add(_record_address(change))
-        elif change.kind == "added":
-            added += 1
-            if change.after is not None and change.after.value is None:
-                rows.setdefault(id(change.parents[1]), []).append(change.after)
-        else:
-            removed += 1
-    added -= sum(repeated_rows(items) for items in rows.values())
+        elif change.parents is not None:
+            added += change.kind == "added"
+            removed += change.kind == "removed"
     return RecordCounts(added, removed, len(changed))
-
-
-def repeated_rows(rows: Sequence[Node]) -> int:
-    """How many of the new rows of a table would not be there, had the same been done in one go.
-
-    Of several versions of one thing all but one; of notes that a field of a record got a value, all but one
-    where each begins with the value that another one ended with, or where none of them says anything.
-    """
-    held = [
-        {child.name.casefold(): child.value for child in row.children if child.value is not None}
-        for row in rows
-    ]
-    versions: dict[tuple[str, str], set[str]] = {}
-    notes: dict[frozenset[tuple[str, str]], list[tuple[str, str]]] = {}
-    for fields in held:
-        old, new = _beginning(fields, _OLD), _beginning(fields, _NEW)
-        name = next((field for field in _NAMES if fields.get(field)), "")
-        if old and new:
-            about = {
-                (field, value)
-                for field, value in fields.items()
-                if field not in (old, new) and not is_generated(value)
-            }
-            notes.setdefault(frozenset(about), []).append((fields[old], fields[new]))
-        elif name and _VERSION in fields:
-            versions.setdefault((name, fields[name]), set()).add(fields[_VERSION])
-    return sum(len(numbers) - 1 for numbers in versions.values()) + sum(map(_links, notes.values()))
-
-
-def _notes_about_new_records(changes: Sequence[Change]) -> frozenset[int]:
-    """Rows that only note what a record that is new itself says anyway, because it was made first and
-    completed afterwards."""
-    new = [
-        change.after
-        for change in changes
-        if change.kind == "added" and change.parents is not None and change.after is not None
-    ]
-    held = {id(node): {child.name: child.value or "" for child in node.children} for node in new}
-    notes = {key: fields for key, fields in held.items() if is_note_of_change(fields)}
-    records = [fields for key, fields in held.items() if key not in notes and fields]
-    return frozenset(
-        key for key, fields in notes.items() if any(_says_nothing_of(fields, record) for record in records)
-    )
-
-
-def _says_nothing_of(note: Mapping[str, str], record: Mapping[str, str]) -> bool:
-    """Whether a note about `record` gives a field of it the value that it has, or none at all."""
-    folded = {name.casefold(): value for name, value in note.items()}
-    new = folded[_beginning(folded, _NEW)]
-    about = {name: value for name, value in folded.items() if not name.startswith((_OLD, _NEW))}
-    known = {value for name, value in record.items() if name.casefold() in ID_KEYS and value}
-    return bool(known & set(about.values())) and (
-        not _says(new) or any(record.get(value) == new for value in about.values())
-    )
 
 
 def is_note_of_change(fields: Iterable[str]) -> bool:
@@ -292,31 +227,13 @@ def _beginning(fields: Mapping[str, str], word: str) -> str:
     return next((name for name in fields if name.startswith(word)), "")
 
 
-def _links(notes: Sequence[tuple[str, str]]) -> int:
-    """How many notes go on from another one."""
-    left = list(notes)
-    silent = {note for note in left if not _says(note[1])}
-    found = max(0, len(silent) - 1)
-    ends = [new for _, new in left if _says(new)]
-    for old, new in left:
-        if _says(new) and old in ends and old != new:
-            ends.remove(old)
-            found += 1
-    return found
-
-
-def _says(value: str) -> bool:
-    return value.strip() not in ("", "NULL", "null")
-
-
 def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
-    """Names of the fields that `changes` concern in records that were there and are there; times and
-    generated ids left out."""
+    """Names of the fields that `changes` concern in records that were there and are there."""
     return frozenset(
         "/".join(change.address[len(place) :])
         for change in changes
         for place in [_record_address(change)]
-        if not (_is_count(change) or _is_noise(change))
+        if not _is_count(change)
         and (change.kind == "changed" or (change.parents is not None and _in_record(change)))
         and len(change.address) > len(place)
     )
@@ -324,20 +241,15 @@ def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
 
 def filled_fields(tree: Node, changes: Sequence[Change] | None) -> frozenset[str]:
     """Names of the fields that hold something in new records of `tree`; all its records are new where there
-    are no `changes` to a former state. Times and generated ids are left out; a switch that is off and a
-    number that is 0 count as nothing.
+    are no `changes` to a former state. A switch that is off and a number that is 0 count as nothing.
     """
     if changes is None:
         roots = [tree]
     else:
-        explained = _notes_about_new_records(changes)
         roots = [
             change.after
             for change in changes
-            if change.kind == "added"
-            and change.parents is not None
-            and change.after is not None
-            and id(change.after) not in explained
+            if change.kind == "added" and change.parents is not None and change.after is not None
         ]
     return frozenset(
         child.name
@@ -351,10 +263,7 @@ def filled_fields(tree: Node, changes: Sequence[Change] | None) -> frozenset[str
 
 def _holds_something(field: Node) -> bool:
     return any(
-        node.value is not None
-        and node.value.strip().casefold() not in _NOTHING
-        and not is_generated(node.value)
-        for _, node in field.walk()
+        node.value is not None and node.value.strip().casefold() not in _NOTHING for _, node in field.walk()
     )
 
 
@@ -372,15 +281,6 @@ def _is_count(change: Change) -> bool:
     """Whether it is the number of rows of a new table; that of an old one is left only if rows out of sight
     were changed."""
     return change.namings[-1] == "schema" and change.kind == "added"
-
-
-def _is_noise(change: Change) -> bool:
-    values = [node.value for node in (change.before, change.after) if node is not None]
-    if change.kind == "changed" and is_first_time(change.address[-1], values[0] or "", values[-1] or ""):
-        return True
-    if is_appointed(change.address[-1]):
-        return False
-    return bool(values) and all(value is not None and is_generated(value) for value in values)
 
 
 def is_lines(node: Node) -> bool:

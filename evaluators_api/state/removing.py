@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.evaluators_api.state.editing import Edited, undone, with_text, without_files
+from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.evaluators_api.state.records import is_lines
-from taskloom.evaluators_api.state.volatility import is_passing_file, steady_path
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 
 _SHOWN = 60
 _ROWS = "rows"
@@ -102,7 +102,7 @@ def _sibling_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterat
     own, kind = effect.container, _kind(effect.container)
     left = {file.path: file.sha256 for file in restored.files}
     for file in start.files:
-        if file.path == own or _kind(file.path) != kind or is_passing_file(file.path):
+        if file.path == own or _kind(file.path) != kind or is_open_document(file.path):
             continue
         if left.get(file.path) != file.sha256:
             continue

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.state.effects import effects, file_changes
 from taskloom.evaluators_api.state.essential import Division, divide, folders_meant
 from taskloom.evaluators_api.state.kept_data import changed_kept_files, is_kept, kept_counts
+from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import (
@@ -19,7 +20,6 @@ from taskloom.evaluators_api.state.records import (
     reference,
     text_of,
 )
-from taskloom.evaluators_api.state.volatility import is_log, steady_path
 from taskloom.evaluators_api.text_matching import shown_in
 from taskloom.prompts.shown_effects import (
     ChangedFile,
@@ -106,14 +106,12 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         other_files=tuple(
             dict.fromkeys(
                 (
-                    *_named_logs(end, trajectory.parameters.values()),
                     *(
                         item.container
                         for item in incidental
                         if item.area == "file"
                         and item.container not in containers
                         and not is_open_document(item.container)
-                        and not is_log(item.container)
                     ),
                 )
             )
@@ -178,15 +176,6 @@ def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
         for control in end.controls
         if control.text and control.checked is not None and (control.text, control.checked) not in before
     }
-
-
-def _named_logs(end: Evidence, values: Collection[str]) -> list[str]:
-    """Logs called as a parameter says: those of processes that the work is about."""
-    return [
-        file.path
-        for file in end.files
-        if is_log(file.path) and file.path.rpartition("/")[2].rpartition(".")[0] in values
-    ]
 
 
 def _filled(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> Iterator[FilledFields]:

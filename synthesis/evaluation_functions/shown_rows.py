@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from taskloom.evaluators_api.checks.rows import shows_records
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.state.kept_data import is_kept
-from taskloom.evaluators_api.state.volatility import is_passing
-from taskloom.evaluators_api.text_matching import same_page
+from taskloom.evaluators_api.text_matching import is_passing, same_page
 from taskloom.taskgraph.records.evidence import Evidence
 
 _LONGEST_TEXT = 400

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide
 from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import text_of
 from taskloom.evaluators_api.state.templates import filled
-from taskloom.evaluators_api.state.volatility import is_volatile
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -45,8 +45,9 @@ def _shape(trajectory: Trajectory, essential: Sequence[Effect]) -> TaskShape:
         for item in (_change(effect, start, trajectory) for effect in shown)
     }
     touched = {effect.container for effect in shown}
+    noise = noise_between(start, trajectory.final_evidence)
     files = sorted(
-        (file for file in start.files if not is_volatile(file.path)),
+        (file for file in start.files if not noise.concerns(file.path)),
         key=lambda file: (file.path not in touched, file.path.startswith("."), file.path),
     )
     return TaskShape(

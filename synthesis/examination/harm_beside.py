@@ -25,12 +25,12 @@ from taskloom.evaluators_api.state.further_editing import (
     rows_alike,
     shown_twice,
 )
-from taskloom.evaluators_api.state.volatility import is_generated, is_passing_file
+from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.text_matching import same_page
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.cases import USER_FOLDERS, Case
 from taskloom.synthesis.examination.subject import Subject
-from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import Evidence, is_open_document
 
 _OTHER = "zq7"
 _MOST_DEFAULTS = 2
@@ -51,7 +51,7 @@ def _losses(subject: Subject) -> Iterator[Case]:
     kept = [
         file.path
         for file in start.files
-        if file.path not in touched | incidental and not is_passing_file(file.path)
+        if file.path not in touched | incidental and not is_open_document(file.path)
     ]
     for edited in losses(start, end):
         if any(edited.description.startswith(f"{path}: ") for path in touched) and not is_generated(

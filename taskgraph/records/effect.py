@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from taskloom.resources.noise import Area, EffectKind
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.provenance import Provenance
 
-Area = Literal["file", "directory", "clipboard", "window", "screen"]
-"""Part of the state that an effect lies in. `window` is the window in front: application, title, address."""
-EffectKind = Literal["added", "removed", "changed"]
-"""What happened at an address."""
 ANY = "*"
 """A segment of an address template that differs between performances: a position, or an id that was
 generated."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from taskloom.resources.applications import ControlQuery
+from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Control, Screenshot
 
@@ -95,6 +96,8 @@ class Evidence(Record):
     """Address of the page in front, without the port."""
     blocked_requests: tuple[str, ...] = ()
     """Addresses outside the loopback interface that were refused since the reset."""
+    noise: tuple[NoisePlace, ...] = ()
+    """What the applications were measured to change by themselves; empty where nobody measured it."""
 
     def file(self, path: str) -> FileState | None:
         """The file at exactly this path; None where there is none."""

@@ -269,10 +269,10 @@ def test_nothing_else_happened_means_nothing_lost_in_applications_either() -> No
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
-        ("title: Bread\ntags: home\nmodified: 20260103080000001\n\nFlour\nSalt", True),
-        ("title: Bread\ntags: home shop\nmodified: 20260103080000001\n\nFlour\nSalt", False),
-        ("title: Bread\ntags: home\ncolor: red\nmodified: 20260103080000001\n\nFlour\nSalt", False),
-        ("title: Bread\ntags: home\nmodified: 20260103080000001\n\nSalt\nFlour", False),
+        ("title: Bread\ntags: home\nmodified: 20260102080000000\n\nFlour\nSalt", True),
+        ("title: Bread\ntags: home shop\nmodified: 20260102080000000\n\nFlour\nSalt", False),
+        ("title: Bread\ntags: home\ncolor: red\nmodified: 20260102080000000\n\nFlour\nSalt", False),
+        ("title: Bread\ntags: home\nmodified: 20260102080000000\n\nSalt\nFlour", False),
     ],
 )
 def test_where_one_field_is_extended_the_others_stay(after: str, expected: bool) -> None:

@@ -24,12 +24,12 @@ _CONDITIONS = {
     "pause": (
         "check_record('', {'title': entry, 'paused': 'true'})",
         "check_other_files_unchanged([])",
-        "check_other_records_unchanged('', changed=1)",
+        "check_other_records_unchanged('', changed=2)",
     ),
     "rename": (
         f"get_record_path({{'title': title}}) == {_PATH} != ''",
         "check_other_files_unchanged([])",
-        "check_other_records_unchanged('', changed=1)",
+        "check_other_records_unchanged('', changed=2)",
     ),
 }
 

@@ -1,7 +1,5 @@
 """Checks of state tell right from wrong where a text that occurs somewhere would not."""
 
-import json
-
 import pytest
 
 from taskloom.evaluators_api.checks.declaration import Scene, check
@@ -178,31 +176,12 @@ def test_the_rest_is_unchanged_but_for_exactly_so_many_records() -> None:
     assert not ask(evidence({}), "check_other_records_unchanged", start, file_path="sales.csv", removed=None)
 
 
-def test_a_first_time_that_the_application_notes_by_itself_is_no_change() -> None:
-    def kept(**fields: object) -> Evidence:
-        items = [
-            {"id": "a", "title": "A", "last_checked": 0, "closed_at": None} | fields,
-            {"id": "b", "title": "B"},
-        ]
-        return evidence({".applications/x/items.json": json.dumps(items)})
-
-    counted = "check_other_records_unchanged"
-    for fields, changed in (
-        ({"last_checked": 1795402302}, 0),
-        ({"last_checked": 1795402302, "title": "C"}, 1),
-        ({"closed_at": "2026-11-22T08:15:19Z"}, 1),
-        ({"last_checked": 17}, 1),
-    ):
-        assert ask(kept(**fields), counted, kept(), file_path="", changed=changed), fields
-
-
 def test_the_rest_of_what_all_applications_keep_is_counted_together() -> None:
     kept = {".applications/a/one.json": '{"text": "first"}', ".applications/a/two.json": '{"text": "second"}'}
     start = evidence({**kept, "Documents/a.txt": "x"})
-    log = evidence({**kept, ".applications/a/run.log": "started"})
     made = evidence({**kept, ".applications/b/three.json": "{}"})
     other = evidence({**kept, ".applications/a/two.json": '{"text": "third"}'})
-    assert ask(log, "check_other_records_unchanged", start, file_path="")
+    assert ask(start, "check_other_records_unchanged", start, file_path="")
     assert not ask(made, "check_other_records_unchanged", start, file_path="")
     assert ask(made, "check_other_records_unchanged", start, file_path="", added=1)
     assert not ask(other, "check_other_records_unchanged", start, file_path="")
@@ -308,29 +287,3 @@ def test_how_a_heading_is_marked_does_not_matter_in_markdown_only() -> None:
     assert not ask(evidence({"plan.txt": underlined}), "check_file_text", file_path="plan.txt", text=wanted)
     other = underlined.replace("=========", "---------")
     assert not ask(evidence({"plan.md": other}), "check_file_text", file_path="plan.md", text=wanted)
-
-
-def test_what_a_history_says_of_a_record_that_is_new_itself_is_no_second_change() -> None:
-    def tickets(priority: str, *notes: str) -> str:
-        rows = "".join(f'INSERT INTO "history" VALUES({note});\n' for note in notes)
-        return (
-            'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "priority"); -- 1 row\n'
-            f"INSERT INTO \"ticket\" VALUES(1,'Lamp','{priority}');\n"
-            f'CREATE TABLE "history"("ticket", "field", "oldvalue", "newvalue"); -- {len(notes)} rows\n{rows}'
-        )
-
-    start = evidence(
-        {
-            "t.db": (
-                'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "priority"); -- 0 rows\n'
-                'CREATE TABLE "history"("ticket", "field", "oldvalue", "newvalue"); -- 0 rows\n'
-            )
-        }
-    )
-    asked = "check_other_records_unchanged"
-    completed = tickets("high", "1,'priority','low','high'", "1,'comment','1',''")
-    assert ask(evidence({"t.db": completed}), asked, start, file_path="t.db", added=1)
-    commented = tickets("high", "1,'comment','1','Please hurry'")
-    assert not ask(evidence({"t.db": commented}), asked, start, file_path="t.db", added=1)
-    another = tickets("high", "2,'priority','low','high'")
-    assert not ask(evidence({"t.db": another}), asked, start, file_path="t.db", added=1)

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.evaluators_api.state.volatility import is_volatile
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.case_building import build_cases
 from taskloom.synthesis.examination.cases import Case
@@ -203,22 +202,6 @@ def test_a_change_that_only_some_performances_make_need_not_happen() -> None:
         other_trajectories=(exported(log=False, attempt=1),),
     )
     assert {item.path for item in found[0].evidence.files} == {"Downloads/a.txt"}
-
-
-def test_logs_of_applications_are_no_difference() -> None:
-    noisy = note_written()
-    steps = tuple(
-        step.model_copy(
-            update={
-                "evidence": step.evidence.model_copy(
-                    update={"files": (*step.evidence.files, file("state/server.log", "line\n" * number))}
-                )
-            }
-        )
-        for number, step in enumerate(noisy.steps)
-    )
-    assert is_volatile("state/server.log")
-    assert unfinished_steps(subject_of(noisy.model_copy(update={"steps": steps}))) == (0, 1, 2)
 
 
 @pytest.mark.parametrize(

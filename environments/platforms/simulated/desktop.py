@@ -20,6 +20,7 @@ from taskloom.environments.platforms.simulated.applications import APPLICATIONS,
 from taskloom.environments.platforms.simulated.drawing import draw, place_of
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from taskloom.resources.applications import Application
+from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from taskloom.taskgraph.records.interaction import (
@@ -61,6 +62,7 @@ class SimulatedEnvironment:
         self._seen: Observation | None = None
         self._open: dict[str, SimulatedApplication] = {}
         self._titles: dict[str, str] = {}
+        self._noise: tuple[NoisePlace, ...] = ()
         self._clipboard: list[str] = []
         self._front, self._focus, self._all_selected = "", "", False
         self._log, self._pointer = InputLog(), (-1.0, -1.0)
@@ -83,6 +85,7 @@ class SimulatedEnvironment:
         home, clipboard = self._sandbox.home, self._clipboard
         self._open = {item.name: APPLICATIONS[item.name](home, clipboard) for item in applications}
         self._titles = {item.name: item.title for item in applications}
+        self._noise = tuple(place for item in applications for place in item.noise)
         return await self.bring_to_front(applications[0].name)
 
     async def observe(self) -> Observation:
@@ -145,6 +148,7 @@ class SimulatedEnvironment:
             directories=directories,
             active_application=self._front,
             window_title=self._titles[self._front],
+            noise=self._noise,
         )
 
     async def rest(self) -> None:

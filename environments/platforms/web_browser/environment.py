@@ -186,6 +186,7 @@ class WebEnvironment:
                 window_title=own.window.title if own.window is not None else title,
                 url=self._address(tabs),
                 blocked_requests=tuple(self._blocked),
+                noise=tuple(place for item in tabs.applications.values() for place in item.noise),
             )
 
     async def rest(self) -> None:

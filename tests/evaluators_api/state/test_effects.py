@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from taskloom.evaluators_api.state.editing import losses, moved, replaced, undone
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide, essential
+from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.state.evidence import clipboard, evidence
@@ -38,10 +39,16 @@ def test_a_changed_field_is_one_effect_in_terms_of_the_parameters() -> None:
     assert found.after_template == "{amount}"
 
 
-def test_same_states_have_no_effects_and_files_of_the_application_itself_are_left_out() -> None:
+def test_same_states_have_no_effects_and_what_was_measured_as_noise_is_left_out() -> None:
     log = ".applications/x/logs/a.txt"
     start = evidence({"a.txt": "x\n", log: "1\n"})
-    assert effects(start, evidence({"a.txt": "x\n", log: "2\n"}), {}) == ()
+    end = evidence({"a.txt": "x\n", log: "1\n2\n"})
+    grows = NoisePlace(container=log, address=("*",), kind="added")
+    assert effects(start, start, {}) == ()
+    assert [item.container for item in effects(start, end, {})] == [log]
+    assert effects(start.model_copy(update={"noise": (grows,)}), end, {}) == ()
+    emptied = evidence({"a.txt": "x\n", log: ""})
+    assert effects(start.model_copy(update={"noise": (grows,)}), emptied, {})
 
 
 def test_a_new_file_is_one_effect_followed_by_its_content_and_names_its_source() -> None:

@@ -1,0 +1,69 @@
+"""Which changes are noise: those at places that the applications were measured to change by themselves.
+
+Evidence carries the places (`Evidence.noise`), so wherever two states are compared the same ones are known.
+Without measured places nothing is noise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from taskloom.resources.noise import Area, EffectKind, NoisePlace
+from taskloom.taskgraph.records.evidence import Evidence
+
+_ANY = "*"
+_Place = tuple[Callable[[str], object], tuple[str, ...]]
+"""Whether a path is meant, and the address in it."""
+
+
+class Noise:
+    """The places of some applications, ready to be asked."""
+
+    def __init__(self, places: Sequence[NoisePlace]) -> None:
+        """Nothing but `places` is noise."""
+        self._places: dict[tuple[Area, EffectKind], list[_Place]] = {}
+        for place in places:
+            matches = re.compile("[^/]*".join(map(re.escape, place.container.split(_ANY)))).fullmatch
+            self._places.setdefault((place.area, place.kind), []).append((matches, place.address))
+
+    def covers(self, area: Area, container: str, address: Sequence[str], kind: EffectKind) -> bool:
+        """Whether a change of this kind at this address happens by itself; what lies inside of such a change
+        does as well.
+
+        >>> noise = Noise([NoisePlace(container="a.db", address=("visits", "rows", "*"), kind="added")])
+        >>> noise.covers("file", "a.db", ("visits", "rows", "7", "page"), "added")
+        True
+        >>> noise.covers("file", "a.db", ("visits", "rows", "7"), "removed")
+        False
+        """
+        return any(
+            len(place) <= len(address)
+            and all(part in (_ANY, name) for part, name in zip(place, address, strict=False))
+            and matches(container) is not None
+            for matches, place in self._places.get((area, kind), ())
+        )
+
+    def concerns(self, container: str) -> bool:
+        """Whether anything in this file or the file itself changes by itself."""
+        return any(
+            matches(container) is not None
+            for (area, _), places in self._places.items()
+            if area == "file"
+            for matches, _ in places
+        )
+
+
+@lru_cache(maxsize=256)
+def _compiled(places: tuple[NoisePlace, ...]) -> Noise:
+    return Noise(places)
+
+
+NO_NOISE = _compiled(())
+"""Nothing changes by itself, or nobody measured it."""
+
+
+def noise_between(start: Evidence, end: Evidence) -> Noise:
+    """What the applications of these states change by themselves."""
+    return _compiled(start.noise or end.noise)
