@@ -8,6 +8,7 @@ categories, instances, matching      resource categories; resources; when an out
 path_parts                           parts of paths that worked examples may name
 scenarios, capability_presets        scenarios; capabilities as constraints on levels
 worlds                               consistent starting data
+noise                                what an application changes by itself
 dimensions                           the one table of complexity dimensions
 record, errors                       base classes of all records and all errors
 """
