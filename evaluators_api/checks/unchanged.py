@@ -16,9 +16,9 @@ from taskloom.evaluators_api.state.kept_data import (
     file_counts,
     kept_counts,
 )
-from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import changed_fields, count_records, filled_fields, parts_of
+from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.taskgraph.records.evidence import FileState, is_open_document
 
 _DATABASE, _JSON = "database", "json_tree"

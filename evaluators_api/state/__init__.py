@@ -12,8 +12,7 @@ editing, further_editing    evidence in which an effect is undone, altered or mo
 adding                      evidence in which more was made than was asked for
 mixing                      evidence in which the right values are not together
 removing                    evidence in which a sibling is removed instead
-templates                   values in terms of parameters
+templates                   values in terms of parameters, and how those look that applications make up
 kept_data                   how many records of all that applications keep differ
 noise                       which changes are none, because applications make them by themselves
-made_up                     how values look that applications make up
 """

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from taskloom.evaluators_api.state.editing import Edited, with_text
 from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.further_editing import kept_files
-from taskloom.evaluators_api.state.made_up import is_generated, steady_path
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.evaluators_api.state.templates import is_generated, steady_path
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 

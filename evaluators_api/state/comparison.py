@@ -11,8 +11,8 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from taskloom.evaluators_api.state.made_up import is_identity
 from taskloom.evaluators_api.state.nodes import Naming, Node
+from taskloom.evaluators_api.state.templates import is_identity
 from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000

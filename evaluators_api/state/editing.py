@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.state.comparison import Change, match_parts
 from taskloom.evaluators_api.state.effects import changed_paths, file_changes, shown_controls
-from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.nodes import Node, Span
 from taskloom.evaluators_api.state.reading import Format, all_formats, finished, read
+from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 

@@ -12,12 +12,11 @@ from functools import lru_cache
 
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
-from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.nodes import Naming
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read
 from taskloom.evaluators_api.state.references import References, is_own_id
-from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.state.templates import steady_path, templated
 from taskloom.resources.noise import Area, EffectKind
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState

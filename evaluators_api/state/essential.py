@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.state.effects import changed_folders
-from taskloom.evaluators_api.state.made_up import is_generated
-from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.templates import filled, is_generated
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, is_open_document
 

@@ -8,10 +8,10 @@ from itertools import islice
 
 from taskloom.evaluators_api.state.editing import Edited, with_text
 from taskloom.evaluators_api.state.effects import file_changes
-from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.nodes import ID_KEYS
 from taskloom.evaluators_api.state.reading import all_formats, read
 from taskloom.evaluators_api.state.records import changed_fields
+from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.evaluators_api.text_matching import has_phrase, is_passing, shown_exactly
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document

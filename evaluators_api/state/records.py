@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from taskloom.evaluators_api.state.comparison import Change
-from taskloom.evaluators_api.state.made_up import is_generated
 from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.taskgraph.text_cutting import is_cut_of
 from taskloom.taskgraph.text_folding import written_out
 

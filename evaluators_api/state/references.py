@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from taskloom.evaluators_api.state.made_up import is_identity
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import records_of
+from taskloom.evaluators_api.state.templates import is_identity
 from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_LOOKED_UP = 300

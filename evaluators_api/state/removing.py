@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.evaluators_api.state.editing import Edited, undone, with_text, without_files
-from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.evaluators_api.state.records import is_lines
+from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from taskloom.evaluators_api.state.essential import Performance
-from taskloom.evaluators_api.state.made_up import is_generated
-from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.templates import filled, is_generated
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 from taskloom.taskgraph.records.side_effects import SideEffects

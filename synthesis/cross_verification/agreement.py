@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.made_up import is_generated, is_identity
+from taskloom.evaluators_api.state.templates import is_generated, is_identity
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep

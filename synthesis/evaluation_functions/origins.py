@@ -26,10 +26,10 @@ from taskloom.evaluators_api.checks.since_start import get_linked_field, get_rec
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.evidence.ocr import ScreenReader
-from taskloom.evaluators_api.state.made_up import is_generated, steady_path
 from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import records_of, text_of
+from taskloom.evaluators_api.state.templates import is_generated, steady_path
 from taskloom.prompts.shown_effects import Origin
 from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 

@@ -8,7 +8,6 @@ from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.state.effects import effects, file_changes
 from taskloom.evaluators_api.state.essential import Division, divide, folders_meant
 from taskloom.evaluators_api.state.kept_data import changed_kept_files, is_kept, kept_counts
-from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import (
@@ -20,6 +19,7 @@ from taskloom.evaluators_api.state.records import (
     reference,
     text_of,
 )
+from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.evaluators_api.text_matching import shown_in
 from taskloom.prompts.shown_effects import (
     ChangedFile,

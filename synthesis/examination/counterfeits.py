@@ -17,10 +17,10 @@ from taskloom.evaluators_api.state.further_editing import (
     put_before,
     put_first,
 )
-from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.mixing import exchanged, halved
 from taskloom.evaluators_api.state.records import same_value
 from taskloom.evaluators_api.state.removing import only_emptied, removed_elsewhere
+from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.given_content import other_content_given

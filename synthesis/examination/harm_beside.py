@@ -25,7 +25,7 @@ from taskloom.evaluators_api.state.further_editing import (
     rows_alike,
     shown_twice,
 )
-from taskloom.evaluators_api.state.made_up import is_generated
+from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.evaluators_api.text_matching import same_page
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.cases import USER_FOLDERS, Case

@@ -13,11 +13,10 @@ from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, divide, folders_meant
 from taskloom.evaluators_api.state.formats.drawing import SHAPE
 from taskloom.evaluators_api.state.kept_data import is_kept, kept_counts
-from taskloom.evaluators_api.state.made_up import steady_path
 from taskloom.evaluators_api.state.nodes import ID_KEYS
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import is_choice, is_note_of_change, reference
-from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.state.templates import steady_path, templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
 from taskloom.synthesis.examination.histories import without_histories
