@@ -79,5 +79,5 @@ def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evid
 
 
 def _evidence(home: Path, step: int) -> Evidence:
-    files, directories = FileSnapshots(home.absolute(), INSTALLED).take()
-    return Evidence(step=step, files=files, directories=directories)
+    found = FileSnapshots(home.absolute(), INSTALLED).take()
+    return Evidence(step=step, files=found.files, directories=found.directories, unseen=found.unseen)

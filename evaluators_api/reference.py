@@ -9,6 +9,7 @@ from taskloom.evaluators_api.checks.declaration import Check
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.taskgraph.text_folding import COMPARING
 
 _UNDECLARED_EXCEPTIONS = {
     "FileExistsError": "OSError",
@@ -48,6 +49,7 @@ def checks_reference() -> str:
     return "\n\n".join(
         (
             _RULES,
+            COMPARING,
             "```python\n" + "\n\n".join(paper) + "\n```",
             'Checks beyond the paper\'s eleven. "The start" is the state before the subtask was begun.',
             "```python\n" + "\n\n".join(beyond) + "\n```",

@@ -1,8 +1,8 @@
 r"""When two texts are the same to a person: the one folding that grounding and the checks share.
 
-Two depths. `fold_text` undoes how a text is encoded and typeset; it is for contents (typed text, files,
-values). `fold_label` also drops what only decorates the name of a control: mnemonic ampersands, a trailing
-ellipsis or colon, arrows of drop-downs, the mark of an unsaved document.
+`COMPARING` tells the rules. `fold_text` undoes how a text is encoded and typeset; it is for contents (typed
+text, files, values). `fold_label` also drops what only decorates the name of a control: mnemonic ampersands,
+a trailing ellipsis or colon, arrows of drop-downs, the mark of an unsaved document.
 
 Neither ever makes two words equal that a person reads as different: there is no edit distance and no prefix
 rule.
@@ -30,6 +30,18 @@ _SHORTCUT = re.compile(
     r" ?up|page ?down"
     r"|up|down|left|right)\)?$"
 )
+_LINE_END = re.compile(r"\r\n|\r|\n")
+COMPARING = """\
+Texts are compared in one of three ways, and each check says which. In all of them a byte order mark at the beginning of a
+file, and whether accents are composed, make no difference.
+Exactly: case, every space inside of a line and every empty line before the last text count. A line ends with CR LF, CR or LF
+and nothing else; which of them, and spaces, tabs and line ends at the end of a line and of the text do not count.
+As a value (fields of records): as exactly; besides, typographic quotation marks and dashes are the plain ones, tabs are spaces,
+invisible characters are left out; numbers are compared as numbers.
+As a phrase (labels, texts that are contained): besides, case does not count and all white space is one space; whole words only.
+Of a file whose text was not kept whole, or is in an encoding that cannot be told, only what is certain is answered; anything
+else makes the whole evaluation unavailable, which is neither passed nor failed."""  # noqa: E501
+"""How checks compare texts, for those who write evaluation functions."""
 _CACHED_LENGTH = 500
 """Longest text that counts as short: names of controls come again and again, documents are large."""
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
@@ -48,18 +60,37 @@ def fold_text(text: str) -> str:
     return _fold_short_text(text) if len(text) <= _CACHED_LENGTH else _fold_long_text(text)
 
 
-def written_out(text: str) -> str:
-    r"""Undo a text's encoding and typesetting as `fold_text` does, and keep its case and the spaces in and
-    around it.
+def composed(text: str) -> str:
+    r"""`text` in composed Unicode (NFC), the normal form in which paths and contents are kept and compared.
 
-    White space at the ends of lines, of several, and empty lines around the text do not count.
+    >>> composed("Cafe\u0301") == "Caf\u00e9"
+    True
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def exact_text(text: str) -> str:
+    r"""A whole text as it is compared exactly: see `COMPARING`.
+
+    >>> exact_text("one \r\ntwo\n"), exact_text("\n\none"), exact_text("one\x0ctwo"), exact_text("one\u2028two")
+    ('one\ntwo', '\n\none', 'one\x0ctwo', 'one\u2028two')
+    """  # noqa: E501
+    return _without_line_ends(composed(text))
+
+
+def written_out(text: str) -> str:
+    r"""A value as it is compared letter by letter: as `exact_text`, with encoding and typesetting undone.
 
     >>> written_out("Don\u2019t SAVE\n"), written_out(" Grace"), written_out("one \r\ntwo\n")
     ("Don't SAVE", ' Grace', 'one\ntwo')
     """
-    lines = [line.replace("\t", " ") for line in _visible(text).splitlines()]
-    lines = [line.rstrip() for line in lines] if len(lines) > 1 else lines
-    return "\n".join(lines).strip("\n")
+    visible = _visible(text).replace("\t", " ")
+    return _without_line_ends(visible) if _LINE_END.search(visible) else visible
+
+
+def _without_line_ends(text: str) -> str:
+    """`text` with one kind of line end, and none, nor spaces and tabs, at its end and those of its lines."""
+    return "\n".join(line.rstrip(" \t") for line in _LINE_END.split(text)).rstrip("\n")
 
 
 def _visible(text: str) -> str:

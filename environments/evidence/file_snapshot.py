@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import itertools
 import os
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +16,39 @@ from taskloom.environments.evidence.sqlite_text import is_database, render_datab
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.resources.applications import OpenDocument
 from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT, FileState
+from taskloom.taskgraph.text_folding import composed
 
 TEXT_LIMIT = 64 * 1024
 """Bytes of text kept per file."""
+MOST_FILES = 3000
+"""Files of a home that are kept; a folder that would exceed this is named as unseen."""
 
-_LEFT_OUT = frozenset({".git", "node_modules", "__pycache__", ".cache", ".ipynb_checkpoints"})
-_COMPANIONS = ("-wal", "-shm", "-journal")
-_MOST_FILES = 3000
+_LOGS = ("-wal", "-shm", "-journal")
+"""What SQLite appends to the name of a database for the files that belong to it."""
+_LARGEST_READ = 64 * 1024 * 1024
+"""Bytes from which on only the beginning of a file is held in memory."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _HOME_SHOWN_AS = "~"
 
 _Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class HomeFiles:
+    """The files of a home at one time."""
+
+    files: tuple[FileState, ...]
+    """Files by path."""
+    directories: tuple[str, ...]
+    """Directories, sorted."""
+    unseen: tuple[str, ...]
+    """Paths about which nothing is known, sorted."""
 
 
 @dataclass(slots=True)
@@ -37,42 +63,52 @@ class FileSnapshots:
     """Data folders outside of the home by application; shown as if they were the state folders of these."""
     _known: dict[str, tuple[tuple[_Stamp, ...], FileState]] = field(default_factory=dict)
 
-    def take(self) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
-        """All files and directories under the home, by path; blocks while changed files are read.
+    def take(self) -> HomeFiles:
+        """All files and directories under the home; blocks while changed files are read.
 
-        Leaves out hidden entries of the home itself, except the folder with the applications' states, as well
-        as version control stores and caches anywhere. In texts, the path of the home is replaced by `~`,
-        because it differs between environments.
+        Folders are looked into level by level, so that what is left out where there are too many files lies
+        deep, and is named. In texts, the path of the home is replaced by `~`, because it differs between
+        environments.
         """
-        states: list[FileState] = []
-        directories: list[str] = []
         seen: dict[str, tuple[tuple[_Stamp, ...], FileState]] = {}
-        pending = [("", self.home)]
-        for application, place in self.elsewhere.items():
-            directories.append(f"{APPLICATIONS_FOLDER}/{application}")
-            pending.append((directories[-1], place))
-        while pending and len(states) < _MOST_FILES:
-            folder, place = pending.pop()
-            for entry in _entries(place):
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.name in _LEFT_OUT or (not folder and self._is_apart(entry.name)):
+        elsewhere = {f"{APPLICATIONS_FOLDER}/{name}": place for name, place in self.elsewhere.items()}
+        directories, unseen = set(elsewhere), set[str]()
+        pending = deque([("", self.home), *elsewhere.items()])
+        while pending:
+            folder, place = pending.popleft()
+            entries = _entries(place)
+            if entries is None or len(seen) + len(entries) > MOST_FILES:
+                unseen.add(folder)
+                continue
+            for entry in entries:
+                path = composed(f"{folder}/{entry.name}" if folder else entry.name)
+                if path in self.left_out or path in elsewhere:
                     continue
-                try:
-                    if entry.is_dir(follow_symlinks=False):
-                        directories.append(path)
-                        pending.append((path, Path(entry.path)))
-                    elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(_COMPANIONS):
+                if path in unseen or path in seen or path in directories:
+                    seen.pop(path, None)
+                    unseen.add(path)  # two names that look the same cannot be told apart
+                elif entry.is_dir(follow_symlinks=False):
+                    directories.add(path)
+                    pending.append((path, Path(entry.path)))
+                else:
+                    try:
                         seen[path] = self._state(path, entry)
-                        states.append(seen[path][1])
-                except OSError:
-                    continue
+                    except FileNotFoundError:
+                        continue  # gone since the folder was listed
+                    except OSError:
+                        unseen.add(path)
         self._known = seen
-        return tuple(sorted(states, key=lambda state: state.path)), tuple(sorted(set(directories)))
+        files = (state for _, state in seen.values())
+        return HomeFiles(
+            tuple(sorted(files, key=lambda state: state.path)),
+            tuple(sorted(directories)),
+            tuple(sorted(unseen)),
+        )
 
     def document(self, application: str, form: OpenDocument, text: str) -> FileState:
         """The document open in an application, as if it were a file of it."""
         path = f"{APPLICATIONS_FOLDER}/{application}/{OPEN_DOCUMENT}{form.ending}"
-        content = text.encode()
+        content = composed(text).encode()
         shown = self._shown(content[:TEXT_LIMIT].decode(errors="ignore"))
         return FileState(
             path=path,
@@ -88,10 +124,9 @@ class FileSnapshots:
             text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
         return text.replace(str(self.home), _HOME_SHOWN_AS)
 
-    def _is_apart(self, name: str) -> bool:
-        return name in self.left_out or (name[0] == "." and name != APPLICATIONS_FOLDER)
-
     def _state(self, path: str, entry: os.DirEntry[str]) -> tuple[tuple[_Stamp, ...], FileState]:
+        if not entry.is_file(follow_symlinks=False):
+            return (), _without_content(path, entry)
         stamps = tuple(_stamps(Path(entry.path)))
         known = self._known.get(path)
         if known is not None and known[0] == stamps:
@@ -99,29 +134,61 @@ class FileSnapshots:
         return stamps, self._read(path, Path(entry.path))
 
     def _read(self, path: str, file: Path) -> FileState:
-        content = file.read_bytes()
-        sha256 = hashlib.sha256(content).hexdigest()
+        with file.open("rb") as opened:
+            content = opened.read(_LARGEST_READ)
+            opened.seek(0)
+            sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+            size = opened.tell()
         text: str | None
+        owner = _database_of(file)
         if is_database(content):
             rendered = render_database(file, TEXT_LIMIT)
             text = None if rendered is None else rendered.text
             truncated = rendered is not None and not rendered.complete
-        elif (listing := list_members(content)) is not None:
+        elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
             text, truncated = listing, len(listing) > TEXT_LIMIT
         else:
-            text = _as_text(content[: TEXT_LIMIT + 4])
-            truncated = text is not None and len(content) > TEXT_LIMIT
+            text = None if owner else _as_text(content[:TEXT_LIMIT], whole=size <= TEXT_LIMIT)
+            truncated = text is not None and size > TEXT_LIMIT
         if text is not None:
             text = self._shown(text)[:TEXT_LIMIT]
-        return FileState(path=path, size=len(content), sha256=sha256, text=text, truncated=truncated)
+        return FileState(
+            path=path,
+            size=size,
+            sha256=sha256,
+            text=text,
+            truncated=truncated,
+            part_of=composed(f"{path.rpartition('/')[0]}/{owner}".lstrip("/")) if owner else "",
+        )
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _without_content(path: str, entry: os.DirEntry[str]) -> FileState:
+    """A link, known by where it leads and never followed, or a pipe or the like."""
+    target = str(Path(entry.path).readlink()) if entry.is_symlink() else ""
+    return FileState(path=path, size=len(target), sha256=hashlib.sha256(os.fsencode(target)).hexdigest())
+
+
+def _database_of(file: Path) -> str:
+    """Name of the database that a file is the log of; empty for none."""
+    suffix = next((suffix for suffix in _LOGS if file.name.endswith(suffix)), "")
+    if not suffix:
+        return ""
+    owner = file.with_name(file.name.removesuffix(suffix))
+    try:
+        with owner.open("rb") as opened:
+            return owner.name if is_database(opened.read(16)) else ""
+    except OSError:
+        return ""
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
+    """What is in a folder, by name; None where it cannot be read, or holds more than is kept."""
     try:
         with os.scandir(folder) as entries:
-            return list(entries)
+            found = list(itertools.islice(entries, MOST_FILES + 1))
     except OSError:
-        return []
+        return None
+    return sorted(found, key=lambda entry: entry.name)
 
 
 def _stamps(file: Path) -> list[_Stamp]:
@@ -136,13 +203,11 @@ def _stamps(file: Path) -> list[_Stamp]:
     return stamps
 
 
-def _as_text(content: bytes) -> str | None:
-    if b"\0" in content:
+def _as_text(content: bytes, *, whole: bool) -> str | None:
+    """The text in `content`, which may end inside of a character if it is not the whole; None for no text."""
+    mark, encoding = next((item for item in _MARKS if content.startswith(item[0])), (b"", "utf-8"))
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(content[len(mark) :], final=whole)
+    except UnicodeDecodeError:
         return None
-    for cut in range(4):
-        try:
-            return content[: len(content) - cut].decode()
-        except UnicodeDecodeError as error:
-            if error.end < len(content) - cut:
-                return None
-    return None
+    return None if "\0" in text else composed(text)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
-from taskloom.evaluators_api.errors import CheckUnavailableError
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.state.comparison import compare
 from taskloom.evaluators_api.state.reading import FALLBACK, meaning, read
 from taskloom.evaluators_api.text_matching import document_contains, same_content, with_plain_headings
 from taskloom.taskgraph.records.evidence import FileState
+from taskloom.taskgraph.text_folding import exact_text
 
 _JSON = "json_tree"
 CLIPBOARD = "clipboard"
@@ -22,7 +22,7 @@ CLIPBOARD = "clipboard"
 def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the text of the file is exactly this, from its first character to its last.
 
-    Case counts; line ends, and white space at the end of lines and of the file, do not. In Markdown (.md) it
+    Compared exactly. In Markdown (.md) it
     does not matter how a heading is marked and whether a blank line follows it.
 
     Args:
@@ -36,9 +36,9 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
         check_file_text(file_path='Documents/note.txt', text='Buy milk')
     """
     file = scene.view.file(file_path)
-    if file is None or file.text is None:
+    if file is None:
         return False
-    found, wanted = _exact(_whole(file)), _exact(text)
+    found, wanted = exact_text(_whole(file)), exact_text(text)
     return found == wanted or (
         file.path.casefold().endswith(".md") and with_plain_headings(found) == with_plain_headings(wanted)
     )
@@ -64,11 +64,11 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
         check_file_data(file_path='Documents/config.json', text='{"theme": "dark"}')
     """
     file = scene.view.file(file_path)
-    if file is None or file.text is None:
+    if file is None:
         return False
     wanted, found = read(file.path, text), read(file.path, _whole(file))
     if wanted[0] == FALLBACK or found[0] == FALLBACK:
-        return _exact(_whole(file)) == _exact(text)
+        return exact_text(_whole(file)) == exact_text(text)
     return (
         wanted[0] == found[0]
         and not compare(meaning(*wanted), meaning(*found))
@@ -88,7 +88,7 @@ def _typed(text: str) -> str:
 def check_clipboard_text(scene: Scene, text: str) -> bool:
     """Checks if the text in the clipboard is exactly this; a part of it is not enough.
 
-    Case counts; line ends, and white space at the end of lines and of the text, do not.
+    Compared exactly.
 
     Args:
         text: The whole text.
@@ -100,7 +100,7 @@ def check_clipboard_text(scene: Scene, text: str) -> bool:
         check_clipboard_text(text='Total,1250')
     """
     held = scene.view.evidence.clipboard.text
-    return held is not None and _exact(held) == _exact(text)
+    return held is not None and exact_text(held) == exact_text(text)
 
 
 @check("files")
@@ -119,7 +119,7 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
         at_start=True))
     """
     file = (scene.start if at_start else scene.view).file(file_path)
-    return "" if file is None or file.text is None else _whole(file)
+    return "" if file is None else _whole(file)
 
 
 @check("files")
@@ -153,7 +153,7 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
     if isinstance(first, FileState) and isinstance(second, FileState):
         if first.sha256 == second.sha256:
             return first.size > 0
-        if first.text is None or second.text is None:
+        if first.size != second.size and (first.text is None or second.text is None):
             return False
     if isinstance(second, str) and isinstance(first, FileState) and _names(scene.view, source):
         return True
@@ -161,7 +161,7 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
     found = second if isinstance(second, str) else _whole(second)
     if not wanted.strip():
         return False
-    return _exact(wanted) == _exact(found) if whole else document_contains(wanted, found)
+    return exact_text(wanted) == exact_text(found) if whole else document_contains(wanted, found)
 
 
 def _names(view: EvidenceView, source: str) -> bool:
@@ -178,13 +178,5 @@ def _held(view: EvidenceView, place: str) -> str | FileState | None:
 
 
 def _whole(file: FileState) -> str:
-    if file.truncated:
-        raise CheckUnavailableError(
-            f"Only the beginning of {file.path} was kept, so its text as a whole cannot be asked for; use"
-            " check_file_contains or check_copied on smaller files."
-        )
+    whole_text(file)
     return text_of_file(file)
-
-
-def _exact(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")

@@ -17,10 +17,11 @@ from taskloom.evaluators_api.errors import (
     CheckOverdueError,
     CheckUnavailableError,
 )
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, kept_text
 from taskloom.evaluators_api.evidence.ocr import TextReader
 from taskloom.evaluators_api.state.noise import Noise, noise_between
 from taskloom.taskgraph.records.evidence import FileState
+from taskloom.taskgraph.text_folding import composed
 
 Answer = bool | str | int | float
 """What a check may answer."""
@@ -82,12 +83,12 @@ class Scene:
 
 
 def text_of_file(file: FileState) -> str:
-    """The text of a file; empty for none.
+    """The text of a file, as far as it was kept.
 
     Raises:
-        CheckUnavailableError: it is too long to look at in bounded time.
+        CheckUnavailableError: it is no readable text, or too long to look at in bounded time.
     """
-    text = file.text or ""
+    text = kept_text(file)
     if len(text) > LONGEST_TEXT:
         raise CheckUnavailableError(
             f"{file.path[:200]} holds {len(text)} characters; checks look at files of at most {LONGEST_TEXT}."
@@ -148,6 +149,7 @@ class Check:
                     f"{self.name} has no argument {name[:60]!r} left; it takes {', '.join(names) or 'none'}."
                 )
             given[name] = value
+        given = {name: _composed(value) for name, value in given.items()}
         for parameter in self.parameters:
             if parameter.name not in given:
                 if parameter.default is inspect.Parameter.empty:
@@ -179,6 +181,17 @@ _KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
     }
 )
 """Types that an argument of a check may have, as its annotation names them."""
+
+
+def _composed(value: object) -> object:
+    """Texts in the normal form of the evidence."""
+    if isinstance(value, str):
+        return composed(value)
+    if type(value) is list:
+        return [_composed(item) for item in value]
+    if type(value) is dict:
+        return {_composed(key): _composed(item) for key, item in value.items()}
+    return value
 
 
 def _described(value: object) -> str:

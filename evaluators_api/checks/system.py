@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.evidence_view import whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.text_matching import document_contains, same_content, shown_in
 from taskloom.taskgraph.text_folding import fold_text
@@ -153,7 +154,12 @@ def check_file_contains(scene: Scene, file_path: str, text: str) -> bool:
         check_file_contains(file_path='Documents/notes.md', text='Buy milk')
     """
     file = scene.view.file(file_path)
-    return file is not None and file.text is not None and document_contains(text, text_of_file(file))
+    if file is None:
+        return False
+    if document_contains(text, text_of_file(file)):
+        return True
+    whole_text(file)
+    return False
 
 
 @check("files")
@@ -176,11 +182,14 @@ def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
     below = relative_to_home(folder)
     if below is None or not fold_text(text):
         return False
-    return any(
-        document_contains(text, content)
-        for path, content in scene.texts()
-        if not below or path.startswith(f"{below}/")
-    )
+    inside = f"{below}/" if below else ""
+    if any(document_contains(text, content) for path, content in scene.texts() if path.startswith(inside)):
+        return True
+    scene.view.must_be_seen(below, below=True)
+    for path, file in scene.view.files.items():
+        if file.truncated and path.startswith(inside):
+            whole_text(file)
+    return False
 
 
 @check("files")
@@ -200,4 +209,5 @@ def check_file_count(scene: Scene, folder: str, count: int) -> bool:
     below = relative_to_home(folder)
     if below is None or not scene.view.is_directory(folder):
         return False
+    scene.view.must_be_seen(below, below=True)
     return sum(path.rpartition("/")[0] == below for path in scene.view.files) == count

@@ -150,6 +150,8 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     """
     allowed = {relative_to_home(path) for path in file_paths}
     before, after = scene.start.files, scene.view.files
+    for view in (scene.start, scene.view):
+        view.must_be_seen("", below=True)
     for path in changed_paths(scene.start.evidence, scene.view.evidence):
         if path in allowed or is_open_document(path):
             continue

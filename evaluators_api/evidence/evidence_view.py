@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from threading import Lock
 
+from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
@@ -99,9 +100,38 @@ class EvidenceView:
     def _folded_directories(self) -> frozenset[str]:
         return frozenset(path.casefold() for path in self.directories)
 
-    def file(self, path: str) -> FileState | None:
-        """The file at `path`, written in any of the accepted ways, or None."""
+    def _known(self, path: str) -> str | None:
+        """`path` relative to the home, None for one outside of it.
+
+        Raises:
+            CheckUnavailableError: the evidence holds nothing about it.
+        """
         relative = relative_to_home(path)
+        if relative is not None and relative not in self.files and relative not in self.directories:
+            self.must_be_seen(relative)
+        return relative
+
+    def must_be_seen(self, relative: str, *, below: bool = False) -> None:
+        """Make sure that the evidence tells about this path, and about all `below` it where that matters.
+
+        Raises:
+            CheckUnavailableError: it does not.
+        """
+        for place in self.evidence.unseen:
+            inside = not place or relative == place or relative.startswith(f"{place}/")
+            if inside or (below and (not relative or place.startswith(f"{relative}/"))):
+                raise CheckUnavailableError(
+                    f"The evidence holds nothing about {place or 'the home folder'}, so nothing can be said"
+                    f" of {relative or 'all files'}."
+                )
+
+    def file(self, path: str) -> FileState | None:
+        """The file at `path`, written in any of the accepted ways, or None.
+
+        Raises:
+            CheckUnavailableError: the evidence holds nothing about it.
+        """
+        relative = self._known(path)
         if relative is None:
             return None
         return (
@@ -114,8 +144,12 @@ class EvidenceView:
         return None if file is None or file.text is None else read(file.path, file.text)[1]
 
     def is_directory(self, path: str) -> bool:
-        """Whether `path` is a directory below the sandbox home, or the home."""
-        relative = relative_to_home(path)
+        """Whether `path` is a directory below the sandbox home, or the home.
+
+        Raises:
+            CheckUnavailableError: the evidence holds nothing about it.
+        """
+        relative = self._known(path)
         if relative is None:
             return False
         return (
@@ -155,6 +189,28 @@ class EvidenceView:
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""
         return tuple(control for control in self.evidence.controls if same_name(text, control.text))
+
+
+def kept_text(file: FileState) -> str:
+    """The text of a file, as far as it was kept.
+
+    Raises:
+        CheckUnavailableError: it holds something else than text, or text in an encoding that cannot be told.
+    """
+    if file.text is None:
+        raise CheckUnavailableError(f"{file.path[:200]} is not a text that could be read.")
+    return file.text
+
+
+def whole_text(file: FileState) -> str:
+    """The text of a file, all of it.
+
+    Raises:
+        CheckUnavailableError: it is no readable text, or only a part of it was kept.
+    """
+    if file.truncated:
+        raise CheckUnavailableError(f"Only a part of {file.path[:200]} was kept.")
+    return kept_text(file)
 
 
 def _closed(runs: list[str], run: str) -> str:

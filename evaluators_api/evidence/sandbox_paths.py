@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote
 
+from taskloom.taskgraph.text_folding import composed
+
 _HOME = re.compile(
     r"^(?:~|\$home|\$\{home\}|%userprofile%|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+)(?:/|$)",
     re.IGNORECASE,
@@ -36,7 +38,7 @@ def relative_to_home(path: str) -> str | None:
 
 
 def _relative_to_home(path: str) -> str | None:
-    text = path.strip().strip("\"'")
+    text = composed(path).strip().strip("\"'")
     if text.lower().startswith("file://"):
         text = unquote(text[7:])
         text = text[1:] if _DRIVE.match(text[1:]) else text

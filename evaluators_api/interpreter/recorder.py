@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from taskloom.evaluators_api.checks.declaration import Answer, Check, Scene
 from taskloom.evaluators_api.checks.registry import checks
@@ -28,8 +29,8 @@ given instead."""
 class CallRecorder:
     """Answers the calls of one evaluation and remembers them.
 
-    A call that cannot be answered ends the evaluation as refused, even when the code catches the exception: a
-    function that goes on without the answer would be silently wrong.
+    A call that cannot be answered ends the evaluation, even when the code catches the exception: a function
+    that goes on without the answer would be silently wrong.
     """
 
     def __init__(self, scene: Scene, *, seconds: float = 20.0, alter: Alteration | None = None) -> None:
@@ -41,8 +42,8 @@ class CallRecorder:
         self._alter = alter
         self._seconds = seconds
         self._spent = 0.0
-        self.timed_out = False
-        """Whether the answers took too long."""
+        self.ended: Literal["refused", "unavailable", "timed_out"] = "refused"
+        """How an evaluation ends of which a call could not be answered."""
         self._calls: list[tuple[Check, dict[str, str], Answer]] = []
         self._asked: list[Asked] = []
         self._ahead: list[tuple[Asked, dict[str, str], Answer]] = []
@@ -114,7 +115,10 @@ class CallRecorder:
             arguments, answer = self._answer(item, scene, positional, named)
         except CheckOverdueError:
             raise self._overdue() from None
-        except (CheckMisusedError, CheckUnavailableError) as error:
+        except CheckUnavailableError as error:
+            self.ended = "unavailable"
+            raise self._refuse(str(error)) from None
+        except CheckMisusedError as error:
             raise self._refuse(str(error)) from None
         except Exception as error:
             raise self._refuse(f"{item.name} failed: {type(error).__name__}.") from None
@@ -148,7 +152,7 @@ class CallRecorder:
             raise self._refuse(str(error)) from None
 
     def _overdue(self) -> TypeError:
-        self.timed_out = True
+        self.ended = "timed_out"
         return self._refuse(f"its checks took more than {self._seconds:g} seconds")
 
     def _refuse(self, message: str) -> TypeError:

@@ -44,6 +44,7 @@ from taskloom.evaluators_api.result import parse_result
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, Evaluation
 from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.text_folding import composed
 
 _POLICY: OSPolicy = {
     "datetime": datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC),
@@ -196,7 +197,7 @@ class EvaluationSandbox:
             returned = None
         if recorder.refusal:
             return Evaluation(
-                outcome="timed_out" if recorder.timed_out else "refused",
+                outcome=recorder.ended,
                 message=recorder.refusal,
                 calls=recorder.calls(),
             )
@@ -233,7 +234,7 @@ class EvaluationSandbox:
         return analysis if not verdict else analysis.refused_for(verdict)
 
     def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:
-        given = {name: parameters[name] for name in analysis.parameters}
+        given = {name: composed(parameters[name]) for name in analysis.parameters}
         with self._session(type_check=False) as session:
             try:
                 returned: object = session.feed_run(

@@ -65,7 +65,11 @@ def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
     out."""
     old, new = start.files_by_path(), end.files_by_path()
     noise = noise_between(start, end)
-    differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
+    differing = (
+        path
+        for path in {*old, *new}
+        if not _same_file(old.get(path), new.get(path)) and not (new.get(path) or old[path]).part_of
+    )
     return tuple(sorted(path for path in differing if not _only_noise(old.get(path), new.get(path), noise)))
 
 

@@ -17,7 +17,16 @@ from taskloom.taskgraph.records.task import Replay, Task
 Pair = tuple[str, str]
 """Ids of two subtasks, in the order performed."""
 _NOT_JUDGED = frozenset(
-    {"refused", "timed_out", "out_of_memory", "crashed", "bad_result", "environment_error", "model_error"}
+    {
+        "refused",
+        "unavailable",
+        "timed_out",
+        "out_of_memory",
+        "crashed",
+        "bad_result",
+        "environment_error",
+        "model_error",
+    }
 )
 """How the message of a subtask begins that its function did not judge."""
 _NOT_UP_AGAIN = f"environment_error: {ApplicationStartFailedError.__name__}"

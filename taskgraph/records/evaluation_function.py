@@ -63,8 +63,11 @@ class CheckCall(Record):
 class Evaluation(Record):
     """One run of an evaluation function on one piece of evidence."""
 
-    outcome: Literal["result", "refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
-    """`result` when the function answered; otherwise the kind of refusal."""
+    outcome: Literal[
+        "result", "refused", "unavailable", "timed_out", "out_of_memory", "crashed", "bad_result"
+    ]
+    """`result` when the function answered; `unavailable` when it asked for something that the evidence does
+    not hold, which is neither passed nor failed; otherwise the kind of refusal."""
     result: EvalResult | None = None
     """The answer, for `result` only."""
     message: str = ""

@@ -46,16 +46,24 @@ class FileState(Record):
     """A file under the sandbox home."""
 
     path: str
-    """Path relative to the sandbox home, with forward slashes."""
+    """Path relative to the sandbox home, with forward slashes, in composed Unicode (NFC)."""
     size: int
     """Bytes."""
     sha256: str
     """Hash of the content."""
     text: str | None = None
-    """Text content up to a limit; a SQLite database is given as SQL text, an archive as a table of its
-    members; None for other binary content."""
+    """Text content up to a limit, without a byte order mark and in composed Unicode (NFC); a SQLite database
+    is given as SQL text, an archive as a table of its members; None for other content that is no text in
+    UTF-8, or in UTF-16 or UTF-32 with a mark, and for links, which are never followed."""
     truncated: bool = False
     """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
+    part_of: str = ""
+    """Path of the database whose log this is; what it holds is in the text of that one."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `text` is all that the file holds."""
+        return self.text is not None and not self.truncated
 
 
 class ClipboardState(Record):
@@ -88,6 +96,9 @@ class Evidence(Record):
     """Files under the sandbox home, sorted by path."""
     directories: tuple[str, ...] = ()
     """Directories under the sandbox home, sorted."""
+    unseen: tuple[str, ...] = ()
+    """Paths about which nothing is known: what could not be read, names that look the same, and folders with
+    more in them than is kept. Nothing below them is known either."""
     active_application: str = ""
     """Application in front."""
     window_title: str = ""

@@ -5,9 +5,15 @@ import os
 import sqlite3
 import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from taskloom.environments.evidence import file_snapshot
 from taskloom.environments.evidence.file_snapshot import TEXT_LIMIT, FileSnapshots
 from taskloom.taskgraph.records.evidence import FileState
 
@@ -20,14 +26,15 @@ def home(tmp_path: Path) -> Path:
 
 
 def states(snapshots: FileSnapshots) -> dict[str, FileState]:
-    return {state.path: state for state in snapshots.take()[0]}
+    return {state.path: state for state in snapshots.take().files}
 
 
 def test_files_are_known_by_path_hash_and_text(home: Path) -> None:
     (home / "Documents" / "é.txt").write_text("über\n")
     (home / "Documents" / "picture.png").write_bytes(b"\x89PNG\0\1")
-    files, directories = FileSnapshots(home).take()
-    assert directories == ("Documents",)
+    found = FileSnapshots(home).take()
+    files = found.files
+    assert found.directories == ("Documents",) and not found.unseen
     assert [file.path for file in files] == ["Documents/picture.png", "Documents/é.txt"]
     text = files[1]
     assert text.text == "über\n" and text.size == 6
@@ -68,17 +75,57 @@ def test_a_change_of_equal_size_is_seen(home: Path) -> None:
     assert states(snapshots)["a.txt"].text == "two"
 
 
-def test_noise_is_left_out_and_the_states_of_applications_are_not(home: Path) -> None:
-    for path in (
-        ".bash_history",
-        ".config/x",
-        ".applications/wiki/note.txt",
-        "Documents/.git/HEAD",
-        "Documents/.hidden",
-    ):
+def test_nothing_is_left_out_by_its_name(home: Path) -> None:
+    paths = [".applications/wiki/note.txt", ".bash_history", ".config/x", "Documents/.git/HEAD"]
+    paths += ["Documents/.hidden", "Documents/a-journal", "Documents/a-wal", "node_modules/a/a.txt"]
+    for path in paths:
         (home / path).parent.mkdir(parents=True, exist_ok=True)
         (home / path).write_text("x")
-    assert list(states(FileSnapshots(home))) == [".applications/wiki/note.txt", "Documents/.hidden"]
+    assert sorted(states(FileSnapshots(home))) == sorted(paths)
+
+
+def test_a_folder_with_too_many_files_is_named_and_hides_no_other_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_snapshot, "MOST_FILES", 5)
+    (home / "full" / "below").mkdir(parents=True)
+    for number in range(6):
+        (home / "full" / f"{number}.txt").write_text("x")
+    (home / "Documents" / "final.txt").write_text("done")
+    found = FileSnapshots(home).take()
+    assert [file.path for file in found.files] == ["Documents/final.txt"]
+    assert found.unseen == ("full",)
+
+
+def test_a_file_that_cannot_be_read_is_unseen(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> FileState:
+        raise PermissionError
+
+    (home / "a.txt").write_text("x")
+    monkeypatch.setattr(FileSnapshots, "_read", denied)
+    found = FileSnapshots(home).take()
+    assert not found.files and found.unseen == ("a.txt",)
+
+
+@given(
+    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0\ufeff"), max_size=60),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]),
+    st.sampled_from(["NFC", "NFD"]),
+)
+def test_a_text_is_the_same_in_every_encoding_that_can_be_told(
+    text: str, encoding: str, form: Literal["NFC", "NFD"]
+) -> None:
+    with TemporaryDirectory() as folder:
+        Path(folder, "a.txt").write_bytes(normalize(form, text).encode(encoding))
+        (state,) = FileSnapshots(Path(folder)).take().files
+    assert state.text == normalize("NFC", text) and state.is_whole
+
+
+def test_names_are_kept_in_one_normal_form(home: Path) -> None:
+    (home / normalize("NFD", "Café.txt")).write_text("x")
+    assert list(states(FileSnapshots(home))) == ["Café.txt"]
+    (home / "Café.txt").write_text("y")
+    assert FileSnapshots(home).take().unseen == ("Café.txt",)
 
 
 def test_the_path_of_the_home_is_written_as_a_tilde(home: Path) -> None:
@@ -89,8 +136,12 @@ def test_the_path_of_the_home_is_written_as_a_tilde(home: Path) -> None:
 def test_links_are_not_followed(home: Path) -> None:
     (home / "outside").symlink_to("/etc")
     (home / "file").symlink_to("/etc/hostname")
-    files, directories = FileSnapshots(home).take()
-    assert not files and directories == ("Documents",)
+    first = FileSnapshots(home).take()
+    assert first.directories == ("Documents",)
+    assert [(file.path, file.text) for file in first.files] == [("file", None), ("outside", None)]
+    (home / "outside").unlink()
+    (home / "outside").symlink_to("/tmp")
+    assert [file.path for file in set(FileSnapshots(home).take().files) - set(first.files)] == ["outside"]
 
 
 def test_a_database_is_shown_as_sql_with_the_newest_rows_first(home: Path) -> None:
@@ -122,7 +173,7 @@ def test_rows_still_in_the_write_ahead_log_are_shown(home: Path) -> None:
     connection.commit()
     found = states(snapshots)
     assert "fresh" in (found["live.db"].text or "")
-    assert list(found) == ["live.db"], "the log beside a database is part of it"
+    assert {path for path, state in found.items() if state.part_of == "live.db"} == set(found) - {"live.db"}
     connection.close()
 
 

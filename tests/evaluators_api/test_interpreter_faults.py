@@ -166,7 +166,7 @@ def test_a_check_of_many_files_ends_when_its_time_is_over() -> None:
     recorder = CallRecorder(Scene(EvidenceView(Evidence(step=1, files=files)), None), seconds=0.2)  # type: ignore[arg-type]
     with work_within(3), pytest.raises(TypeError):
         recorder.doors()["check_any_file_contains"]("not there")
-    assert recorder.timed_out
+    assert recorder.ended == "timed_out"
 
 
 def test_hundreds_of_checks_with_long_texts_stay_within_seconds() -> None:

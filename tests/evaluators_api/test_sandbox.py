@@ -120,10 +120,10 @@ def test_slow_checks_end_an_evaluation_too() -> None:
     assert len(evaluation.calls) < 5
 
 
-def test_a_picture_nobody_can_read_is_a_refusal_not_a_no(sandbox: EvaluationSandbox) -> None:
+def test_a_picture_nobody_can_read_is_neither_a_yes_nor_a_no(sandbox: EvaluationSandbox) -> None:
     unreadable = EVIDENCE.model_copy(update={"screenshot": Screenshot(sha256="f" * 64)})
     evaluation = sandbox.evaluate(function("return check_text_exists_via_ocr('x')"), PARAMETERS, unreadable)
-    assert evaluation.outcome == "refused"
+    assert evaluation.outcome == "unavailable"
     assert "check_text_exists_via_control" in evaluation.message
 
 

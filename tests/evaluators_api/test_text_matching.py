@@ -1,6 +1,7 @@
 """One definition of the same text, held against what a person would say."""
 
 import time
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from taskloom.evaluators_api.text_matching import (
     same_name,
     shown_in,
 )
-from taskloom.taskgraph.text_folding import fold_label, fold_text
+from taskloom.taskgraph.text_folding import exact_text, fold_label, fold_text, written_out
 
 SAME = [
     ("File", "&File"),
@@ -234,3 +235,26 @@ def test_sameness_needs_the_same_letters_and_digits(first: str, second: str) -> 
 def test_two_words_are_the_same_only_when_equal(first: str, second: str) -> None:
     assert same_name(first, second) == (first == second)
     assert has_phrase(first, f"before {second} after") == (first in ("before", "after", second))
+
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+
+
+@given(TEXTS, st.sampled_from(["\n", "\r\n", "\r"]), TEXTS)
+def test_exact_texts_do_not_depend_on_line_ends_or_normal_form(first: str, end: str, second: str) -> None:
+    text = f"{first}{end}{second}"
+    assert exact_text(text) == exact_text(f"{first} \t\n{second}") == exact_text(text + "\n")
+    assert exact_text(normalize("NFD", text)) == exact_text(normalize("NFC", text))
+
+
+@given(TEXTS, st.sampled_from("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), TEXTS)
+def test_nothing_but_a_line_end_ends_a_line(first: str, mark: str, second: str) -> None:
+    assert exact_text(f"{first}x{mark}x{second}") != exact_text(f"{first}x\nx{second}")
+    assert exact_text(f"{first}x{mark}") != exact_text(f"{first}x")
+
+
+@given(TEXTS)
+def test_a_leading_line_counts_and_comparing_twice_changes_nothing(text: str) -> None:
+    assert exact_text(f"\n{text}x") != exact_text(f"{text}x")
+    assert exact_text(exact_text(text)) == exact_text(text)
+    assert written_out(written_out(text)) == written_out(text)

@@ -136,7 +136,7 @@ class SimulatedEnvironment:
         """Everything the checks may read, as of the last look."""
         if self._seen is None or self._files is None:
             raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
-        files, directories = self._files.take()
+        home = self._files.take()
         return Evidence(
             step=self._log.step,
             inputs=self._log.events,
@@ -144,8 +144,9 @@ class SimulatedEnvironment:
             controls=self._seen.controls,
             text_under_cursor=under_pointer(self._seen.controls, self._pointer),
             clipboard=ClipboardState(text="".join(self._clipboard) or None),
-            files=files,
-            directories=directories,
+            files=home.files,
+            directories=home.directories,
+            unseen=home.unseen,
             active_application=self._front,
             window_title=self._titles[self._front],
             noise=self._noise,

@@ -166,7 +166,7 @@ class WebEnvironment:
             view, tabs, files, own = self._view, self._tabs, self._files, self._own
             if view is None or tabs is None or files is None or own is None:
                 raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
-            snapshot, clipboard, title, documents = await asyncio.gather(
+            home, clipboard, title, documents = await asyncio.gather(
                 asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front), tabs.documents()
             )
             opened = [
@@ -180,8 +180,9 @@ class WebEnvironment:
                 controls=view.controls,
                 text_under_cursor=under_pointer(view.controls, self._pointer),
                 clipboard=clipboard,
-                files=tuple(sorted((*snapshot[0], *opened), key=lambda state: state.path)),
-                directories=snapshot[1],
+                files=tuple(sorted((*home.files, *opened), key=lambda state: state.path)),
+                directories=home.directories,
+                unseen=home.unseen,
                 active_application=tabs.front.application,
                 window_title=own.window.title if own.window is not None else title,
                 url=self._address(tabs),

@@ -75,11 +75,11 @@ async def test_it_is_opened_where_it_runs_put_back_at_every_reset_and_left_runni
         assert log.read_text() == "reset reset "
         snapshots = FileSnapshots(sandbox.home)
         snapshots.elsewhere = dict(host.data_folders)
-        files, directories = snapshots.take()
-        assert [(item.path, item.text) for item in files] == [
+        found = snapshots.take()
+        assert [(item.path, item.text) for item in found.files] == [
             (".applications/tracker/records.json", '{"place": "~/.applications/tracker/a"}')
         ]
-        assert directories.count(".applications/tracker") == 1
+        assert found.directories.count(".applications/tracker") == 1
         await host.restart([running(port)])
         assert host.data_folders == {}
     finally:
