@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_read_is_unseen(home: Path, monkeypatch: pytest.Mo
 
 
 @given(
-    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0\ufeff"), max_size=60),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), max_size=60),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]),
     st.sampled_from(["NFC", "NFD"]),
 )
