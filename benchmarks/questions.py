@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerTurn
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.spoken import Exchange
 
 SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 
@@ -31,6 +34,8 @@ class Question:
     reply_type: type[Verdict] = Verdict
     stable: int = 0
     computer: tuple[ComputerTurn, ...] | None = None
+    past: tuple[Exchange, ...] = ()
+    functions: tuple[dict[str, JsonValue], ...] = ()
 
     def rendered(self) -> Question:
         """Itself."""

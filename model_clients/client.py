@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from taskloom.model_clients.errors import ModelClientError
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.taskgraph.records.computer_use import ComputerTurn
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.spoken import Exchange
 
 Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
 
@@ -63,6 +64,16 @@ class Question(Protocol[Reply_co]):
     def computer(self) -> tuple[ComputerTurn, ...] | None:
         """What the model did so far with its provider's computer tool; None for a question that needs no
         tool."""
+        ...
+
+    @property
+    def past(self) -> tuple[Exchange, ...]:
+        """Earlier turns of the conversation, between the unchanging part and what is asked now."""
+        ...
+
+    @property
+    def functions(self) -> tuple[dict[str, JsonValue], ...]:
+        """Functions that a spoken reply may call: name, description, parameters."""
         ...
 
     def rendered(self) -> Prompt:

@@ -22,6 +22,7 @@ from taskloom.model_clients.messages import (
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.reply_schemas import wordless_schema
 from taskloom.taskgraph.records.model_calls import CallPurpose
+from taskloom.taskgraph.records.spoken import SpokenReply
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -38,9 +39,15 @@ def first_request(
     """The request that asks `question`: the unchanging part first, so that providers can cache it, then what
     only grows, then what differs, the pictures last."""
     prompt, computer = question.rendered(), question.computer
+    free = computer is not None or question.reply_type is SpokenReply
     messages: list[Message] = []
     if prompt.system:
         messages.append(Message(role="system", content=(TextContent(text=prompt.system, cacheable=True),)))
+    for turn in question.past:
+        shown = [*([TextContent(text=turn.told)] if turn.told else [])]
+        pictures = (ImageContent(image=image) for image in turn.pictures)
+        messages.append(Message(role="user", content=(*shown, *pictures)))
+        messages.append(Message(role="assistant", content=(TextContent(text=turn.said),)))
     user: list[Content] = []
     if prompt.stable:
         user.append(TextContent(text=prompt.user[: prompt.stable], cacheable=True))
@@ -50,9 +57,10 @@ def first_request(
     return ModelRequest(
         role=question.role,
         messages=tuple(messages),
-        reply_schema_name="" if computer is not None else question.reply_type.__name__,
-        reply_schema=None if computer is not None else _schema(question.reply_type),
+        reply_schema_name="" if free else question.reply_type.__name__,
+        reply_schema=None if free else _schema(question.reply_type),
         computer=computer,
+        functions=question.functions,
         attempt=attempt,
         template_hash=prompt.template_hash,
         stage=stage,
@@ -107,6 +115,8 @@ def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
         ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the
             model to read.
     """
+    if reply_type is SpokenReply:
+        return reply_type.model_validate({"text": text})
     try:
         return reply_type.model_validate_json(text)
     except ValidationError as error:

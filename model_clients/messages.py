@@ -60,6 +60,8 @@ class ModelRequest(Record):
     computer: tuple[ComputerTurn, ...] | None = None
     """Asks the model to operate a computer through its provider's tool: what it did so far, after the
     messages. None: an ordinary question."""
+    functions: tuple[dict[str, JsonValue], ...] = ()
+    """Functions that the model may call in a reply in its own words: name, description, parameters."""
     attempt: int = 0
     """Which of several equal requests this is; a new attempt may be answered differently."""
     template_hash: str = ""
@@ -81,3 +83,13 @@ class ModelReply(CallFigures):
     """Whether it was read from the ledger instead of paid for again."""
     rate_report: RateReport | None = Field(default=None, exclude=True, repr=False)
     """What the response's headers said about limits; not kept."""
+
+
+def sent_size(request: ModelRequest) -> tuple[int, int]:
+    """Width and height of the first picture in a request, read from its PNG header; zero without one."""
+    for message in request.messages:
+        for content in message.content:
+            if isinstance(content, ImageContent) and content.image.png:
+                head = content.image.png[16:24]
+                return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
+    return 0, 0

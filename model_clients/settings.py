@@ -61,6 +61,9 @@ class ModelSettings(Record):
     compatible servers."""
     structured_output: Literal["schema", "tool", "json"] = "schema"
     """How to request a typed reply: by JSON schema, as a tool call, or in plain words."""
+    computer_tool: str = ""
+    """Version of the provider's computer tool; the newest if empty. Older ones: `computer_use_preview` of
+    OpenAI, `computer_20251124` and `computer_20250124` of Anthropic."""
     image_detail: Literal["auto", "low", "high"] = "auto"
     """How closely OpenAI looks at pictures."""
     parameters: ModelParameters = ModelParameters()

@@ -3,7 +3,8 @@
 OmniEvalError
 ├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation
 is named
-└── EvaluationEndedError     an action was reported to an evaluator whose task has ended
+├── EvaluationEndedError     an action was reported to an evaluator whose task has ended
+└── CallUnusableError        what a model said means no action
 """
 
 from __future__ import annotations
@@ -21,3 +22,7 @@ class SequenceImpossibleError(OmniEvalError):
 
 class EvaluationEndedError(OmniEvalError):
     """The task's evaluation is over."""
+
+
+class CallUnusableError(OmniEvalError):
+    """What a model said means no action; the message is for the model to read."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from taskloom.prompts.rendering import RenderedPrompt, render
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerTurn
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.spoken import Exchange
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -41,6 +42,16 @@ class PromptInput(Record, Generic[Reply]):
         """What the model did so far with its provider's computer tool; None for a question that needs no
         tool."""
         return None
+
+    @property
+    def past(self) -> tuple[Exchange, ...]:
+        """Earlier turns of the conversation."""
+        return ()
+
+    @property
+    def functions(self) -> tuple[dict[str, JsonValue], ...]:
+        """Functions that a spoken reply may call."""
+        return ()
 
     def rendered(self) -> RenderedPrompt:
         """The prompt for these values.

@@ -44,6 +44,8 @@ def stored_form(request: ModelRequest) -> StoredForm:
         "schema_name": request.reply_schema_name,
         "schema": _text(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
     }
+    if request.functions:
+        body["functions"] = _text(canonical_json(list(request.functions)), contents)
     if request.computer is not None:
         body["computer"] = plain_turns(request.computer)
         for screenshot in (result.screenshot for turn in request.computer for result in turn.results):

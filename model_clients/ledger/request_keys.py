@@ -41,6 +41,10 @@ def request_key(settings: ModelSettings, request: ModelRequest) -> str:
     }
     if request.computer is not None:
         identity["computer"] = plain_turns(request.computer)
+        if settings.computer_tool:
+            identity["computer_tool"] = settings.computer_tool
+    if request.functions:
+        identity["functions"] = list(request.functions)
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 

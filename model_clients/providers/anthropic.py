@@ -13,7 +13,7 @@ from taskloom.model_clients.client import BatchAnswer, BatchState
 from taskloom.model_clients.errors import FormatUnsupportedError, ModelClientError, RequestFilteredError
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.anthropic_computer import computer_body, computer_reply
+from taskloom.model_clients.wire.anthropic_computer import computer_body, computer_headers, computer_reply
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
 from taskloom.model_clients.wire.json_paths import text_at, value_at
 from taskloom.model_clients.wire.provider_errors import FailedResponse
@@ -78,6 +78,7 @@ class AnthropicClient:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The reply to one request, sent once; see `ModelClient`."""
+        headers = computer_headers(self._settings) if request.computer is not None else {}
         while True:
             mode = self._mode.current
             body: dict[str, object] = {**self._body(request, mode)}
@@ -85,7 +86,11 @@ class AnthropicClient:
             try:
                 with self._mapped():
                     raw = await self._sdk.messages.with_raw_response.create(
-                        model=self.model, messages=[], max_tokens=1, extra_body=body
+                        model=self.model,
+                        messages=[],
+                        max_tokens=1,
+                        extra_body=body,
+                        extra_headers=headers,
                     )
             except RequestFilteredError as error:
                 return filtered_reply(self._settings, error)

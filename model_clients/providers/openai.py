@@ -31,6 +31,7 @@ from taskloom.model_clients.wire.openai_json import (
     either_reply,
     responses_body,
     responses_reply,
+    spoken_reply,
 )
 from taskloom.model_clients.wire.provider_errors import FailedResponse
 from taskloom.model_clients.wire.provider_keys import read_key, without_key
@@ -116,6 +117,8 @@ class OpenAIClient:
                 read = chat_reply if chat else responses_reply
                 if request.computer is not None:
                     read = computer_reply
+                elif request.reply_schema is None:
+                    read = spoken_reply
                 reply = read(self._settings, answer)
                 return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
 

@@ -1,5 +1,8 @@
-"""Anthropic's `computer_toolset_20260801` in the Messages protocol: every action is a `tool_use` block of its
-own."""
+"""Anthropic's computer tools in the Messages protocol: every action is a `tool_use` block of its own.
+
+`computer_toolset_20260801` names the action as the block's name; the older tools are called `computer` and
+name it in their input, need the size of the pictures, and are a beta.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.errors import RequestRejectedError
+from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
 from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
@@ -24,7 +28,12 @@ from taskloom.taskgraph.records.gestures import Button, Point
 
 TOOLSET = "computer"
 """Name of the family, which results repeat."""
-_NOT_OFFERED = ("cursor_position", "left_mouse_down", "left_mouse_up", "zoom")
+_NEWEST = "computer_toolset_20260801"
+_BETAS = {
+    "computer_20251124": "computer-use-2025-11-24",
+    "computer_20250124": "computer-use-2025-01-24",
+}
+_NOT_OFFERED = ("cursor_position",)
 _CLICKS: dict[str, tuple[Button, int]] = {
     "left_click": ("left", 1),
     "right_click": ("right", 1),
@@ -41,16 +50,30 @@ def computer_body(
 ) -> dict[str, JsonValue]:
     """The body that asks for the next actions, with everything that was done before; cached up to the last
     result."""
+    name = settings.computer_tool or _NEWEST
+    newest = name == _NEWEST
     body = messages_body(settings, request, "json")
     messages = list_at(body, "messages")
     for turn in turns:
         messages.append({"role": "assistant", "content": json.loads(turn.reply.said)})
-        results: list[JsonValue] = [_result(result) for result in turn.results]
+        results: list[JsonValue] = [_result(result, newest) for result in turn.results]
         messages.append({"role": "user", "content": results})
     _mark_last(messages)
-    configs: JsonValue = {name: {"enabled": False} for name in _NOT_OFFERED}
-    tool: JsonValue = {"type": "computer_toolset_20260801", "configs": configs}
-    return body | {"messages": messages, "tools": [tool]}
+    return body | {"messages": messages, "tools": [_tool(name, request)]}
+
+
+def computer_headers(settings: ModelSettings) -> dict[str, str]:
+    """Headers that the older tools need; none for the newest.
+
+    Raises:
+        RequestRejectedError: the settings name no tool that is known here.
+    """
+    name = settings.computer_tool or _NEWEST
+    if name != _NEWEST and name not in _BETAS:
+        raise RequestRejectedError(
+            f"computer_tool is {name!r}; known for Anthropic: {', '.join((_NEWEST, *_BETAS))}."
+        )
+    return {"anthropic-beta": _BETAS[name]} if name in _BETAS else {}
 
 
 def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
@@ -69,7 +92,20 @@ def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     return reply.model_copy(update={"text": said.model_dump_json()})
 
 
-def _result(result: ComputerResult) -> JsonValue:
+def _tool(name: str, request: ModelRequest) -> JsonValue:
+    if name == _NEWEST:
+        return {"type": name, "configs": {member: {"enabled": False} for member in _NOT_OFFERED}}
+    width, height = sent_size(request)
+    tool: dict[str, JsonValue] = {
+        "type": name,
+        "name": TOOLSET,
+        "display_width_px": width,
+        "display_height_px": height,
+    }
+    return tool | ({"enable_zoom": True} if name == "computer_20251124" else {})
+
+
+def _result(result: ComputerResult, newest: bool) -> JsonValue:
     picture: JsonValue = {
         "type": "image",
         "source": {
@@ -81,13 +117,13 @@ def _result(result: ComputerResult) -> JsonValue:
     content: list[JsonValue] = [picture]
     if result.problem:
         content = [{"type": "text", "text": result.problem}]
-    return {
+    told: dict[str, JsonValue] = {
         "type": "tool_result",
         "tool_use_id": result.call_id,
-        "toolset_name": TOOLSET,
         "content": content,
         "is_error": bool(result.problem),
     }
+    return told | ({"toolset_name": TOOLSET} if newest else {})
 
 
 def _mark_last(messages: Sequence[JsonValue]) -> None:
@@ -98,7 +134,9 @@ def _mark_last(messages: Sequence[JsonValue]) -> None:
 
 
 def _call(block: JsonValue) -> ComputerCall:
-    action = _action(text_at(block, "name"), value_at(block, "input"))
+    given = value_at(block, "input")
+    older = text_at(block, "name") == TOOLSET and not text_at(block, "toolset_name")
+    action = _action(text_at(given, "action") if older else text_at(block, "name"), given)
     return ComputerCall(call_id=text_at(block, "id"), actions=(action,))
 
 
@@ -127,8 +165,16 @@ def _action(name: str, given: JsonValue) -> ComputerAction:
             return ComputerAction(kind="hold", keys=_chord(given), seconds=_number(given, "duration", 1))
         case "wait":
             return ComputerAction(kind="wait", seconds=_number(given, "duration", 1))
+        case "left_mouse_down":
+            return ComputerAction(kind="button_down", path=here)
+        case "left_mouse_up":
+            return ComputerAction(kind="button_up", path=here)
         case "screenshot":
             return ComputerAction(kind="screenshot")
+        case "zoom":
+            numbers = [int(item) for item in list_at(given, "region") if isinstance(item, int | float)]
+            corners = ((numbers[0], numbers[1]), (numbers[2], numbers[3])) if len(numbers) == 4 else ()
+            return ComputerAction(kind="zoom", path=corners)
         case other:
             return ComputerAction(kind="unknown", text=other)
 

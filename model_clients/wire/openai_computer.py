@@ -1,4 +1,5 @@
-"""OpenAI's `computer` tool in the Responses protocol: calls and their outputs as items of the input."""
+"""OpenAI's `computer` tool in the Responses protocol, and `computer_use_preview` before it: calls and their
+outputs as items of the input."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.errors import RequestRejectedError
+from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from taskloom.model_clients.wire.openai_json import data_address, responses_body, responses_reply
@@ -20,6 +22,7 @@ from taskloom.taskgraph.records.computer_use import (
 )
 from taskloom.taskgraph.records.gestures import Button, Point
 
+_PREVIEW = "computer_use_preview"
 _NOTCH = 120
 _BUTTONS: dict[str, Button] = {"left": "left", "right": "right", "wheel": "middle"}
 
@@ -30,11 +33,15 @@ def computer_body(
     """The body that asks for the next calls, with everything that was done before."""
     body = responses_body(settings, request, "json")
     items = [item for turn in turns for item in _items(turn)]
-    return body | {
-        "input": [*list_at(body, "input"), *items],
-        "tools": [{"type": "computer"}],
-        "include": ["reasoning.encrypted_content"],
-    }
+    return (
+        body
+        | {
+            "input": [*list_at(body, "input"), *items],
+            "tools": [_tool(settings, request)],
+            "include": ["reasoning.encrypted_content"],
+        }
+        | ({"truncation": "auto"} if settings.computer_tool == _PREVIEW else {})
+    )
 
 
 def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
@@ -50,6 +57,17 @@ def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     calls = tuple(_call(item) for item in items if text_at(item, "type") == "computer_call")
     said = ComputerReply(said=json.dumps(items), text=reply.text, calls=calls)
     return reply.model_copy(update={"text": said.model_dump_json()})
+
+
+def _tool(settings: ModelSettings, request: ModelRequest) -> JsonValue:
+    if settings.computer_tool in ("", "computer"):
+        return {"type": "computer"}
+    if settings.computer_tool != _PREVIEW:
+        raise RequestRejectedError(
+            f"computer_tool is {settings.computer_tool!r}; known for OpenAI: computer, {_PREVIEW}."
+        )
+    width, height = sent_size(request)
+    return {"type": _PREVIEW, "display_width": width, "display_height": height, "environment": "browser"}
 
 
 def _items(turn: ComputerTurn) -> Iterator[JsonValue]:

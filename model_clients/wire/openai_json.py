@@ -47,6 +47,8 @@ def responses_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -
     elif request.reply_schema is not None and mode == "tool":
         body["tools"] = [{"type": "function", **_named_schema(request, "parameters")}]
         body["tool_choice"] = {"type": "function", "name": request.reply_schema_name}
+    if request.functions:
+        body["tools"] = [{"type": "function", **function} for function in request.functions]
     if parameters.max_output_tokens is not None:
         body["max_output_tokens"] = parameters.max_output_tokens
     if parameters.reasoning_effort:
@@ -68,6 +70,8 @@ def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dic
     elif request.reply_schema is not None and mode == "tool":
         body["tools"] = [{"type": "function", "function": _named_schema(request, "parameters")}]
         body["tool_choice"] = {"type": "function", "function": {"name": request.reply_schema_name}}
+    if request.functions:
+        body["tools"] = [{"type": "function", "function": function} for function in request.functions]
     if parameters.max_output_tokens is not None:
         # Compatible servers often know the older name only.
         body["max_tokens" if settings.base_url else "max_completion_tokens"] = parameters.max_output_tokens
@@ -143,6 +147,43 @@ def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
         answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
+
+
+def spoken_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
+    """The reply in a body of either protocol with all that was said: reasoning, words, and every call of a
+    function as `<tool_call>{"name": …, "arguments": …}</tool_call>`, as models write calls that no server
+    reads.
+
+    Raises:
+        ModelClientError: the body is no reply.
+    """
+    reply = either_reply(settings, body if isinstance(body, dict) else {})
+    if reply.finish_reason in ("refusal", "content_filter"):
+        return reply
+    message = value_at(body, "choices", 0, "message")
+    calls = [value_at(call, "function") for call in list_at(message, "tool_calls")]
+    calls += [item for item in list_at(body, "output") if text_at(item, "type") == "function_call"]
+    if message is None:
+        parts = [part for item in list_at(body, "output") for part in list_at(item, "content")]
+        words = "".join(text_at(part, "text") for part in parts if text_at(part, "type") == "output_text")
+    else:
+        words = text_at(message, "content")
+    thought = text_at(message, "reasoning_content") or text_at(message, "reasoning")
+    written = [f"<think>{thought}</think>"] if thought else []
+    written += [words] if words else []
+    for call in calls:
+        named = {"name": text_at(call, "name"), "arguments": _arguments(call)}
+        written.append(f"<tool_call>{json.dumps(named, ensure_ascii=False)}</tool_call>")
+    return reply.model_copy(update={"text": "\n".join(written)})
+
+
+def _arguments(call: JsonValue) -> JsonValue:
+    """Arguments as a mapping; as they stand where they are none."""
+    given = value_at(call, "arguments")
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        return given
 
 
 def either_reply(settings: ModelSettings, body: dict[str, JsonValue]) -> ModelReply:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.annotated import annotate
+from taskloom.environments.computer_use.conversation import SafetyPolicy
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import run_episode
 from taskloom.environments.errors import AgentError, EnvironmentFailureError
@@ -25,7 +26,7 @@ from taskloom.synthesis.exploration.controls_in_view import controls_in_view
 from taskloom.synthesis.ports import Environments, Models
 from taskloom.synthesis.trajectories.actor_actions import action_of_reply
 from taskloom.synthesis.trajectories.briefing import Briefing
-from taskloom.synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
+from taskloom.synthesis.trajectories.computer_agent import ComputerAgent
 from taskloom.synthesis.trajectories.settled_ends import EndCheck
 from taskloom.synthesis.trajectories.setup_trajectories import (
     PreparedEnvironment,

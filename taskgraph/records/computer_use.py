@@ -24,17 +24,34 @@ class SafetyCheck(Record):
 class ComputerAction(Record):
     """One action in pixels of the screenshot that was sent."""
 
-    kind: Literal["click", "move", "drag", "scroll", "type", "press", "hold", "wait", "screenshot", "unknown"]
+    kind: Literal[
+        "click",
+        "move",
+        "drag",
+        "scroll",
+        "type",
+        "press",
+        "hold",
+        "wait",
+        "button_down",
+        "button_up",
+        "key_down",
+        "key_up",
+        "screenshot",
+        "zoom",
+        "unknown",
+    ]
     """What to do."""
     path: tuple[Point, ...] = ()
-    """Where: one point, for `drag` two or more; empty for the place of the pointer."""
+    """Where: one point, for `drag` two or more, for `zoom` the two corners; empty for the place of the
+    pointer."""
     button: Button = "left"
     """`click`: mouse button."""
     times: int = 1
     """`click`: how many clicks; `press`: how often."""
     keys: tuple[str, ...] = ()
-    """`press` and `hold`: the keys of one chord, as the provider names them; otherwise keys held
-    meanwhile."""
+    """`press`, `hold`, `key_down` and `key_up`: the keys of one chord, as the provider names them; otherwise
+    keys held meanwhile."""
     text: str = ""
     """`type`: the text; `unknown`: what the provider calls the action."""
     wheel: tuple[int, int] = (0, 0)

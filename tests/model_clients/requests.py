@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
@@ -12,6 +14,7 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerTurn
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.spoken import Exchange
 from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"
@@ -37,6 +40,8 @@ class PlainQuestion:
     reply_type: type[Verdict] = Verdict
     stable: int = 0
     computer: tuple[ComputerTurn, ...] | None = None
+    past: tuple[Exchange, ...] = ()
+    functions: tuple[dict[str, JsonValue], ...] = ()
 
     def rendered(self) -> PlainQuestion:
         return self

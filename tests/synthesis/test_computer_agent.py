@@ -10,21 +10,19 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
+from taskloom.environments.computer_use.conversation import SafetyPolicy
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import run_episode
-from taskloom.environments.errors import ActionInvalidError
 from taskloom.environments.lookup import platform
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.model_clients.wire.json_paths import list_at, value_at
 from taskloom.synthesis.trajectories.briefing import Briefing
-from taskloom.synthesis.trajectories.computer_actions import chord, gesture_of, picture_and_scale
-from taskloom.synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
+from taskloom.synthesis.trajectories.computer_agent import ComputerAgent
 from taskloom.taskgraph.records.assignment import Assignment
-from taskloom.taskgraph.records.computer_use import ComputerAction
-from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput, WheelMouseInput
-from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput
+from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.model_clients.requests import KEY
 from tests.servers.models.behaviour import WireCall
@@ -72,14 +70,18 @@ def place_of(observation: Observation, text: str) -> tuple[int, int]:
 
 @asynccontextmanager
 async def asking(
-    provider: tuple[str, str], folder: Path, *replies: str
+    provider: tuple[str, str], folder: Path, *replies: str, tool: str = ""
 ) -> AsyncIterator[tuple[RoleModels, LocalModelServer]]:
     """Models whose one provider gives `replies` one after the other."""
     waiting = list(replies)
     async with LocalModelServer(answerer=lambda call: waiting.pop(0), key=KEY) as server:
         url = server.url if provider == OPENAI else server.url.removesuffix("/v1")
         model = ModelSettings(
-            provider=provider[0], model=provider[1], base_url=url, api_key_variable="TEST_KEY"
+            provider=provider[0],
+            model=provider[1],
+            base_url=url,
+            api_key_variable="TEST_KEY",
+            computer_tool=tool,
         )
         with Ledger(folder / "ledger.sqlite") as ledger:
             async with RoleModels(CallSettings(default=model), ledger) as models:
@@ -193,7 +195,7 @@ async def test_anthropic_is_asked_to_cache_up_to_the_last_result(
     for call in server.calls:
         last = list_at(call.body, "messages", -1, "content")[-1]
         assert value_at(last, "cache_control") == {"type": "ephemeral"}
-        assert value_at(call.body, "tools", 0, "configs", "zoom") == {"enabled": False}
+        assert value_at(call.body, "tools", 0, "configs", "cursor_position") == {"enabled": False}
         assert value_at(call.body, "tools", 0, "name") is None
 
 
@@ -219,46 +221,43 @@ async def test_chat_completions_has_no_such_tool_and_says_so(
     assert found.termination == "model_error" and "trajectories.actor=reply" in found.message
 
 
-@pytest.mark.parametrize(
-    ("keys", "written"),
-    [
-        (("CTRL", "a"), "^a"),
-        (("ctrl", "SHIFT", "ArrowUp"), "^+{UP}"),
-        (("Return",), "{ENTER}"),
-        (("Page_Down",), "{PGDN}"),
-        (("cmd", "C"), "^c"),
-        (("F5",), "{F5}"),
-        (("%",), "{%}"),
-    ],
-)
-def test_keys_are_understood_as_either_provider_names_them(keys: tuple[str, ...], written: str) -> None:
-    assert chord(keys) == written
+@pytest.mark.parametrize("tool", ["computer_20251124", "computer_20250124", "computer_use_preview"])
+async def test_older_tools_are_told_the_size_of_the_picture(
+    tool: str, environment: Environment, tmp_path: Path
+) -> None:
+    provider = OPENAI if tool == "computer_use_preview" else ANTHROPIC
+    seen = await environment.reset([NOTES])
+    field = next(item for item in seen.controls if item.control_type == "Edit")
+    replies = (calls(click(provider, field.point), typing(provider, "older")), calls(say="DONE"))
+    async with asking(provider, tmp_path, *replies, tool=tool) as (models, server):
+        found = await performed(models, environment)
+    assert found.termination == "finished", found.message
+    assert any(item.value == "older" for item in found.final_evidence.controls)
+    offered = value_at(server.calls[0].body, "tools", 0)
+    assert isinstance(offered, dict) and offered["type"] == tool
+    assert {value for key, value in offered.items() if key.startswith("display_")} == {*seen.screen_size}
 
 
-@pytest.mark.parametrize("keys", [("Hyper", "x"), ("ThumbUp",), ()])
-def test_an_unknown_key_is_refused_by_its_name(keys: tuple[str, ...]) -> None:
-    with pytest.raises(ActionInvalidError, match=keys[0] if keys else "no key"):
-        chord(keys)
+async def test_an_unknown_version_of_the_tool_is_refused_before_anything_is_sent(
+    environment: Environment, tmp_path: Path
+) -> None:
+    async with asking(ANTHROPIC, tmp_path, tool="computer_19990101") as (models, server):
+        found = await performed(models, environment)
+    assert found.termination == "model_error" and "computer_20251124" in found.message
+    assert not server.calls
 
 
-def test_a_large_screen_is_sent_smaller_and_points_are_scaled_back() -> None:
-    import io
-
-    from PIL import Image
-
-    content = io.BytesIO()
-    Image.new("RGB", (2560, 1600)).save(content, "PNG")
-    picture, scale = picture_and_scale(Screenshot.of(content.getvalue()), (2560, 1600))
-    sent = Image.open(io.BytesIO(picture.png)).size
-    assert sent[0] * sent[1] <= 1_150_000 and max(sent) <= 1568
-    corner = gesture_of(ComputerAction(kind="click", path=((sent[0] - 1, sent[1] - 1),)), scale, None)
-    assert isinstance(corner, ClickInput) and corner.point is not None
-    assert abs(corner.point[0] - 2559) < 4 and abs(corner.point[1] - 1599) < 4
-
-
-def test_an_action_without_a_place_is_done_where_the_pointer_is() -> None:
-    assert gesture_of(ComputerAction(kind="click"), 1, (7, 8)) == ClickInput(point=(7, 8))
-    scrolled = gesture_of(ComputerAction(kind="scroll", wheel=(0, -3)), 1, None)
-    assert scrolled == WheelMouseInput(wheel_distance=-3)
-    with pytest.raises(ActionInvalidError, match="pointer is nowhere"):
-        gesture_of(ComputerAction(kind="click"), 1, None)
+async def test_a_zoom_is_answered_with_that_part_of_the_screen(
+    environment: Environment, tmp_path: Path
+) -> None:
+    zoom: Native = {"name": "zoom", "input": {"region": [0, 0, 200, 100]}}
+    async with asking(ANTHROPIC, tmp_path, calls(look(ANTHROPIC), zoom), calls(say="DONE")) as (
+        models,
+        server,
+    ):
+        await performed(models, environment)
+    pictures = [
+        value_at(block, "content", 0, "source", "data")
+        for block in list_at(server.calls[1].body, "messages", -1, "content")
+    ]
+    assert len(set(pictures)) == 2

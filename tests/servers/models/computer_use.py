@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
 from tests.servers.models.behaviour import WireCall
 
-TOOLS = ("computer", "computer_toolset_20260801")
+NEWEST = "computer_toolset_20260801"
+TOOLS = ("computer", "computer_use_preview", NEWEST, "computer_20251124", "computer_20250124")
 
 
 def asks_for_computer(call: WireCall) -> bool:
@@ -63,7 +64,12 @@ def computer_items(call: WireCall, text: str) -> list[JsonValue]:
     blocks: list[JsonValue] = [{"type": "text", "text": said["say"]}] if said.get("say") else []
     actions = [action for one in said.get("calls", ()) for action in one["actions"]]
     for number, action in enumerate(actions, first):
-        blocks.append({"type": "tool_use", "id": f"toolu_{number}", "toolset_name": "computer", **action})
+        block: dict[str, JsonValue] = {"type": "tool_use", "id": f"toolu_{number}"}
+        if text_at(call.body, "tools", 0, "type") == NEWEST:
+            block |= {"toolset_name": "computer", **action}
+        else:
+            block |= {"name": "computer", "input": {"action": action["name"], **action["input"]}}
+        blocks.append(block)
     return blocks
 
 
@@ -94,7 +100,10 @@ def _refusal_of_items(call: WireCall) -> str:
 
 
 def _refusal_of_messages(call: WireCall) -> str:
-    messages = list_at(call.body, "messages")
+    tool, messages = value_at(call.body, "tools", 0), list_at(call.body, "messages")
+    named = "computer" if text_at(tool, "type") == NEWEST else ""
+    if not named and not (value_at(tool, "display_width_px") and value_at(tool, "display_height_px")):
+        return "tools.0: display_width_px and display_height_px are required"
     for message, following in zip(messages, [*messages[1:], None], strict=True):
         used = [
             text_at(block, "id")
@@ -106,6 +115,6 @@ def _refusal_of_messages(call: WireCall) -> str:
         ]
         if used != [text_at(block, "tool_use_id") for block in results]:
             return "messages: `tool_use` ids were found without `tool_result` blocks immediately after"
-        if any(text_at(block, "toolset_name") != "computer" for block in results):
+        if any(text_at(block, "toolset_name") != named for block in results):
             return "tool_result: toolset_name must be that of the tool_use"
     return ""

@@ -1,9 +1,10 @@
-"""Actions of a provider's computer tool as gestures, and screenshots at a size that providers do not shrink
+"""Actions on a picture of the screen as gestures, and pictures at a size that providers do not shrink
 again."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from functools import lru_cache
 
 from PIL import Image
@@ -24,13 +25,17 @@ _LONGEST_SECONDS = 5.0
 _MODIFIERS: dict[str, Modifier] = {
     "ctrl": "ctrl",
     "control": "ctrl",
+    "ctrlleft": "ctrl",
+    "ctrlright": "ctrl",
     "cmd": "ctrl",
     "command": "ctrl",
     "meta": "ctrl",
     "super": "ctrl",
     "alt": "alt",
+    "altleft": "alt",
     "option": "alt",
     "shift": "shift",
+    "shiftleft": "shift",
 }
 _SIGNS: dict[Modifier, str] = {"ctrl": "^", "alt": "%", "shift": "+"}
 _KEYS = {
@@ -45,6 +50,7 @@ _KEYS = {
     "page_down": "pagedown",
     "pgdn": "pagedown",
     "next": "pagedown",
+    "spacebar": "space",
     "menu": "contextmenu",
     "apps": "contextmenu",
 }
@@ -66,7 +72,7 @@ def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> A
     point = points[0] if points else pointer
     values: dict[str, object]
     match action.kind:
-        case "screenshot":
+        case "screenshot" | "zoom":
             return None
         case "click":
             values = {
@@ -139,13 +145,36 @@ def picture_and_scale(screenshot: Screenshot, size: tuple[int, int]) -> tuple[Sc
     scale = max(1.0, max(size) / _LONGEST_EDGE, (size[0] * size[1] / _MOST_PIXELS) ** 0.5)
     if scale == 1.0:
         return screenshot, 1.0
-    return _shrunk(screenshot, (round(size[0] / scale), round(size[1] / scale))), scale
+    return resized(screenshot, (round(size[0] / scale), round(size[1] / scale))), scale
+
+
+def shown_part(screenshot: Screenshot, corners: Sequence[Point]) -> Screenshot:
+    """The part of a picture between two corners, enlarged to its width; all of it where that is no
+    rectangle."""
+    xs, ys = sorted(x for x, _ in corners), sorted(y for _, y in corners)
+    picture = Image.open(io.BytesIO(screenshot.png))
+    box = (
+        (max(0, xs[0]), max(0, ys[0]), min(picture.width, xs[-1]), min(picture.height, ys[-1])) if xs else ()
+    )
+    if not box or box[2] - box[0] < 2 or box[3] - box[1] < 2:
+        return screenshot
+    times = min(picture.width / (box[2] - box[0]), picture.height / (box[3] - box[1]))
+    size = (round((box[2] - box[0]) * times), round((box[3] - box[1]) * times))
+    return _as_screenshot(picture.crop(box).resize(size, Image.Resampling.LANCZOS))
 
 
 @lru_cache(maxsize=4)
-def _shrunk(screenshot: Screenshot, size: tuple[int, int]) -> Screenshot:
+def resized(screenshot: Screenshot, size: tuple[int, int]) -> Screenshot:
+    """The picture at another size."""
+    picture = Image.open(io.BytesIO(screenshot.png))
+    if picture.size == size:
+        return screenshot
+    return _as_screenshot(picture.resize(size, Image.Resampling.LANCZOS))
+
+
+def _as_screenshot(picture: Image.Image) -> Screenshot:
     target = io.BytesIO()
-    Image.open(io.BytesIO(screenshot.png)).resize(size, Image.Resampling.LANCZOS).save(target, "PNG")
+    picture.save(target, "PNG")
     return Screenshot.of(target.getvalue())
 
 
