@@ -12,6 +12,7 @@ annotated     screenshots with numbered boxes
 keys          key presses, with the error that environments raise
 lookup        platforms by name
 worked_example_agent   performs a curated worked example
+computer_use/ agents that say what to do as actions on a picture of the screen
 platforms/    one folder per platform
 machines/     sandboxes: folders, confinement, cleaning up
 installing/   installs applications and the browser

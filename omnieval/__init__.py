@@ -3,6 +3,8 @@
 experiments/       agents × tasks × repeats: their file, their ends
 protocols/         one module per protocol of evaluation
 agents/            one module per agent; each is made from a `brief`
+replies/           what models say, read into actions
+asking/            how agents ask models: typed, in words, through a computer tool
 graph_evaluator    follows an attempt through a graph
 metrics/           one module per metric, found by `lookup`; each is computed from an `attempt`
 coherency          coherency of an agent over many tasks

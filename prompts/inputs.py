@@ -3,7 +3,7 @@ template."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -138,7 +138,11 @@ class ActorInput(PromptInput[ActorReply]):
     screen_size: tuple[int, int] = (1280, 800)
     """Width and height of the screen, in pixels."""
     screenshot: Screenshot
-    """The screen with a numbered box around every control that can be used."""
+    """The screen with a numbered box around every control that can be used, where boxes are shown."""
+    shows: Literal["marks_and_list", "marks", "list", "picture"] = "marks_and_list"
+    """What is shown of the screen: numbered boxes, the list of controls, both, or the picture as it is."""
+    earlier: tuple[Screenshot, ...] = ()
+    """Earlier screens, shown before it."""
 
     @property
     def reply_type(self) -> type[ActorReply]:
@@ -147,8 +151,8 @@ class ActorInput(PromptInput[ActorReply]):
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
-        """The screen."""
-        return (self.screenshot,)
+        """The screen, unless the list of controls is all that is shown."""
+        return () if self.shows == "list" else (*self.earlier, self.screenshot)
 
 
 class ComputerActorInput(PromptInput[ComputerReply]):

@@ -26,17 +26,8 @@ MOST_KEYS = 20
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LARGEST = 1e6
-_PLACES = (
-    "coordinate",
-    "point",
-    "start_box",
-    "start_point",
-    "start_coordinate",
-    "position",
-    "start",
-    "box",
-    "box_2d",
-)
+_STARTS = ("start_box", "start_point", "start_coordinate", "start_coordinates", "start")
+_PLACES = (*_STARTS, "coordinate", "coordinates", "point", "position", "box", "box_2d")
 _ENDS = ("end_box", "end_point", "end_coordinate", "coordinate2", "end", "to", "destination")
 _PAIRS = (("x", "y"), ("x1", "y1"), ("start_x", "start_y"))
 _END_PAIRS = (("destination_x", "destination_y"), ("end_x", "end_y"), ("x2", "y2"))
@@ -93,7 +84,8 @@ class Arguments:
 
     def there(self) -> tuple[Point, ...]:
         """The place where a drag ends."""
-        return self._at(self.any(_ENDS), _END_PAIRS, ())
+        begun = self.any(_STARTS) is not None
+        return self._at(self.any((*_ENDS, *(_PLACES[len(_STARTS) :] if begun else ()))), _END_PAIRS, ())
 
     @property
     def has_place(self) -> bool:

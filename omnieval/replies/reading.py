@@ -25,7 +25,7 @@ _CALLS_BEGIN = (
     "{",
 )
 _LABEL = re.compile(r"^\W*(?:Thought|Reasoning|Step \d+)\W*?:?\s*", re.IGNORECASE)
-_THOUGHT_IN_JSON = re.compile(r'"(?:thought|reasoning|note)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_THOUGHT_IN_JSON = re.compile(r'"(?:thought|reasoning|note)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 _LONGEST_THOUGHT = 4000
 
 

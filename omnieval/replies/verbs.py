@@ -239,7 +239,7 @@ MEANINGS: dict[str, Meaning] = {
     **dict.fromkeys(("goback",), _away("alt", "left")),
     **dict.fromkeys(("goforward",), _away("alt", "right")),
     **dict.fromkeys(
-        ("finished", "finish", "done", "terminate", "answer", "status", "complete"), _end("finish")
+        ("finished", "finish", "done", "stop", "terminate", "answer", "status", "complete"), _end("finish")
     ),
     **dict.fromkeys(("fail", "infeasible", "giveup"), _end("give_up")),
     **dict.fromkeys(("calluser", "askuser"), _end("ask_user")),

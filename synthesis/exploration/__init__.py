@@ -2,7 +2,6 @@
 
 exploration         asks, and keeps what the records allow
 walking             looks beyond the first screen
-controls_in_view    controls as models are shown them
 memory              what earlier explorations saw and proposed
 proposal_checks     whether a proposed subtask is well formed
 order_of_sets       which parameter sets of proposals come first

@@ -11,6 +11,7 @@ from pydantic import Field
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.evaluators_api.reference import checks_overview
 from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.controls_in_view import controls_in_view
 from taskloom.prompts.exploration_views import SubtaskToDeclare
 from taskloom.prompts.inputs import ExplorerInput, ResourceInView
 from taskloom.prompts.replies import NamedValue, ProposedSubtask
@@ -18,7 +19,6 @@ from taskloom.resources.applications import Application, ResourceDeclaration
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record
 from taskloom.synthesis.exploration.category_checks import checked_categories
-from taskloom.synthesis.exploration.controls_in_view import controls_in_view
 from taskloom.synthesis.exploration.found_records import found_records, with_records
 from taskloom.synthesis.exploration.memory import ExplorationMemory, screens_in_view
 from taskloom.synthesis.exploration.order_of_sets import performable_first

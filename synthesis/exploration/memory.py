@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from taskloom.prompts.controls_in_view import controls_in_view
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
-from taskloom.synthesis.exploration.controls_in_view import controls_in_view
 from taskloom.synthesis.exploration.walking import only_new
 from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.grounding import name_query

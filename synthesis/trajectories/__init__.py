@@ -2,9 +2,7 @@
 
 trajectories          a model performs
 briefing              what it is told before
-actor_actions         what its reply means
 computer_agent        a model performs through its provider's computer tool
-computer_actions      what that tool's calls mean
 setup_trajectories    brings an environment to a subtask's start
 task_starts           what must be there before a whole task
 generalisation        recordings of others, with the values of a new instance put in

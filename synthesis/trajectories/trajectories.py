@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,13 +17,13 @@ from taskloom.environments.errors import AgentError, EnvironmentFailureError
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.model_clients.errors import CallFailedError
-from taskloom.prompts.inputs import ActorInput, StepInHistory
+from taskloom.prompts.actor_actions import action_of_reply, in_history
+from taskloom.prompts.controls_in_view import controls_in_view
+from taskloom.prompts.inputs import ActorInput
 from taskloom.prompts.replies import ActorReply
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
-from taskloom.synthesis.exploration.controls_in_view import controls_in_view
 from taskloom.synthesis.ports import Environments, Models
-from taskloom.synthesis.trajectories.actor_actions import action_of_reply
 from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.computer_agent import ComputerAgent
 from taskloom.synthesis.trajectories.settled_ends import EndCheck
@@ -125,7 +124,7 @@ class ModelAgent:
             instruction=instruction,
             feedback=(*told.feedback, *self._end.objections),
             another_way=self.another_way,
-            history=tuple(_in_history(step) for step in history),
+            history=tuple(in_history(step) for step in history),
             steps_left=max(0, told.step_limit - len(history)),
             window_title=observation.window_title,
             controls=controls_in_view(observation.controls),
@@ -219,19 +218,6 @@ def _prepared(
         return environment
     needed = [applications[name] for name in setup.applications]
     return PreparedEnvironment(environment, setup, needed, first_page=not needs_open_page(instance))
-
-
-def _in_history(step: TrajectoryStep) -> StepInHistory:
-    return StepInHistory(
-        step=step.step,
-        thought=step.thought,
-        function=step.action.operation,
-        control_text=step.target.text if step.target else "",
-        row=(step.target.row or "") if step.target else "",
-        args=json.dumps(step.action.arguments(), ensure_ascii=False),
-        outcome=step.problem or "done",
-        change=step.change,
-    )
 
 
 def _decision(reply: ActorReply, coordinates: Coordinates, screen_size: tuple[int, int]) -> Decision:

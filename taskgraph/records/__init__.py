@@ -7,7 +7,7 @@ evidence, effect                                  what the checks read, and what
 evaluation_function, judged_outcome               functions, and what they said of work that is known
 assignment, agent_run, experiment                 what agents are asked, and how they did
 model_calls, worked_examples                      what models are asked
-computer_use                                      what they answer through their own computer tools
+computer_use, spoken                              what they answer through computer tools, or in words
 exploration                                       screens seen and categories proposed, kept from run to run
 order_fact, side_effects, judge_trial             what replays show of orders and of changes; trials of the
 judge

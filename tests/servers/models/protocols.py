@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,7 @@ from tests.servers.models.behaviour import WireCall
 from tests.servers.models.computer_use import asks_for_computer, computer_items
 
 _CHARACTERS_PER_TOKEN = 4
+_TOOL_CALL = re.compile(r'<tool_call>{"name": "(\w+)", "arguments": (.*?)}</tool_call>', re.DOTALL)
 
 Finish = Literal["stop", "length", "refusal", "content_filter"]
 """How an answer ends."""
@@ -84,7 +86,8 @@ def _read_responses(body: dict[str, JsonValue]) -> WireCall:
 
 def _read_chat(body: dict[str, JsonValue]) -> WireCall:
     schema = value_at(body, "response_format", "json_schema", "schema")
-    tool = value_at(body, "tools", 0, "function", "parameters")
+    typed = value_at(body, "tool_choice") is not None
+    tool = value_at(body, "tools", 0, "function", "parameters") if typed else None
     limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
     return _call("chat_completions", body, list_at(body, "messages"), [], schema, tool, limit)
 
@@ -188,6 +191,13 @@ def _chat_body(call: WireCall, answer: Answer, used: tuple[int, int]) -> dict[st
             "content": None,
             "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
         }
+    elif list_at(call.body, "tools"):
+        called: list[JsonValue] = [
+            {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for name, arguments in _TOOL_CALL.findall(answer.text)
+        ]
+        words = _TOOL_CALL.sub("", answer.text).strip()
+        message = {"role": "assistant", "content": words or None, "tool_calls": called}
     return {
         "id": "chatcmpl-" + uuid.uuid4().hex,
         "object": "chat.completion",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from taskloom.prompts.actor_actions import action_of_reply
 from taskloom.prompts.replies import ActorReply
-from taskloom.synthesis.trajectories.actor_actions import action_of_reply
 from taskloom.taskgraph.records.gestures import GESTURES, Coordinates
 from taskloom.taskgraph.records.interaction import (
     ClickInput,

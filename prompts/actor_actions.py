@@ -1,13 +1,17 @@
-"""The action that an actor's reply means, in whatever coordinates the actor points."""
+"""What an actor did, in the words of its prompt, and the action that its reply means, in whatever coordinates
+it points."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from pydantic import TypeAdapter, ValidationError
 
+from taskloom.prompts.inputs import StepInHistory
 from taskloom.prompts.replies import ActorReply, ScreenPoint
 from taskloom.taskgraph.records.gestures import GESTURES, Action, Coordinates, Point, PointedGesture
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _SCALES: dict[Coordinates, Callable[[float, int], float]] = {
@@ -55,6 +59,20 @@ def action_of_reply(
         return _ACTION.validate_python({"operation": reply.function, **known})
     except ValidationError:
         return None
+
+
+def in_history(step: TrajectoryStep) -> StepInHistory:
+    """A step as the actor is told of it."""
+    return StepInHistory(
+        step=step.step,
+        thought=step.thought,
+        function=step.action.operation,
+        control_text=step.target.text if step.target else "",
+        row=(step.target.row or "") if step.target else "",
+        args=json.dumps(step.action.arguments(), ensure_ascii=False),
+        outcome=step.problem or "done",
+        change=step.change,
+    )
 
 
 def pixel(point: ScreenPoint, coordinates: Coordinates, screen_size: tuple[int, int]) -> Point:

@@ -1,0 +1,32 @@
+"""Clicks the first control that can be used, `steps` times (settings, 5): what costs nothing to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taskloom.environments.agent import Agent, Decision
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.taskgraph.records.interaction import ClickInput, Observation
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+
+class FirstControlAgent:
+    """The least that an agent can do."""
+
+    def __init__(self, steps: int) -> None:
+        """With the number of clicks."""
+        self._steps = steps
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """A click on the first usable control that is no text."""
+        usable = [item for item in observation.controls if not item.disabled and item.control_type != "Text"]
+        if len(history) >= self._steps or not usable:
+            return Decision(status="finish")
+        return Decision(status="continue", action=ClickInput(control_label=usable[0].label))
+
+
+def create(brief: AgentBrief) -> Agent:
+    """The agent."""
+    return FirstControlAgent(int(str(brief.settings.get("steps", 5))))

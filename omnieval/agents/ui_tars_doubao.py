@@ -1,0 +1,27 @@
+"""UI-TARS 1.5 as Doubao hosts it: places in `<point>x y</point>`, 0 to 1000.
+
+Source: bytedance/UI-TARS, `prompt.py`; the last five pictures are shown.
+"""
+
+from __future__ import annotations
+
+from taskloom.environments.agent import Agent
+from taskloom.omnieval.asking.spoken import SpokenAgent
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.omnieval.replies.formats import ReplyFormat, ui_tars
+
+MODEL = True
+"""It asks a model."""
+FORMAT = ReplyFormat(
+    syntaxes=("code",),
+    grid="thousand",
+    shape="Thought: why, in a sentence or two\nAction: click(point='<point>x y</point>')",
+    functions=ui_tars("point='<point>x y</point>'", "end_point='<point>x y</point>'"),
+    pictures=5,
+)
+"""Its row in the table of formats."""
+
+
+def create(brief: AgentBrief) -> Agent:
+    """The agent."""
+    return SpokenAgent(brief, FORMAT)

@@ -1,0 +1,7 @@
+"""How agents ask models.
+
+spoken         in the format that the model was trained for, in one conversation
+provider_tool  through the provider's computer tool
+typed          for one action as JSON per step
+failures       what a failed call means for an agent
+"""

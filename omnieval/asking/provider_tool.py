@@ -1,0 +1,39 @@
+"""An agent that operates the screen through its provider's computer tool."""
+
+from __future__ import annotations
+
+from taskloom.environments.agent import Agent
+from taskloom.environments.computer_use.conversation import ComputerConversation
+from taskloom.environments.errors import AgentError
+from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.prompts.inputs import ComputerActorInput
+from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
+from taskloom.taskgraph.records.interaction import Screenshot
+
+
+def tool_agent(brief: AgentBrief) -> Agent:
+    """The agent; with the setting `safety_checks: acknowledge` it does what the provider has doubts about.
+
+    Raises:
+        AgentError: that setting has another value than `acknowledge` or `refuse`.
+    """
+    task = brief.task
+    safety = str(brief.settings.get("safety_checks", "refuse"))
+    if safety not in ("refuse", "acknowledge"):
+        raise AgentError(f"safety_checks is {safety!r}; it is refuse or acknowledge.")
+
+    async def ask(instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]) -> ComputerReply:
+        question = ComputerActorInput(
+            application=", ".join(item.name for item in task.applications),
+            title=", ".join(item.title for item in task.applications),
+            manual="\n\n".join(f"# {item.title}\n{item.manual}" for item in task.applications),
+            instruction=instruction,
+            step_limit=task.step_limit,
+            screenshot=first,
+            turns=turns,
+        )
+        call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
+        return await answered(call)
+
+    return ComputerConversation(ask, "acknowledge" if safety == "acknowledge" else "refuse")

@@ -1,0 +1,82 @@
+"""An agent that asks a chat model for one action as JSON per step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from taskloom.environments.agent import Decision
+from taskloom.environments.annotated import annotate
+from taskloom.environments.errors import UnusableReplyError
+from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.prompts.actor_actions import action_of_reply, in_history
+from taskloom.prompts.controls_in_view import controls_in_view
+from taskloom.prompts.inputs import ActorInput
+from taskloom.taskgraph.records.gestures import Coordinates
+from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+Shows = Literal["marks_and_list", "marks", "list", "picture"]
+"""What is shown of the screen."""
+
+
+@dataclass(slots=True)
+class TypedAgent:
+    """Asks anew at every step, with the steps so far in words; satisfies
+    `taskloom.environments.agent.Agent`."""
+
+    brief: AgentBrief
+    """What it is made from; its setting `pictures` says how many of the last screens are shown."""
+    shows: Shows
+    """What is shown of the screen."""
+    coordinates: Coordinates = "labels"
+    """How the model says where."""
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The model's decision.
+
+        Raises:
+            UnusableReplyError: the reply breaks its schema, or its function lacks what it needs.
+            AgentError: the model refused, or did not answer.
+        """
+        brief, task = self.brief, self.brief.task
+        earlier = max(0, int(str(brief.settings.get("pictures", 1))) - 1)
+        question = ActorInput(
+            application=", ".join(item.name for item in task.applications),
+            title=", ".join(item.title for item in task.applications),
+            manual="\n\n".join(f"# {item.title}\n{item.manual}" for item in task.applications),
+            instruction=instruction,
+            history=tuple(in_history(step) for step in history),
+            steps_left=max(0, task.step_limit - len(history)),
+            window_title=observation.window_title,
+            controls=controls_in_view(observation.controls),
+            coordinates=self.coordinates,
+            screen_size=observation.screen_size,
+            screenshot=self._picture(observation),
+            shows=self.shows,
+            earlier=tuple(step.observation_screenshot for step in history[-earlier:] if earlier),
+        )
+        call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
+        reply = await answered(call)
+        said = reply.model_dump_json(exclude_defaults=True)
+        decided = Decision(status="finish", description=reply.observation, thought=reply.thought, reply=said)
+        if reply.status == "FINISH":
+            return decided.model_copy(update={"answer": reply.message})
+        if reply.status == "GIVE_UP":
+            return decided.model_copy(update={"status": "give_up", "message": reply.message})
+        action = action_of_reply(reply, self.coordinates, observation.screen_size)
+        if action is None:
+            raise UnusableReplyError(
+                f"The function {reply.function or 'of the reply'!r} lacks what it needs; nothing was done.",
+                said,
+            )
+        return decided.model_copy(update={"status": "continue", "action": action})
+
+    def _picture(self, observation: Observation) -> Screenshot:
+        if self.shows in ("picture", "list"):
+            return observation.screenshot
+        return Screenshot.of(annotate(observation, include_text=False))

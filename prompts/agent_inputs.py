@@ -1,0 +1,76 @@
+"""The typed inputs of prompts for agents under evaluation."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field, JsonValue
+
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.spoken import Exchange, SpokenReply
+
+
+class ApplicationInView(Record):
+    """An application that is open."""
+
+    title: str
+    """Name that people use for it."""
+    manual: str = ""
+    """Its manual."""
+
+
+class SpokenActorInput(PromptInput[SpokenReply]):
+    """What an agent sees that answers in the format its model was trained for."""
+
+    role: ClassVar[ModelRole] = ModelRole.ACTOR
+    template: ClassVar[str] = "spoken_actor"
+
+    instruction: str
+    """What to do."""
+    applications: tuple[ApplicationInView, ...] = ()
+    """What is open."""
+    actions: tuple[str, ...]
+    """What it may do, as signatures."""
+    grid: str
+    """How places are given."""
+    shape: str
+    """How a reply is laid out."""
+    picture_size: tuple[int, int]
+    """Width and height of the pictures."""
+    step_limit: int
+    """Steps that may be taken."""
+    plan: str = ""
+    """A plan to follow."""
+    first: bool = True
+    """Whether this begins the conversation."""
+    outcome: str = ""
+    """What became of the last actions, where that was not what was meant."""
+    screenshot: Screenshot
+    """The screen, at the size at which it is sent."""
+    earlier: tuple[Exchange, ...] = Field(default=(), exclude=True)
+    """Earlier turns."""
+    declared: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude=True)
+    """Functions that are declared to the server."""
+
+    @property
+    def reply_type(self) -> type[SpokenReply]:
+        """The record that the answer must be."""
+        return SpokenReply
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """The screen."""
+        return (self.screenshot,)
+
+    @property
+    def past(self) -> tuple[Exchange, ...]:
+        """Earlier turns."""
+        return self.earlier
+
+    @property
+    def functions(self) -> tuple[dict[str, JsonValue], ...]:
+        """Functions that are declared to the server."""
+        return self.declared
