@@ -4,15 +4,10 @@ inputs, prompt_input                  the typed input of each role's prompt, and
 critic_input, world_writer_input      inputs of the critic and of the world writer
 replies                               the record of each role's reply
 templates/<role>/                     the texts
-<<<<<<< HEAD
 rendering                             renders a prompt from an input
-control_lines                         controls of a screen as lines
-=======
-rendering                             makes the prompt of an input
-agent_inputs                          those of agents under evaluation
+agent_inputs                          inputs of agents under evaluation
 controls_in_view, control_lines       controls of a screen, and as lines
 actor_actions                         what an actor did in words, and what its reply means
->>>>>>> 69875b6 (Agents that ask models: by marks, list and pictures, through computer tools, and in the formats of open models)
 exploration_views                     what the explorer is shown of screens
 shown_effects, change_shapes          what the writer of functions is shown of changes
 """

@@ -51,9 +51,8 @@ async def test_a_chat_model_is_shown_what_its_agent_shows(
     assert any(item.value == "a" for item in found.final_evidence.controls)
     assert [call.images for call in server.calls] == [pictures, pictures]
     told = server.calls[0].system + server.calls[0].turns[0]
-    assert ("<Available controls>" in told) == listed and ("numbered box" in told) == name.startswith(
-        ("set", "marks")
-    )
+    assert ("<Available controls>" in told) == listed
+    assert ("numbered box" in told) == ("marks" in name)
     assert "keyboard_input" in server.calls[1].turns[0]
 
 
