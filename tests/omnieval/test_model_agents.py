@@ -20,7 +20,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
 
 
-def reply(status: str = "CONTINUE", **values: JsonValue) -> str:
+def reply(status: JsonValue = "CONTINUE", **values: JsonValue) -> str:
     return json.dumps({"status": status, "thought": "The field is there.", **values})
 
 
