@@ -16,6 +16,8 @@ OPTIONAL_TOOLS = {
     "libatomic1": "the browser driver's own Node needs it",
     "bubblewrap": "shuts generated code and applications in",
     "fonts-dejavu-core": "shows text",
+    "fonts-droid-fallback": "shows text in Chinese, Japanese and Korean",
+    "fonts-liberation": "shows text of pages that ask for Arial, Helvetica, Times or Courier",
     "fonts-noto-color-emoji": "shows pictographs that some applications use as icons",
 }
 """Packages taskloom runs without, and what each is for."""

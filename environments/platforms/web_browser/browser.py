@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,8 @@ _ARGUMENTS = (
 )
 _PROFILE = b"--user-data-dir="
 _PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profile-\w+)")
-_WITHOUT_NATIVE_DIALOGS = """
-for (const name of ['showSaveFilePicker', 'showOpenFilePicker', 'showDirectoryPicker']) { try { delete window[name]; } catch (_) {} }
-try { Object.defineProperty(window, 'print', {value: () => {}, configurable: true}); } catch (_) {}
-"""  # noqa: E501
+_PAGES = files("taskloom.environments.platforms.web_browser.pages")
+_BEFORE_PAGE = _PAGES.joinpath("before_page.js").read_text()
 
 
 class BrowserProcess:
@@ -136,7 +135,7 @@ class BrowserProcess:
                 service_workers="block",
                 reduced_motion="reduce",
             )
-            await context.add_init_script(_WITHOUT_NATIVE_DIALOGS)
+            await context.add_init_script(_BEFORE_PAGE)
         except BrowserError as error:
             raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error
         context.set_default_timeout(settings.action_limit_seconds * 1000)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 import shutil
+import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -107,6 +108,8 @@ def _node_in(folder: WatchedFolder, node: str) -> str:
     program = folder.root / "node"
     variables = {"TMPDIR": str(folder.root), **folder.mark}
     told = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
-    program.write_text(f'#!/bin/sh\nexec env {told} {shlex.quote(node)} "$@"\n')
-    program.chmod(0o700)
+    # A child forked while this process writes would hold the file open, so that it cannot be started.
+    script = f'#!/bin/sh\nexec env {told} {shlex.quote(node)} "$@"\n'
+    command = ["/bin/sh", "-c", 'umask 077; cat > "$1" && chmod 700 "$1"', "sh", str(program)]
+    subprocess.run(command, input=script, text=True, check=True)
     return str(program) if os.access(program, os.X_OK) else node

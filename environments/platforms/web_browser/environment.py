@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import cast
 from urllib.parse import quote
 
@@ -40,6 +41,8 @@ from taskloom.taskgraph.records.interaction import (
 )
 
 _MOST_LOOKS = 12
+_LONGEST_NAME = 255
+_ENDINGS = re.compile(r"(\.tar)?\.[^. ]{1,16}$")
 _DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
   for (;;) { e = doc.elementFromPoint(x, y);
     while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; }
@@ -147,7 +150,8 @@ class WebEnvironment:
                     await self._open_drop_down(tab, cast(Control, aimed.target), action)
                 else:
                     first = aimed.target is not None and not aimed.target.focused
-                    await inputs.perform(actor, action, point, click_first=first)
+                    form = view.forms.get(target.label, "") if target is not None and not window else ""
+                    await inputs.perform(actor, action, point, click_first=first, form=form)
             return await self._look()
 
     async def bring_to_front(self, application: str) -> Observation:
@@ -267,13 +271,13 @@ class WebEnvironment:
         raise EnvironmentBrokenError(f"The page of {tabs.front.title} asks questions without end.")
 
     async def _look_at(self, tab: Tab, owner: str, title: str) -> Observation:
-        tabs = cast(TabSet, self._tabs)
+        tabs, own = cast(TabSet, self._tabs), cast(EnvironmentPage, self._own)
         size = self._screen_size
         buttons: tuple[TaskBarButton, ...] = lay_out(
             await tabs.titles(), tabs.front_position, size, closable=tabs.front_is_extra
         )
         passing = self._passing(tabs.front.application)
-        self._view = view = await look_at(tab, owner, buttons, size, passing, self._view)
+        self._view = view = await look_at(tab, owner, buttons, size, passing, self._view, own.tab)
         if owner != OWNER:
             self._behind = view.page_picture
         return Observation(
@@ -349,13 +353,9 @@ class WebEnvironment:
         """Keep a download under its suggested name, with a number behind it where the name is taken."""
         if self._sandbox is None:
             return
-        name = PurePosixPath(download.suggested_filename.replace("\\", "/")).name.strip(". ") or "download"
         folder = self._sandbox.home / "Downloads"
         folder.mkdir(exist_ok=True)
-        path, number = folder / name, 0
-        while path.exists():
-            number += 1
-            path = folder / f"{PurePosixPath(name).stem} ({number}){PurePosixPath(name).suffix}"
+        path = free_path(folder, download.suggested_filename)
         path.touch()
         try:
             await download.save_as(path)
@@ -365,6 +365,25 @@ class WebEnvironment:
 
     def _note_blocked(self, address: str) -> None:
         self._blocked[address] = None
+
+
+def free_path(folder: Path, suggested: str) -> Path:
+    """Where a download goes: its suggested name, shortened to what a disk takes, numbered where it is taken.
+
+    >>> free_path(Path("/nowhere"), "../a/notes.tar.gz").name
+    'notes.tar.gz'
+    """
+    name = PurePosixPath(suggested.replace("\\", "/")).name.replace("\0", "").strip(". ") or "download"
+    endings = _ENDINGS.search(name)
+    ending = endings.group() if endings and endings.start() else ""
+    stem = name.removesuffix(ending)
+    room = _LONGEST_NAME - len(f" (99){ending}".encode())
+    stem = stem.encode()[:room].decode(errors="ignore")
+    path, number = folder / f"{stem}{ending}", 0
+    while path.exists():
+        number += 1
+        path = folder / f"{stem} ({number}){ending}"
+    return path
 
 
 @contextlib.asynccontextmanager

@@ -31,6 +31,8 @@ class WebBrowserSettings(Record):
     """Height of the screen, task bar included, in pixels."""
     quiet_milliseconds: int = Field(default=70, ge=10, le=2000)
     """How long a page must not change to count as settled."""
+    delayed_work_milliseconds: int = Field(default=500, ge=0, le=10_000)
+    """How far ahead work that a page put off by a timer is waited for before the screen counts as settled."""
     motion_limit_seconds: float = Field(default=0.8, gt=0, le=30)
     """How long a page that never stops changing is waited for."""
     network_limit_seconds: float = Field(default=4.0, gt=0, le=60)

@@ -1,5 +1,5 @@
-// One pass over a page: every visible control, in reading order, with open shadow roots and same-origin frames.
-// Returns {controls, editing}; rectangles are clipped to the viewport, [left, top, right, bottom] in CSS pixels.
+// One pass over a page: every visible control, in reading order, with shadow roots and frames of its own origin.
+// Returns {controls, closed}: frames of other origins with their place, which are asked themselves; rectangles are clipped to the viewport, [left, top, right, bottom] in CSS pixels.
 ({valueLimit, textLimit}) => {
   const BY_TAG = {A: 'Hyperlink', BUTTON: 'Button', SELECT: 'ComboBox', TEXTAREA: 'Edit', SUMMARY: 'Button', OPTION: 'ListItem',
     LI: 'ListItem', IMG: 'Image', H1: 'Heading', H2: 'Heading', H3: 'Heading', H4: 'Heading', H5: 'Heading', H6: 'Heading',
@@ -10,7 +10,7 @@
     columnheader: 'Header', rowheader: 'Header', spinbutton: 'Spinner', img: 'Image', heading: 'Heading', progressbar: 'ProgressBar',
     alert: 'Text', status: 'Text'};
   const BY_INPUT = {checkbox: 'CheckBox', radio: 'RadioButton', button: 'Button', submit: 'Button', reset: 'Button', image: 'Button',
-    range: 'Slider', file: 'Button', color: 'Button', number: 'Spinner'};
+    range: 'Slider', file: 'Button', color: 'Edit', number: 'Spinner'};
   const CONTAINERS = {dialog: 'Dialog', alertdialog: 'Dialog', menu: 'Menu', menubar: 'MenuBar', toolbar: 'ToolBar', tablist: 'Tab', tree: 'Tree',
     grid: 'Table', treegrid: 'Table', table: 'Table', list: 'List', listbox: 'List', navigation: 'Navigation', form: 'Form', region: 'Region',
     tabpanel: 'Region', radiogroup: 'Group', group: 'Group'};
@@ -20,15 +20,31 @@
   const FIELDS = new Set(['INPUT', 'TEXTAREA', 'SELECT']);
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'HEAD', 'TEMPLATE', 'NOSCRIPT', 'LINK', 'META', 'BR']);
   const TOP = {left: 0, top: 0, right: innerWidth, bottom: innerHeight};
-  const found = [];
+  const found = [], closed = [];
 
   const clean = text => (text || '').replace(/[\u200b\ufeff]/g, '').replace(/\s+/g, ' ').trim();
-  // A field called `children` or `tagName` shadows these properties of its form, so they are read past the form.
+  // Names of fields shadow the properties of their form, names of forms and pictures those of the document: `safe`
+  // gives an object whose properties are read from the prototypes, past all names.
   const attribute = (e, name) => Element.prototype.getAttribute.call(e, name);
-  const getter = name => Object.getOwnPropertyDescriptor(Element.prototype, name).get;
-  const readTag = getter('tagName'), readChildren = getter('children');
+  const getter = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
+  const readTag = getter(Element, 'tagName'), readChildren = getter(Element, 'children'), readKind = getter(Node, 'nodeType');
+  const inherited = (e, name) => {
+    for (let type = Object.getPrototypeOf(e); type; type = Object.getPrototypeOf(type)) {
+      const found = Object.getOwnPropertyDescriptor(type, name);
+      if (found) return found.get ? found.get.call(e) : typeof found.value === 'function' ? found.value.bind(e) : found.value;
+    }
+  };
+  const READER = {get: (read, name) => inherited(read.e, name)};
+  const shadowing = e => readKind.call(e) === 9 || (readKind.call(e) === 1 && readTag.call(e) === 'FORM');
+  const safe = e => e && shadowing(e) ? new Proxy({e}, READER) : e;
+  const parentOf = e => getter(Node, 'parentElement').call(e);
+  const page = safe(document);
   const ownText = e => { let text = ''; for (const node of e.childNodes) if (node.nodeType === 3) text += node.data; return clean(text); };
-  const above = e => e.assignedSlot || e.parentElement || (e.getRootNode() instanceof ShadowRoot ? e.getRootNode().host : null);
+  // Roots that the page keeps to itself are noted as they are made (see `opened_roots.js`).
+  const noted = window[Symbol.for('taskloom.roots')];
+  const rootOf = e => safe(e).shadowRoot || (noted && noted.get(e)) || null;
+  const above = e => { const read = safe(e), root = read.assignedSlot || read.parentElement ? null : read.getRootNode();
+    return read.assignedSlot || read.parentElement || (root && readKind.call(root) === 11 ? root.host : null); };
   const within = (inner, outer) => { for (let e = inner; e; e = above(e)) if (e === outer) return true; return false; };
 
   const editor = e => {
@@ -48,7 +64,7 @@
   const typeOf = e => {
     const tag = e.tagName, role = clean(attribute(e, 'role')).split(' ')[0];
     if (tag === 'INPUT') return role === 'combobox' ? 'Edit' : role === 'switch' ? 'CheckBox' : e.type === 'hidden' ? null : BY_INPUT[e.type] || 'Edit';
-    if (e.isContentEditable && !(e.parentElement && e.parentElement.isContentEditable)) return 'Edit';
+    if (e.isContentEditable && !(parentOf(e) && safe(parentOf(e)).isContentEditable)) return 'Edit';
     if (e.isContentEditable) return null;
     if (role && BY_ROLE[role]) return BY_ROLE[role];
     if (tag === 'A' && !e.hasAttribute('href')) return 'Custom';
@@ -62,7 +78,11 @@
     collect(label); text = clean(text); if (text) return text; } return ''; };
   const referenced = (e, name) => { const ids = attribute(e, name); if (!ids) return '';
     const root = e.getRootNode(); return clean(ids.split(/\s+/).map(id => { const other = root.getElementById ? root.getElementById(id) : null; return other ? other.textContent : ''; }).join(' ')); };
-  const nameOf = (e, type) => {
+  // Fields that the browser draws with parts of its own take their whole value in one form.
+  const FORMS = {date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', 'datetime-local': 'YYYY-MM-DDTHH:MM', color: '#rrggbb'};
+  const formOf = e => readTag.call(e) === 'INPUT' && FORMS[e.type] || '';
+  const nameOf = (e, type) => { const form = formOf(e), name = plainNameOf(e, type); return form && !name.includes(form) ? `${name} (${form})`.trim() : name; };
+  const plainNameOf = (e, type) => {
     const tag = e.tagName;
     let name = referenced(e, 'aria-labelledby') || clean(attribute(e, 'aria-label'));
     if (name) return name;
@@ -70,7 +90,7 @@
       if (tag === 'INPUT' && ['button', 'submit', 'reset'].includes(e.type)) return clean(e.value) || {submit: 'Submit', reset: 'Reset'}[e.type] || clean(attribute(e, 'title'));
       name = labelText(e); if (name) return name;
       if (tag === 'INPUT' && e.type === 'file') return clean(attribute(e, 'title')) || 'Choose file';
-    } else if (tag === 'IMG') { name = clean(attribute(e, 'alt')); if (name) return name;
+    } else if (tag === 'IMG' || tag === 'AREA') { name = clean(attribute(e, 'alt')); if (name) return name;
     } else if (type !== 'Edit' && type !== 'Canvas') {
       name = clean(e.innerText === undefined ? e.textContent : e.innerText); if (name) return name;
       const picture = e.querySelector('img[alt], svg title, [aria-label]');
@@ -82,7 +102,7 @@
     if (FIELDS.has(tag)) {
       if (type === 'CheckBox' || type === 'RadioButton') {
         for (let next = e.nextSibling; next; next = next.nextSibling) { name = clean(next.textContent); if (name) return name.length <= 80 ? name : ''; }
-        return clean(e.parentElement ? e.parentElement.innerText : '').slice(0, 80);
+        return clean(parentOf(e) ? safe(parentOf(e)).innerText : '').slice(0, 80);
       }
       const before = e.previousElementSibling; if (before && before.tagName === 'LABEL') { name = clean(before.textContent); if (name) return name; }
       return clean(attribute(e, 'name'));
@@ -93,25 +113,26 @@
   // Rows of a table often hold equal buttons; what names the row tells them apart.
   const CELLS = 'td, [role=cell], [role=gridcell]';
   const rowName = e => {
-    if (!e.querySelector(CELLS)) return '';
-    const link = [...e.querySelectorAll('a[href]')].find(other => !DEEDS.has(clean(other.textContent).toLowerCase()));
-    const naming = e.querySelector('th, [role=rowheader]') || link || e.querySelector(CELLS);
+    const read = safe(e);
+    if (!read.querySelector(CELLS)) return '';
+    const link = [...read.querySelectorAll('a[href]')].find(other => !DEEDS.has(clean(other.textContent).toLowerCase()));
+    const naming = read.querySelector('th, [role=rowheader]') || link || read.querySelector(CELLS);
     return tellingCell(e, ownName(e, clean(naming.textContent)));
   };
 
   // What a person calls the row, list item or card that a control stands in: stable text, not all of it.
   const ITEM_TAGS = new Set(['TR', 'LI', 'ARTICLE']), ITEM_ROLES = new Set(['row', 'listitem', 'treeitem', 'article']);
-  const textsOf = (e, most) => { const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), found = [];
+  const textsOf = (e, most) => { const texts = page.createTreeWalker(e, NodeFilter.SHOW_TEXT), found = [];
     for (let node = texts.nextNode(); node && found.length < most; node = texts.nextNode()) {
-      const owner = node.parentElement, text = clean(node.data);
+      const owner = safe(node.parentElement), text = clean(node.data);
       if (text && owner && !SKIPPED.has(owner.tagName) && !owner.closest('button,select,textarea,[role=button]') && !DEEDS.has(text.toLowerCase())) found.push(text);
     } return found; };
   // What all of several siblings say, such as the badge of a kind, names none of them: then the first text does that not all say.
   const commons = new Map();
   const commonTexts = e => {
-    const parent = e.parentElement; if (!parent) return new Set();
+    const parent = parentOf(e), tag = readTag.call(e); if (!parent) return new Set();
     if (!commons.has(parent)) {
-      const alike = [...parent.children].filter(other => other.tagName === e.tagName && (e.tagName !== 'TR' || other.querySelector(CELLS))).slice(0, 40);
+      const alike = [...readChildren.call(parent)].filter(other => readTag.call(other) === tag && (tag !== 'TR' || other.querySelector(CELLS))).slice(0, 40);
       let common = new Set(); alike.forEach((other, at) => { const texts = new Set(textsOf(other, 30)); common = at ? new Set([...common].filter(text => texts.has(text))) : texts; });
       commons.set(parent, alike.length > 1 ? common : new Set());
     }
@@ -127,7 +148,7 @@
   const telling = new Map();
   const tellingTexts = body => {
     if (!telling.has(body)) {
-      const rows = [...body.children].filter(other => other.tagName === 'TR' && other.querySelector('td')).slice(0, 40), found = new Map();
+      const rows = [...readChildren.call(body)].filter(other => readTag.call(other) === 'TR' && other.querySelector('td')).slice(0, 40), found = new Map();
       const columns = rows.length ? rows[0].cells.length : 0;
       for (let at = 0; at < columns && !found.size; at++) {
         const texts = rows.map(row => row.cells[at] ? textsOf(row.cells[at], 1)[0] || '' : '');
@@ -137,9 +158,9 @@
     }
     return telling.get(body);
   };
-  const tellingCell = (e, name) => (e.tagName === 'TR' && DATE.test(name) && tellingTexts(e.parentElement).get(e) || name).slice(0, 80);
+  const tellingCell = (e, name) => (readTag.call(e) === 'TR' && DATE.test(name) && tellingTexts(parentOf(e)).get(e) || name).slice(0, 80);
   const itemName = e => {
-    for (const naming of e.querySelectorAll('th,[role=rowheader],h1,h2,h3,h4,h5,h6,[role=heading],a[href]')) {
+    for (const naming of safe(e).querySelectorAll('th,[role=rowheader],h1,h2,h3,h4,h5,h6,[role=heading],a[href]')) {
       const text = clean(naming.textContent);
       if (text && !DEEDS.has(text.toLowerCase())) return ownName(e, text);
     }
@@ -147,7 +168,7 @@
   };
   // A heading names what follows it: later siblings, and those of a short block that it stands in.
   const SECTIONS = new Set(['SECTION', 'ARTICLE', 'ASIDE', 'NAV', 'MAIN', 'LI', 'TR', 'TABLE', 'FORM', 'FIELDSET', 'DIALOG', 'DETAILS', 'IFRAME', 'UL', 'OL']);
-  const headingText = (e, tag) => /^H[1-6]$/.test(tag) || tag === 'LEGEND' || tag === 'CAPTION' || attribute(e, 'role') === 'heading' ? clean(e.textContent).slice(0, 80) : '';
+  const headingText = (e, tag) => /^H[1-6]$/.test(tag) || tag === 'LEGEND' || tag === 'CAPTION' || attribute(e, 'role') === 'heading' ? clean(safe(e).textContent).slice(0, 80) : '';
 
   const valueOf = (e, read) => {
     try {
@@ -168,38 +189,82 @@
   const disabledOf = e => (FIELDS.has(e.tagName) || e.tagName === 'BUTTON' || e.tagName === 'OPTION') && e.matches(':disabled') || attribute(e, 'aria-disabled') === 'true';
 
   // The deepest element drawn at a point of one document (coordinates of that document's viewport).
-  const drawnAt = (doc, x, y) => { let e = doc.elementFromPoint(x, y);
-    while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; } return e; };
+  const drawnAt = (doc, x, y) => { let e = safe(doc).elementFromPoint(x, y);
+    while (e && rootOf(e)) { const inner = rootOf(e).elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; } return e; };
   const belongs = (hit, e, passThrough) => {
     if (!hit) return false;
     if (hit === e || within(hit, e)) return true;
     // Text that lets clicks through is drawn over what gets them: an element around it, or a shape of the same drawing.
-    if (passThrough && (within(e, hit) || (hit.closest('svg') && hit.closest('svg') === e.closest('svg')))) return true;
-    const label = hit.closest && hit.closest('label'); return !!(label && label.control === e);
+    if (passThrough && (within(e, hit) || (safe(hit).closest('svg') && safe(hit).closest('svg') === e.closest('svg')))) return true;
+    const label = safe(hit).closest('label'); return !!(label && label.control === e);
+  };
+  const drawnIn = (frame, x, y) => { const point = frame.inverse ? frame.inverse.transformPoint({x, y}) : {x, y}; return drawnAt(frame.doc, point.x, point.y); };
+  // From points of the page in a frame to points of the screen: transforms of all elements around the frame turn and scale it
+  // about its middle, and what they leave of its size is zoom.
+  const matrixOf = (e, outline, frame) => {
+    const turned = new DOMMatrix(), view = e.ownerDocument.defaultView;
+    for (let at = e; at; at = above(at)) {
+      const style = view.getComputedStyle(at);
+      const own = new DOMMatrix(style.transform === 'none' ? '' : style.transform);
+      const scale = style.scale && style.scale !== 'none' ? style.scale.split(' ').map(Number) : [1, 1];
+      const angle = style.rotate && style.rotate !== 'none' ? parseFloat(style.rotate) || 0 : 0;
+      const around = new DOMMatrix().rotateSelf(angle).scaleSelf(scale[0], scale.length > 1 ? scale[1] : scale[0]).multiplySelf(own);
+      around.e = around.f = 0;
+      turned.preMultiplySelf(around);
+    }
+    const width = e.offsetWidth, height = e.offsetHeight;
+    const spread = Math.abs(turned.a) * width + Math.abs(turned.c) * height, zoom = spread ? (outline.right - outline.left) / spread : 1;
+    const inner = e.contentDocument && e.contentWindow.innerWidth, content = inner ? e.clientWidth / inner : 1;
+    const matrix = new DOMMatrix().translateSelf((outline.left + outline.right) / 2, (outline.top + outline.bottom) / 2).multiplySelf(turned)
+      .scaleSelf(zoom, zoom).translateSelf(e.clientLeft - width / 2, e.clientTop - height / 2).scaleSelf(content, content);
+    return frame.matrix ? frame.matrix.multiply(matrix) : matrix;
   };
   const SAMPLES = [[.5, .5], [.1, .5], [.9, .5], [.5, .1], [.5, .9], [.08, .1], [.92, .9], [.92, .1], [.08, .9], [.3, .3], [.7, .7]];
   const pointOn = (e, box, frame, passThrough) => {
     const width = box.right - box.left, height = box.bottom - box.top;
     for (const [fx, fy] of SAMPLES) {
       const x = box.left + width * fx, y = box.top + height * fy;
-      if (!belongs(drawnAt(frame.doc, x - frame.left, y - frame.top), e, passThrough)) continue;
+      if (!belongs(drawnIn(frame, x, y), e, passThrough)) continue;
       // A frame may itself lie under something of the page around it.
       let outer = frame, open = true;
-      while (outer.parent && open) { open = drawnAt(outer.parent.doc, x - outer.parent.left, y - outer.parent.top) === outer.element; outer = outer.parent; }
+      while (outer.parent && open) { open = drawnIn(outer.parent, x, y) === outer.element; outer = outer.parent; }
       if (open) return [Math.round(x * 10) / 10, Math.round(y * 10) / 10];
     }
     return null;
   };
   const meet = (a, b) => ({left: Math.max(a.left, b.left), top: Math.max(a.top, b.top), right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom)});
-  const shifted = (r, frame) => ({left: r.left + frame.left, top: r.top + frame.top, right: r.right + frame.left, bottom: r.bottom + frame.top});
+  const shifted = (r, frame) => {
+    if (!frame.matrix) return r;
+    const corners = [[r.left, r.top], [r.right, r.top], [r.left, r.bottom], [r.right, r.bottom]].map(([x, y]) => frame.matrix.transformPoint({x, y}));
+    const across = corners.map(point => point.x), down = corners.map(point => point.y);
+    return {left: Math.min(...across), top: Math.min(...down), right: Math.max(...across), bottom: Math.max(...down)};
+  };
 
-  let focused = document.activeElement;
+  let focused = page.activeElement;
   for (;;) {
     let inner = null;
-    if (focused && focused.shadowRoot) inner = focused.shadowRoot.activeElement;
-    else if (focused && focused.tagName === 'IFRAME') { try { inner = focused.contentDocument.activeElement; } catch (_) { inner = null; } }
+    if (focused && rootOf(focused)) inner = rootOf(focused).activeElement;
+    else if (focused && focused.tagName === 'IFRAME') { try { inner = safe(focused.contentDocument).activeElement; } catch (_) { inner = null; } }
     if (!inner) break; focused = inner;
   }
+
+  // The areas of an image map have no boxes of their own.
+  const areasOf = (image, clip, outline, frame, parent, row, section) => {
+    const name = attribute(image, 'usemap').replace(/^#/, ''), maps = [...image.getRootNode().querySelectorAll('map')];
+    const map = maps.find(other => attribute(other, 'name') === name || other.id === name);
+    for (const area of map ? map.querySelectorAll('area[href]') : []) {
+      const at = (attribute(area, 'coords') || '').split(',').map(parseFloat), shape = (attribute(area, 'shape') || 'rect').toLowerCase();
+      const across = at.filter((_, index) => index % 2 === 0), down = at.filter((_, index) => index % 2 === 1);
+      const inside = shape === 'default' ? outline
+        : shape === 'circle' ? {left: outline.left + at[0] - at[2], top: outline.top + at[1] - at[2], right: outline.left + at[0] + at[2], bottom: outline.top + at[1] + at[2]}
+        : {left: outline.left + Math.min(...across), top: outline.top + Math.min(...down), right: outline.left + Math.max(...across), bottom: outline.top + Math.max(...down)};
+      const place = meet(shifted(inside, frame), clip);
+      const point = place.right - place.left > 2 && place.bottom - place.top > 2 ? pointOn(area, place, frame, false) : null;
+      if (!point) continue;
+      found.push({type: 'Hyperlink', text: nameOf(area, 'Image').slice(0, textLimit), value: '', parent, row, section, weak: false, clickable: true, field: false, checked: null,
+        disabled: false, multiple: false, focused: focused === area, select: false, rectangle: [place.left, place.top, place.right, place.bottom].map(Math.round), point});
+    }
+  };
 
   const walk = (elements, frame, clip, parent, container, row, section) => {
     let here = section, own = '';
@@ -220,7 +285,7 @@
       const weak = !read && (tag === 'LI' || tag === 'TD' || tag === 'LABEL') && !attribute(e, 'role');
       const shown = style.visibility !== 'hidden' && style.visibility !== 'collapse';
       if (shown && sized && !type && !form) {
-        clickable = !!e.onclick || (style.cursor === 'pointer' && getComputedStyle(e.parentElement || e).cursor !== 'pointer');
+        clickable = !!e.onclick || (style.cursor === 'pointer' && getComputedStyle(parentOf(e) || e).cursor !== 'pointer');
         if (tag !== 'BODY' && (clickable || (e.hasAttribute('tabindex') && e.tabIndex >= 0))) type = 'Custom';
         else if (!e.isContentEditable && !(parent && WHOLE.has(parent.type)) && ownText(e)) type = 'Text';
       }
@@ -241,12 +306,13 @@
             const owner = parent || container;
             mine = {type, text: text.slice(0, textLimit), value: read || FIELDS.has(tag) || type === 'Edit' || type === 'Slider' || type === 'ProgressBar' ? valueOf(e, read).slice(0, valueLimit) : '',
               parent: owner, row: item, section: heading ? section : here, weak, clickable, field: FIELDS.has(tag), checked: checkedOf(e), disabled: disabledOf(e), multiple: tag === 'SELECT' && (e.multiple || e.size > 1),
-              focused: focused === e || !!(focused && read && within(focused, e)) || !!(type === 'Edit' && focused && focused !== document.body && within(focused, e)),
-              select: tag === 'SELECT', rectangle: [place.left, place.top, place.right, place.bottom].map(Math.round), point};
+              focused: focused === e || !!(focused && read && within(focused, e)) || !!(type === 'Edit' && focused && focused !== page.body && within(focused, e)),
+              select: tag === 'SELECT', form: formOf(e), rectangle: [place.left, place.top, place.right, place.bottom].map(Math.round), point};
             found.push(mine);
           }
         }
       }
+      if (tag === 'IMG' && sized && shown && attribute(e, 'usemap')) areasOf(e, box, outline, frame, mine || parent || container, item, here);
       const group = CONTAINERS[attribute(e, 'role')] || CONTAINER_TAGS[tag];
       if (group && mine === parent) {
         const title = referenced(e, 'aria-labelledby') || clean(attribute(e, 'aria-label') || attribute(e, 'title'));
@@ -259,11 +325,15 @@
         const row = rowName(e);
         if (row) { inside = {type: inside ? inside.type : 'Table', row, text: row}; mine = null; }
       }
-      if (read || tag === 'SELECT' || tag === 'CANVAS') continue;
+      if (read || (tag === 'SELECT' && !(e.multiple || e.size > 1)) || tag === 'CANVAS') continue;
       if (tag === 'IFRAME' || tag === 'FRAME') {
         try {
-          const doc = e.contentDocument;
-          if (doc && doc.body && sized) walk([doc.body], {doc, element: e, parent: frame, left: frame.left + outline.left + e.clientLeft, top: frame.top + outline.top + e.clientTop}, box, mine, inside, item, here);
+          const doc = e.contentDocument, body = doc && safe(doc).body;
+          if (!doc && sized && shown && pointOn(e, box, frame, false)) {
+            const {a, b, c, d, e: x, f: y} = matrixOf(e, outline, frame);
+            closed.push({element: e, matrix: [a, b, c, d, x, y], clip: [box.left, box.top, box.right, box.bottom]});
+          }
+          if (body && sized) { const matrix = matrixOf(e, outline, frame); walk([body], {doc, element: e, parent: frame, matrix, inverse: matrix.inverse()}, box, mine, inside, item, here); }
         } catch (_) { /* a frame of another origin stays closed, as for any script */ }
         continue;
       }
@@ -271,14 +341,14 @@
       // Content may overflow a box of no size, and absolutely placed content escapes a clip that is not its containing block.
       const next = clips && style.display !== 'inline' && tag !== 'BODY' && tag !== 'HTML' && sized && style.position !== 'static' ? meet(box, inner) : inner;
       let title = '';
-      if (!form && e.shadowRoot) title = walk(e.shadowRoot.children, frame, next, mine, inside, item, here);
+      if (!form && rootOf(e)) title = walk(rootOf(e).children, frame, next, mine, inside, item, here);
       title = walk(readChildren.call(e), frame, next, mine, inside, item, here) || title;
       if (title && !heading && !SECTIONS.has(tag) && clean(e.textContent).length <= 160) here = own = title;
     }
     return own;
   };
-  const top = {doc: document, element: null, parent: null, left: 0, top: 0};
-  if (document.body) walk([document.body], top, TOP, null, null, null, '');
+  const top = {doc: document, element: null, parent: null, matrix: null, inverse: null};
+  if (page.body) walk([page.body], top, TOP, null, null, null, '');
 
   // Of several nested controls that say the same, one is kept: the one a person would name.
   const dropped = new Set();
@@ -296,7 +366,7 @@
     }
   }
   // The label of a field is listed as that field.
-  for (const item of found) if (item.weak && item.type === 'Text' && found.some(other => other.field && other.text === item.text)) dropped.add(item);
+  for (const item of found) if (item.weak && item.type === 'Text' && found.some(other => other.field && (other.text === item.text || (other.form && other.text === `${item.text} (${other.form})`)))) dropped.add(item);
   // A large area that can have the focus and holds many controls is a place, not a control.
   for (const item of found) {
     const [left, top, right, bottom] = item.rectangle;
@@ -311,8 +381,10 @@
   const answer = kept.map(item => {
     let owner = item.parent; while (owner && dropped.has(owner) && owner.text === item.text) owner = owner.parent;
     return {type: item.type, text: item.text, value: item.value, parent_text: owner ? owner.text : '', parent_type: owner ? owner.type : '', row: rowOf(item), section: item.section === item.text ? '' : item.section,
-      rectangle: item.rectangle, point: item.point, checked: item.checked, disabled: item.disabled, focused: item.focused, select: item.select && !item.multiple};
+      rectangle: item.rectangle, point: item.point, checked: item.checked, disabled: item.disabled, focused: item.focused, select: item.select && !item.multiple, form: item.form || ''};
   });
+  window[Symbol.for('taskloom.frames')] = closed.map(frame => frame.element);
+  const seen = {controls: answer, closed: closed.map(({matrix, clip}) => ({matrix, clip}))};
   // One text crosses three processes much faster than hundreds of objects; a page that changed how values become JSON gets objects.
-  return [Object, Array, String, Number, Boolean].some(kind => 'toJSON' in kind.prototype) ? answer : JSON.stringify(answer);
+  return [Object, Array, String, Number, Boolean].some(kind => 'toJSON' in kind.prototype) ? seen : JSON.stringify(seen);
 }

@@ -82,14 +82,26 @@ class EnvironmentPage:
 
     async def ask_for_file(self, tab: Tab, chooser: FileChooser, background: bytes) -> None:
         """Show the file picker for `chooser`."""
-        self.window = Window(chooser, tab, "Open file")
-        argument = {"background": _as_address(background), "entries": self._entries(), "start": ""}
+        field = chooser.element
+        folders = await field.evaluate("e => e.webkitdirectory === true")
+        title = "Open folder" if folders else "Open files" if chooser.is_multiple() else "Open file"
+        self.window = Window(chooser, tab, title)
+        argument = {
+            "background": _as_address(background),
+            "entries": self._entries(),
+            "start": "",
+            "title": title,
+            "folders": folders,
+            "several": chooser.is_multiple() and not folders,
+        }
         await self.tab.page.evaluate("argument => showPicker(argument)", argument)
 
     async def ask(self, tab: Tab, dialog: Dialog, background: bytes) -> None:
         """Show a question of the page: `alert`, `confirm`, `prompt` or `beforeunload`."""
         title = "Leave page?" if dialog.type == "beforeunload" else f"{tab.title} says"
-        message = dialog.message or "Changes that you made may not be saved."
+        message = dialog.message
+        if dialog.type == "beforeunload" and not message:
+            message = "Changes that you made may not be saved."
         self.window = Window(dialog, tab, title)
         argument = {
             "background": _as_address(background),
@@ -127,8 +139,8 @@ class EnvironmentPage:
         await self.tab.page.evaluate("() => clearPage()")
         if isinstance(window.asker, FileChooser):
             window.tab.chooser = None
-            if "file" in answer:
-                await window.asker.set_files(self._home / answer["file"])
+            if "files" in answer:
+                await window.asker.set_files([self._home / path for path in answer["files"]])
         elif isinstance(window.asker, Dialog):
             window.tab.answered()
             if answer["accepted"]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import AsyncIterator, Sequence
 
+from taskloom.environments.errors import ActionInvalidError
 from taskloom.environments.keys import parse_keys
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
 from taskloom.taskgraph.records.interaction import (
@@ -44,12 +46,28 @@ _DRIVER_KEYS = {
     "alt": "Alt",
     "shift": "Shift",
 }
+_MODIFIER_BITS = {"alt": 1, "ctrl": 2, "shift": 8}
+_SET_WHOLE = """text => { let e = Object.getOwnPropertyDescriptor(Document.prototype, 'activeElement').get.call(document);
+  for (;;) { const inner = e && e.shadowRoot ? e.shadowRoot.activeElement : e && e.contentDocument ? e.contentDocument.activeElement : null;
+    if (!inner) break; e = inner; }
+  if (!e || e.tagName !== 'INPUT' || e.disabled || e.readOnly) return false;
+  const set = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), 'value').set, before = e.value;
+  set.call(e, text.trim().toLowerCase().replace('t', 'T').replace('w', 'W'));
+  if (!e.value || (e.type === 'color' && e.value !== text.trim().toLowerCase())) { set.call(e, before); return false; }
+  e.dispatchEvent(new Event('input', {bubbles: true, composed: true})); e.dispatchEvent(new Event('change', {bubbles: true}));
+  return true; }"""  # noqa: E501
 _NOTCH = 120
 _SHORT_TEXT = 400
 
 
-async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool) -> None:
-    """Do `action` at `point`; keys go to what has the focus, after a click if `click_first`."""
+async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool, form: str = "") -> None:
+    """Do `action` at `point`; keys go to what has the focus, after a click if `click_first`.
+
+    Text for a field with parts of the browser's own, such as a date, is its whole value, written in `form`.
+
+    Raises:
+        ActionInvalidError: the field takes no such value.
+    """
     mouse = tab.page.mouse
     match action:
         case ClickInput():
@@ -65,7 +83,7 @@ async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool) 
         case KeyboardInput():
             if click_first:
                 await tab.doing(mouse.click(*point))
-            await press_keys(tab, parse_keys(action.keys))
+            await press_keys(tab, parse_keys(action.keys), form)
         case HoldInput():
             await _hold(tab, action)
         case WaitInput():
@@ -97,22 +115,49 @@ async def _hold(tab: Tab, action: HoldInput) -> None:
     """Press the keys down together, wait, and let them go."""
     presses = parse_keys(action.keys)
     names = [name for press in presses for name in (*press.modifiers, press.key)]
-    keys = [_DRIVER_KEYS.get(name, name) for name in dict.fromkeys(names)]
-    for key in keys:
-        await tab.doing(tab.page.keyboard.down(key))
-    try:
+    async with _held(tab, list(dict.fromkeys(names))):
         await tab.doing(asyncio.sleep(action.seconds))
+
+
+@contextlib.asynccontextmanager
+async def _held(tab: Tab, names: Sequence[str]) -> AsyncIterator[None]:
+    """Keys that are down together for a while; whatever happens, none stays down."""
+    keyboard, down = tab.page.keyboard, list[str]()
+    held = sum(_MODIFIER_BITS.get(name, 0) for name in names)
+    try:
+        for name in names:
+            down.append(name)
+            if _is_on_keyboard(name):
+                await tab.doing(keyboard.down(_DRIVER_KEYS.get(name, name)))
+            else:
+                await tab.send_key("keyDown", name, held)
+        yield
     finally:
-        for key in reversed(keys):
-            await tab.doing(tab.page.keyboard.up(key))
+        for name in reversed(down):
+            if _is_on_keyboard(name):
+                await tab.doing(keyboard.up(_DRIVER_KEYS.get(name, name)))
+            else:
+                await tab.send_key("keyUp", name, 0)
 
 
-async def press_keys(tab: Tab, presses: tuple[KeyPress, ...]) -> None:
+def _is_on_keyboard(name: str) -> bool:
+    """Whether the driver's keyboard, a plain American one, has the key."""
+    return name in _DRIVER_KEYS or (name.isascii() and name.isprintable())
+
+
+async def press_keys(tab: Tab, presses: tuple[KeyPress, ...], form: str = "") -> None:
     """Type text and press keys, in order."""
     keyboard = tab.page.keyboard
     for part in runs(presses):
         if isinstance(part, KeyPress):
-            await tab.doing(keyboard.press(driver_chord(part)))
+            if _is_on_keyboard(part.key):
+                await tab.doing(keyboard.press(driver_chord(part)))
+            else:
+                async with _held(tab, (*part.modifiers, part.key)):
+                    pass
+        elif form:
+            if not await tab.doing(tab.page.evaluate(_SET_WHOLE, part)):
+                raise ActionInvalidError(f"The field takes a value written as {form}, not {part!r}.")
         elif len(part) <= _SHORT_TEXT:
             await tab.doing(keyboard.type(part))
         else:

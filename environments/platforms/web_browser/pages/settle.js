@@ -1,5 +1,6 @@
-// Resolves when the page has not changed for `quiet` ms and two frames were drawn, or after `limit` ms.
-({quiet, limit}) => new Promise(resolve => {
+// Resolves when the page has not changed for `quiet` ms, two frames were drawn and nothing that it put off for less than `ahead` ms
+// is left to do, or after `limit` ms.
+({quiet, limit, ahead}) => new Promise(resolve => {
   const start = performance.now();
   let last = start, frames = 0, over = false;
   const observers = [];
@@ -13,19 +14,22 @@
     }
   };
   const finish = settled => { if (over) return; over = true; for (const observer of observers) observer.disconnect(); resolve(settled); };
-  const moving = () => document.getAnimations ? document.getAnimations().some(animation => {
+  const animations = Document.prototype.getAnimations;
+  const moving = () => animations ? animations.call(document).some(animation => {
     if (animation.playState !== 'running' || !animation.effect) return false;
     const end = animation.effect.getComputedTiming().endTime;
     return end !== Infinity && end < 5000;
   }) : false;
+  const due = window[Symbol.for('taskloom.due')];
+  const waiting = now => due ? due().some(at => at >= start && at <= start + ahead && at > now - quiet) : false;
   watch(document);
   const look = () => {
     const now = performance.now();
     frames += 1;
-    if (now - start > limit) return finish(false);
-    if (frames > 2 && now - last >= quiet && document.readyState !== 'loading' && !moving()) return finish(true);
+    if (now - start > (waiting(now) ? limit + ahead : limit)) return finish(false);
+    if (frames > 2 && now - last >= quiet && document.readyState !== 'loading' && !moving() && !waiting(now)) return finish(true);
     requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
-  setTimeout(() => finish(false), limit + 50);
+  setTimeout(() => finish(false), limit + ahead + 50);
 })

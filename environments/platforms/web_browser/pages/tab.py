@@ -123,7 +123,11 @@ class Tab:
         settings = self.settings
         clock = asyncio.get_running_loop().time
         deadline = clock() + settings.network_limit_seconds
-        argument = {"quiet": settings.quiet_milliseconds, "limit": settings.motion_limit_seconds * 1000}
+        argument = {
+            "quiet": settings.quiet_milliseconds,
+            "limit": settings.motion_limit_seconds * 1000,
+            "ahead": settings.delayed_work_milliseconds,
+        }
         while True:
             await self.look(_SETTLE, argument)
             if self._downloads:
@@ -140,6 +144,14 @@ class Tab:
             protocol.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
         )
         return base64.b64decode(answer["data"])
+
+    async def send_key(self, kind: str, character: str, modifiers: int) -> None:
+        """One `keyDown` or `keyUp` of a key that the driver's keyboard lacks."""
+        protocol = self._protocol
+        assert protocol is not None
+        text = {"text": character} if kind == "keyDown" and not modifiers & 3 else {}
+        key = {"type": kind, "key": character, "modifiers": modifiers, **text}
+        await self.doing(protocol.send("Input.dispatchKeyEvent", key))
 
     async def forget_history(self) -> None:
         """Make the current page the first one, so that going back never leads to the blank page before it."""
