@@ -87,11 +87,12 @@ class Sandbox(WatchedFolder):
         machine fail at once.
         """
         nowhere = "http://127.0.0.1:9"
-        kept = {name: os.environ[name] for name in ("PATH", "TZ", "LD_LIBRARY_PATH") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
         return {
             **kept,
             **self.mark,
             "HOME": str(self.home),
+            "TZ": "UTC",  # that of the pages
             "USER": "user",
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskloom.environments.errors import ActionInvalidError
-from taskloom.taskgraph.records.interaction import HoldInput, KeyboardInput
+from taskloom.taskgraph.records.interaction import Action, HoldInput, KeyboardInput
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -89,12 +89,13 @@ async def test_keys_that_an_american_keyboard_lacks_are_pressed_and_let_go(scree
         """<p id=out>none</p><script>document.onkeydown = event => {
         out.textContent = `${event.ctrlKey ? 'ctrl ' : ''}${event.key}` }</script>"""
     )
-    for action, said in [
+    pressed: list[tuple[Action, str]] = [
         (KeyboardInput(keys="^é"), "ctrl é"),
         (KeyboardInput(keys="^я"), "ctrl я"),
         (HoldInput(keys="ß", seconds=0.1), "ß"),
         (KeyboardInput(keys="{F2}"), "F2"),
-    ]:
+    ]
+    for action, said in pressed:
         screen.now = await screen.environment.act(action)
         assert said in screen.texts
 
