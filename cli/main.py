@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 import sys
 import traceback
-from importlib import import_module
 from importlib.metadata import version as distribution_version
+from typing import Protocol, cast
 
 import typer
 
-from taskloom.cli import commands
 from taskloom.resources.errors import ExitCode, TaskloomError
+from taskloom.resources.plugins import PluginKind
 
+COMMANDS = PluginKind("command", TaskloomError, folder="taskloom.cli.commands")
 MEANINGS = {
     ExitCode.DONE: "done",
     ExitCode.NEGATIVE_ANSWER: "the answer is no",
@@ -26,6 +26,14 @@ MEANINGS = {
     ExitCode.TERMINATED: "terminated",
 }
 """What each exit code means, in a few words."""
+
+
+class CommandModule(Protocol):
+    """What a module in `commands/` offers."""
+
+    @staticmethod
+    def register(app: typer.Typer) -> None:
+        """Add its commands."""
 
 
 def exit_codes() -> str:
@@ -53,8 +61,8 @@ def create_app() -> typer.Typer:
             typer.echo(distribution_version("taskloom"))
             raise typer.Exit
 
-    for module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda found: found.name):
-        import_module(f"taskloom.cli.commands.{module.name}").register(app)
+    for _, command in COMMANDS.each():
+        cast(CommandModule, command).register(app)
     return app
 
 

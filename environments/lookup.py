@@ -1,18 +1,25 @@
-"""Finding platform modules by name: the folder's name in `environments/platforms` is the key."""
+"""Platforms, found by name: a folder of `platforms/` with the module `platform`, or what a package brings."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Protocol, cast
 
-from taskloom.environments import platforms
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import UnknownPlatformError
 from taskloom.resources.applications import Application
+from taskloom.resources.plugins import PluginKind
 from taskloom.resources.record import Record
+
+PLATFORMS = PluginKind(
+    "platform",
+    UnknownPlatformError,
+    folder="taskloom.environments.platforms",
+    group="taskloom.platforms",
+    module="platform",
+    needs=("SETTINGS", "settings", "applications", "create"),
+)
+"""Each offers what `Platform` says."""
 
 
 class Platform(Protocol):
@@ -37,23 +44,14 @@ class Platform(Protocol):
         ...
 
 
-def platform_names() -> tuple[str, ...]:
-    """Names of all platforms, sorted."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(platforms.__path__)))
-
-
 def platform(name: str) -> Platform:
     """The platform module `name`, imported now: an absent optional dependency costs nothing until then.
 
     Raises:
-        UnknownPlatformError: there is no such module; the message names the known ones.
+        UnknownPlatformError: there is no such platform; the message names the known ones.
+        PluginBrokenError: the package that brings it is broken.
     """
-    known = platform_names()
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownPlatformError(f"There is no platform named {name!r}.{hint} Known: {', '.join(known)}.")
-    return cast(Platform, importlib.import_module(f"taskloom.environments.platforms.{name}.platform"))
+    return cast(Platform, PLATFORMS.load(name))
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:

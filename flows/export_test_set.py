@@ -12,6 +12,7 @@ from pathlib import Path
 
 import prefect
 
+from taskloom.evaluators_api.checks.registry import check_facts
 from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
 from taskloom.flows.hosting.contexts import Work, begin, timed
@@ -101,6 +102,7 @@ async def export_test_set(
             options,
             sets=sets,
             named_lists=named_lists,
+            checks=check_facts(),
         )
     return ExportedTestSet(manifest=manifest, replayed=len(tried), rejected=rejected)
 

@@ -25,7 +25,7 @@ from taskloom.flows.setting_groups.gate_settings import GateSettings
 from taskloom.flows.setting_groups.night_settings import NightSettings
 from taskloom.flows.setting_groups.watching_settings import WatchingSettings
 from taskloom.flows.settings_file import SettingsFileSource, parse_yaml
-from taskloom.model_clients.lookup import provider_names
+from taskloom.model_clients.lookup import PROVIDERS
 from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from taskloom.offline.models import MODEL, PROVIDER
 from taskloom.synthesis.composition.request import CompositionRequest
@@ -53,16 +53,14 @@ class RunCallSettings(CallSettings):
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
-        known = sorted((*provider_names(), PROVIDER))
         for player in (RoleSettings(model=self.default), *self.roles.values()):
-            if player.model.provider not in known:
-                raise ValueError(
-                    f"unknown model provider {player.model.provider!r}; known: {', '.join(known)}"
-                )
+            if player.model.provider != PROVIDER and player.model.provider not in PROVIDERS:
+                known = ", ".join(sorted((*PROVIDERS.names(), PROVIDER)))
+                raise ValueError(f"unknown model provider {player.model.provider!r}; known: {known}")
             for model in player.fallbacks:
-                if model.provider not in provider_names():
+                if model.provider not in PROVIDERS:
                     raise ValueError(
-                        f"{model.provider!r} cannot be a fallback; choose from {', '.join(provider_names())}"
+                        f"{model.provider!r} cannot be a fallback; choose from {', '.join(PROVIDERS.names())}"
                     )
         roles = (self.batch or BatchSettings()).roles
         if self.batch_out and all(self.role(role).model.provider == PROVIDER for role in roles):

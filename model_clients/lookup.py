@@ -1,42 +1,39 @@
-"""Finds provider modules by name."""
+"""Providers, found by name; a provider is a module with `create(settings)`."""
 
 from __future__ import annotations
 
-import pkgutil
-from functools import cache
-from importlib import import_module
-from types import ModuleType
+from typing import Protocol, cast
 
-from taskloom.model_clients import providers
 from taskloom.model_clients.client import ModelClient
 from taskloom.model_clients.errors import UnknownProviderError
 from taskloom.model_clients.settings import ModelSettings
+from taskloom.resources.plugins import PluginKind
+
+PROVIDERS = PluginKind(
+    "model provider",
+    UnknownProviderError,
+    folder="taskloom.model_clients.providers",
+    group="taskloom.providers",
+    needs=("create",),
+)
+"""Each offers what `Provider` says."""
 
 
-def provider_names() -> tuple[str, ...]:
-    """The names of all provider modules, sorted; none of them is imported."""
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(providers.__path__)))
+class Provider(Protocol):
+    """What a provider module offers."""
 
-
-@cache
-def provider(name: str) -> ModuleType:
-    """The provider module of that name; its `create(settings)` makes a client.
-
-    Raises:
-        UnknownProviderError: no such module; the message names the known ones.
-    """
-    known = provider_names()
-    if name not in known:
-        raise UnknownProviderError(f"unknown model provider {name!r}; known: {', '.join(known)}")
-    return import_module(f"taskloom.model_clients.providers.{name}")
+    @staticmethod
+    def create(settings: ModelSettings) -> ModelClient:
+        """A client of the settings' model."""
+        ...
 
 
 def create_client(settings: ModelSettings) -> ModelClient:
     """A client of the settings' provider and model.
 
     Raises:
-        UnknownProviderError: no such provider.
+        UnknownProviderError: no such provider; the known ones are named.
+        PluginBrokenError: the package that brings it is broken.
         KeyMissingError: the provider needs a key and the environment holds none.
     """
-    client: ModelClient = provider(settings.provider).create(settings)
-    return client
+    return cast(Provider, PROVIDERS.load(settings.provider)).create(settings)

@@ -1,6 +1,8 @@
 """Errors of scoring.
 
 OmniEvalError
+├── UnknownAgentError        an agent that nothing brings (names the known ones)
+├── UnknownMetricError       the same of a metric
 ├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation
 is named
 ├── EvaluationEndedError     an action was reported to an evaluator whose task has ended
@@ -14,6 +16,14 @@ from taskloom.resources.errors import TaskloomError
 
 class OmniEvalError(TaskloomError):
     """Anything wrong with what is to be scored; never transient."""
+
+
+class UnknownAgentError(OmniEvalError):
+    """There is no agent of this name."""
+
+
+class UnknownMetricError(OmniEvalError):
+    """There is no metric of this name."""
 
 
 class SequenceImpossibleError(OmniEvalError):

@@ -1,16 +1,31 @@
-"""Finds metrics, agents and protocols by the names of their modules."""
+"""Metrics and agents, found by name."""
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
 from typing import Protocol, cast
 
 from taskloom.environments.agent import Agent
-from taskloom.omnieval import agents, metrics
 from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.brief import AgentBrief
+from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError
+from taskloom.resources.plugins import PluginKind, report
 
+METRICS = PluginKind(
+    "metric",
+    UnknownMetricError,
+    folder="taskloom.omnieval.metrics",
+    group="taskloom.metrics",
+    needs=("measure",),
+)
+"""Each offers what `Metric` says."""
+AGENTS = PluginKind(
+    "agent",
+    UnknownAgentError,
+    folder="taskloom.omnieval.agents",
+    group="taskloom.agents",
+    needs=("create",),
+)
+"""Each offers what `AgentModule` says."""
 PAPER = ("coverage_rate", "logical_consistency")
 """Metrics of the paper; records have a field for each of them, and keep the others by name."""
 
@@ -33,31 +48,27 @@ class AgentModule(Protocol):
 
 def agent_names() -> tuple[str, ...]:
     """Names of the agents that taskloom brings, sorted."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(agents.__path__)))
+    return AGENTS.built_in()
 
 
 def agent_module(name: str) -> AgentModule:
-    """The module of the agent `name`, one of `agent_names()`."""
-    return cast(AgentModule, import_module(f"taskloom.omnieval.agents.{name}"))
+    """The module of the agent `name`, imported now.
 
-
-def metric_names() -> tuple[str, ...]:
-    """Names of all metrics, sorted.
-
-    >>> metric_names()
-    ('coverage_rate', 'logical_consistency')
+    Raises:
+        UnknownAgentError: there is none; the known ones are named.
+        PluginBrokenError: the package that brings it is broken.
     """
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(metrics.__path__)))
+    return cast(AgentModule, AGENTS.load(name))
 
 
 def measured(attempt: Attempt) -> dict[str, float | None]:
-    """The value of every metric for `attempt`, by name.
+    """The value of every metric for `attempt`, by name; undefined where a package's metric fails.
 
     >>> from taskloom.taskgraph.records.graph import TaskGraph
-    >>> measured(Attempt(TaskGraph(nodes=()), ()))
-    {'coverage_rate': 1.0, 'logical_consistency': None}
+    >>> [measured(Attempt(TaskGraph(nodes=()), ()))[name] for name in PAPER]
+    [1.0, None]
     """
-    return {name: _metric(name).measure(attempt) for name in metric_names()}
+    return {name: _value(name, cast(Metric, metric), attempt) for name, metric in METRICS.each()}
 
 
 def further(values: dict[str, float | None]) -> dict[str, float]:
@@ -69,5 +80,12 @@ def further(values: dict[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in values.items() if name not in PAPER and value is not None}
 
 
-def _metric(name: str) -> Metric:
-    return cast(Metric, import_module(f"taskloom.omnieval.metrics.{name}"))
+def _value(name: str, metric: Metric, attempt: Attempt) -> float | None:
+    try:
+        return metric.measure(attempt)
+    except Exception as error:
+        if name in METRICS.built_in():
+            raise
+        package, kind = METRICS.package_of(name), type(error).__name__
+        report(f"The metric {name!r} of the package {package} failed: {kind}: {error}")
+        return None

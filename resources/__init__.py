@@ -11,4 +11,5 @@ worlds                               consistent starting data
 noise                                what an application changes by itself
 dimensions                           the one table of complexity dimensions
 record, errors                       base classes of all records and all errors
+plugins                              lookup of what is chosen by name, built in or from another package
 """

@@ -1,6 +1,7 @@
 """The root of all errors that taskloom raises on purpose, and the errors of the catalogue.
 
 TaskloomError                 what happened, the value, what is allowed; `hint` says what to do next
+PluginBrokenError             what another package brings cannot be used (names the package)
 JsonInvalidError              a text that is not JSON, or is ambiguous
 CatalogError
 ├── CatalogEntryInvalidError  a YAML file that breaks its schema (file, line, field, allowed values)
@@ -12,6 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import IntEnum
+
+
+def no_such(kind: str, name: str, known: Iterable[str]) -> str:
+    """That there is no `kind` called `name`, with the nearest and all known names.
+
+    >>> no_such("query", "funel", ["funnel", "levels"])
+    "There is no query named 'funel'. Did you mean 'funnel'? Known: funnel, levels."
+    """
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"There is no {kind} named {name!r}.{hint} Known: {', '.join(names) or 'none'}."
 
 
 class ExitCode(IntEnum):
@@ -52,6 +65,10 @@ class TaskloomError(Exception):
     hint: str = ""
 
 
+class PluginBrokenError(TaskloomError):
+    """What another package brings by an entry point cannot be used; the message names the package."""
+
+
 class JsonInvalidError(TaskloomError):
     """A text is not JSON, or does not say only one thing. The message goes on where the text's name ends: "is
     not JSON: …"."""
@@ -79,9 +96,6 @@ class UnknownCatalogEntryError(CatalogError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         """Say which `kind` of entry was asked for by `name`, and which names are `known`."""
-        names = sorted(known)
-        near = get_close_matches(name, names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(names) or 'none'}.")
+        super().__init__(no_such(kind, name, known))
         self.kind = kind
         self.name = name

@@ -134,6 +134,7 @@ def export(
     from pydantic import ValidationError
 
     from taskloom.cli.activity import activity
+    from taskloom.evaluators_api.checks.registry import check_facts
     from taskloom.flows.settings import describe_problems, load_settings
     from taskloom.warehouse.exporting.exporting import ExportOptions
     from taskloom.warehouse.exporting.exporting import export as run_export
@@ -182,7 +183,16 @@ def export(
             Warehouse(settings.warehouse_location, read_only=True, version=version) as opened,
             activity(f"exporting to {out}"),
         ):
-            manifest = run_export(opened, format_name, out, selection, options, sets=sets, named_lists=lists)
+            manifest = run_export(
+                opened,
+                format_name,
+                out,
+                selection,
+                options,
+                sets=sets,
+                named_lists=lists,
+                checks=check_facts(),
+            )
     _print(manifest, out, as_json)
     if manifest.shortfalls:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
@@ -285,7 +295,6 @@ def _print_leakage(report: LeakageReport) -> None:
 
 def _list_formats(as_json: bool) -> None:
     from taskloom.cli.answer_printing import print_records
-    from taskloom.warehouse import exports
-    from taskloom.warehouse.lookup import described
+    from taskloom.warehouse.lookup import EXPORTS
 
-    print_records(described(exports), as_json)
+    print_records(EXPORTS.described(), as_json)

@@ -77,7 +77,6 @@ def import_data(
 
 def _list_formats(as_json: bool) -> None:
     from taskloom.cli.answer_printing import print_records
-    from taskloom.warehouse import imports
-    from taskloom.warehouse.lookup import described
+    from taskloom.warehouse.lookup import IMPORTS
 
-    print_records(described(imports), as_json)
+    print_records(IMPORTS.described(), as_json)

@@ -44,13 +44,11 @@ def serve(
     from taskloom.flows.hosting.preflight import check_settings
     from taskloom.flows.running.prefect_server import named_server, require_server
     from taskloom.flows.settings import DEFAULT_FILE, load_settings
-    from taskloom.warehouse.lookup import export_formats
+    from taskloom.warehouse.lookup import EXPORTS
 
     named_server()
-    if export_format not in export_formats():
-        raise CommandError(
-            f"--export-format is {export_format!r}; choose from {', '.join(export_formats())}."
-        )
+    if export_format not in EXPORTS:
+        raise CommandError(f"--export-format is {export_format!r}; choose from {', '.join(EXPORTS.names())}.")
     named = settings or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
     chosen = load_settings(named)
     check_settings(chosen)

@@ -122,7 +122,7 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
     return "" if file is None else _whole(file)
 
 
-@check("files")
+@check("files", of_source=True)
 def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> bool:
     """Checks if the target holds what the source held at the start of the subtask: copied, pasted, moved,
     attached.

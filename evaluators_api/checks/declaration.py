@@ -20,6 +20,7 @@ from taskloom.evaluators_api.errors import (
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, kept_text
 from taskloom.evaluators_api.evidence.ocr import TextReader
 from taskloom.evaluators_api.state.noise import Noise, noise_between
+from taskloom.taskgraph.records.check_facts import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed
 
@@ -27,9 +28,6 @@ Answer = bool | str | int | float
 """What a check may answer."""
 AnswerType = Literal["bool", "str", "int", "float"]
 """Name of the type of an answer."""
-Reads = Literal["inputs", "screen", "files", "clipboard"]
-"""Part of the evidence that a check reads; `inputs` is the route taken, the rest is state."""
-
 LONGEST_TEXT = 262_144
 """Characters of a file that checks look at. Evidence keeps less; only evidence from elsewhere may hold
 more."""
@@ -116,6 +114,15 @@ class Check:
     """Whether its first argument may be the empty text, which then means: anywhere."""
     guard: bool = False
     """Whether it asks that all else is as it was; such a condition is never idle."""
+    of_source: bool = False
+    """Whether it compares with what a source held at the start."""
+
+    @property
+    def facts(self) -> CheckFacts:
+        """What must be known of it where it is not asked itself."""
+        return CheckFacts(
+            reads=self.reads, guard=self.guard, of_source=self.of_source, verdict=self.returns == "bool"
+        )
 
     @property
     def reads_route(self) -> bool:
@@ -213,7 +220,12 @@ _DECLARATION = "declared_check"
 
 
 def check(
-    reads: Reads, *, in_paper: bool = False, empty_allowed: bool = False, guard: bool = False
+    reads: Reads,
+    *,
+    in_paper: bool = False,
+    empty_allowed: bool = False,
+    guard: bool = False,
+    of_source: bool = False,
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Declare a function as a check that reads `reads`; its first parameter is the scene.
 
@@ -247,6 +259,7 @@ def check(
             returns=returns,
             empty_allowed=empty_allowed,
             guard=guard,
+            of_source=of_source,
         )
         return function
 

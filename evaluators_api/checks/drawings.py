@@ -46,7 +46,7 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
     return found == wanted
 
 
-@check("files")
+@check("files", of_source=True)
 def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
     """Checks if a drawing holds what another one held at the start: the same texts, as many shapes, and pages
     of the same names where both have pages. For exports and copies, and for what is open in an editor.
@@ -79,7 +79,7 @@ def _pages(view: EvidenceView, path: str) -> list[str]:
     return [] if held is None else [page.value or "" for page in held.children]
 
 
-@check("files")
+@check("files", of_source=True)
 def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
     """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open
     then.

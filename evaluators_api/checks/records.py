@@ -101,7 +101,7 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     return found is not None and same_value(value, text_of(found))
 
 
-@check("files")
+@check("files", of_source=True)
 def check_records_copied(
     scene: Scene,
     source: str,
@@ -153,7 +153,7 @@ def check_records_copied(
     return held == known + added
 
 
-@check("files")
+@check("files", of_source=True)
 def check_one_record_copied(
     scene: Scene, source: str, target: str, number: int, source_within: str = ""
 ) -> bool:

@@ -1,18 +1,24 @@
-"""The checks by name. Every module beside this one declares some; this one imports them, and none of them
-imports it."""
+"""The checks by name: those of the modules beside this one, and those that other packages declare."""
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
+from types import ModuleType
+from typing import cast
 
-from taskloom.evaluators_api import checks as shelf
 from taskloom.evaluators_api.checks.declaration import Check, declared_in
 from taskloom.evaluators_api.errors import CheckDeclarationError
+from taskloom.resources.plugins import PluginKind, report
+from taskloom.taskgraph.records.check_facts import CheckFacts
 
-_OTHERS = frozenset(["declaration", "registry"])
+CHECKS = PluginKind(
+    "module of checks",
+    CheckDeclarationError,
+    folder="taskloom.evaluators_api.checks",
+    group="taskloom.checks",
+)
+"""Each is a module that declares checks."""
 
 
 @cache
@@ -20,18 +26,24 @@ def checks() -> Mapping[str, Check]:
     """Every check by name: the paper's eleven first, then those beyond it, module by module.
 
     Raises:
-        CheckDeclarationError: two checks have the same name.
+        CheckDeclarationError: two checks of taskloom's own have the same name; such a check of a package is
+            reported and left out.
     """
-    names = sorted(item.name for item in pkgutil.iter_modules(shelf.__path__) if item.name not in _OTHERS)
-    modules = [import_module(f"{shelf.__name__}.{name}") for name in names]
+    own = CHECKS.built_in()
     found: dict[str, Check] = {}
-    for item in sorted((item for module in modules for item in declared_in(module)), key=_order):
-        if item.name in found:
+    for place, module in sorted(CHECKS.each(), key=lambda item: item[0] not in own):
+        for item in declared_in(cast(ModuleType, module)):
+            if item.name not in found:
+                found[item.name] = item
+                continue
             places = " and ".join(sorted({item.function.__module__, found[item.name].function.__module__}))
-            raise CheckDeclarationError(f"There are two checks called {item.name}: in {places}.")
-        found[item.name] = item
-    return found
+            problem = f"There are two checks called {item.name}: in {places}."
+            if place in own:
+                raise CheckDeclarationError(problem)
+            report(f"{problem} That of the package {CHECKS.package_of(place)} is left out.")
+    return dict(sorted(found.items(), key=lambda item: not item[1].in_paper))
 
 
-def _order(item: Check) -> bool:
-    return not item.in_paper
+def check_facts() -> dict[str, CheckFacts]:
+    """What is known of every check by its name, for readers that do not ask checks themselves."""
+    return {name: item.facts for name, item in checks().items()}

@@ -113,7 +113,7 @@ def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> st
     return str(len(rows.children) if rows is not None else sum(1 for _ in records_of(tree)))
 
 
-@check("files")
+@check("files", of_source=True)
 def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
     """Checks if a record with all these values was there at the start and none is there now: it was removed,
     or renamed.
@@ -149,7 +149,7 @@ def _ids(record: Node) -> list[str]:
     ]
 
 
-@check("files")
+@check("files", of_source=True)
 def check_text_extended(scene: Scene, file_path: str, text: str, field: str = "") -> bool:
     """Checks if the file, or one text in it, is what it was at the start with this text behind it, and
     nothing else.

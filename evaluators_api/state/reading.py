@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Protocol, cast, runtime_checkable
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state import formats
 from taskloom.evaluators_api.state.nodes import Node
+from taskloom.resources.plugins import PluginKind
 
 MOST_NODES = 20_000
 """Nodes of one file that are looked at; a file with more is read as lines."""
+_FORMATS = PluginKind("format of state", StateUnreadableError, folder="taskloom.evaluators_api.state.formats")
 FALLBACK = "lines"
 """Format of every text that no other format reads."""
 
@@ -63,8 +62,7 @@ class LaidOut(Protocol):
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name."""
-    names = sorted(item.name for item in pkgutil.iter_modules(formats.__path__))
-    return {name: cast("Format", import_module(f"{formats.__name__}.{name}")) for name in names}
+    return {name: cast("Format", item) for name, item in _FORMATS.each()}
 
 
 @lru_cache(maxsize=96)

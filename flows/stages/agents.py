@@ -14,7 +14,7 @@ from taskloom.environments.starting_place import StartingPlaceAgent, needs_open_
 from taskloom.flows.errors import CommandError
 from taskloom.flows.wiring import Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask
-from taskloom.omnieval.lookup import agent_module, agent_names
+from taskloom.omnieval.lookup import AGENTS, agent_module
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.trajectories.briefing import Briefing
@@ -34,7 +34,8 @@ BUILT_IN = ("model", "recorded")
 def agent_maker(
     name: str, run: Workplace, verified: Mapping[str, VerifiedSubtask], step_limit: int
 ) -> AgentMaker:
-    """The factory of the agent `name`: `model`, `recorded`, or the user's `module:factory`.
+    """The factory of the agent `name`: `model`, `recorded`, one that a package brings, or the user's
+    `module:factory`.
 
     The factory is called once per task, without arguments, and returns an object with `decide`; see
     `taskloom.environments.agent.Agent`.
@@ -46,7 +47,7 @@ def agent_maker(
         return lambda task: RecordedTaskAgent.of(task, run, verified)
     if name == "model":
         return lambda task: _model_agent(task, run, step_limit)
-    if name in agent_names():
+    if name in AGENTS:
         module = agent_module(name)
         return lambda task: module.create(_brief(task, run, step_limit))
     factory = _factory(name)
@@ -69,7 +70,9 @@ def check_agent(name: str) -> None:
     Raises:
         CommandError: there is no such module or factory.
     """
-    if name not in (*BUILT_IN, *agent_names()):
+    if name in AGENTS:
+        agent_module(name)
+    elif name not in BUILT_IN:
         _factory(name)
 
 
@@ -83,8 +86,8 @@ def _factory(name: str) -> Callable[[], object]:
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise CommandError(
-            f"the agent {name!r} is neither `model`, `recorded` nor of the form module:factory,"
-            " such as my_agents:make."
+            f"the agent {name!r} is neither {' nor '.join((*BUILT_IN, *AGENTS.names()))}, nor of the form"
+            " module:factory, such as my_agents:make."
         )
     try:
         module = import_module(module_name)

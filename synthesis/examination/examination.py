@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
-from taskloom.evaluators_api.checks.declaration import Reads
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.recorder import Alteration
 from taskloom.synthesis.examination.cases import Case
@@ -25,6 +24,7 @@ from taskloom.synthesis.examination.mutation import (
     mutant,
     route_dependence,
 )
+from taskloom.taskgraph.records.check_facts import Reads
 from taskloom.taskgraph.records.evaluation_function import (
     GENUINE_FAMILIES,
     CaseFamily,

@@ -90,13 +90,13 @@ def create(settings):
 
 
 def test_a_platform_is_one_folder(add: Add, tmp_path: Path) -> None:
-    from taskloom.environments.lookup import create_environment, platform_names
+    from taskloom.environments.lookup import PLATFORMS, create_environment
     from taskloom.flows.settings import load_settings
     from taskloom.flows.wiring import choose_applications
 
     add(platforms, "novel/__init__.py", "")
     add(platforms, "novel/platform.py", NOVEL_PLATFORM)
-    assert "novel" in platform_names()
+    assert "novel" in PLATFORMS
     made = create_environment("novel", {"seed_of_novelty": 7, "browser_executable": "/usr/bin/other"})
     assert made == ("made", 7)  # type: ignore[comparison-overlap]
     present, _ = choose_applications(load_settings(platform="novel", data=tmp_path))
@@ -155,10 +155,10 @@ def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_provider_with_its_own_protocol_is_one_file(add: Add) -> None:
-    from taskloom.model_clients.lookup import create_client, provider_names
+    from taskloom.model_clients.lookup import PROVIDERS, create_client
 
     add(providers, "novel.py", "def create(settings):\n    return settings.model\n")
-    assert "novel" in provider_names()
+    assert "novel" in PROVIDERS
     made = create_client(ModelSettings.model_validate({"provider": "novel", "model": "novel-1"}))
     assert made == "novel-1"  # type: ignore[comparison-overlap]
 

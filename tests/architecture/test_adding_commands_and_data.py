@@ -3,6 +3,9 @@ agents, metrics."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,11 +79,11 @@ def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     (tmp_path / "novel.sql").write_text("-- What is new.\nSELECT 1 AS one\n", encoding="utf-8")
     monkeypatch.setattr(queries, "files", lambda package: tmp_path)
-    queries.named_queries.cache_clear()
+    queries._queries_of.cache_clear()
     try:
         assert queries.named_query("novel").description == "What is new."
     finally:
-        queries.named_queries.cache_clear()
+        queries._queries_of.cache_clear()
 
 
 def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,3 +128,24 @@ def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
     printed = CliRunner().invoke(create_app(), ["score", str(file), "--completed", "a"]).output
     assert "novelty" in printed
     assert "further_metrics" in {column.name for column in TABLE_NAMED["agent_runs"].columns}
+
+
+def test_a_new_metric_breaks_no_test(tmp_path: Path) -> None:
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "novelty.py").write_text(
+        '"""Steps for each subtask (section 4.1)."""\n\n\ndef measure(attempt):\n    return 7.5\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "novel_metric.py").write_text(
+        f"from taskloom.omnieval import metrics\nmetrics.__path__.append({str(tmp_path / 'metrics')!r})\n",
+        encoding="utf-8",
+    )
+    tests = ["tests/omnieval", "tests/test_doctests.py", "-k", "omnieval"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "novel_metric", "-n", "0", "-p", "no:cacheprovider", *tests],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout

@@ -16,7 +16,7 @@ from typer.main import get_command
 from taskloom.cli.documentation import DOCS, pages
 from taskloom.cli.main import MEANINGS, create_app
 from taskloom.resources.errors import ExitCode
-from taskloom.warehouse.lookup import export_formats, import_formats
+from taskloom.warehouse.lookup import EXPORTS, IMPORTS
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = [
@@ -73,14 +73,14 @@ def test_commands_shown_in_a_page_exist_with_their_options(page: Path) -> None:
             assert unknown == [], f"taskloom {line}"
 
 
-@pytest.mark.parametrize(("heading", "formats"), [("Out", export_formats()), ("In", import_formats())])
+@pytest.mark.parametrize(("heading", "formats"), [("Out", EXPORTS.built_in()), ("In", IMPORTS.built_in())])
 def test_every_format_has_a_row_in_the_page_of_formats(heading: str, formats: list[str]) -> None:
     section = re.split(r"^## ", (DOCS / "formats.md").read_text(), flags=re.MULTILINE)
     (text,) = (part for part in section if part.startswith(f"{heading}\n"))
     table = text[text.index("| Format |") :].partition("\n\n")[0]
     rows = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
     described = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert sorted(described) == formats
+    assert sorted(described) == list(formats)
 
 
 def test_every_exit_code_stands_in_the_help_and_in_the_page() -> None:

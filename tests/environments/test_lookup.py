@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from taskloom.environments.errors import UnknownPlatformError
-from taskloom.environments.lookup import platform, platform_names
+from taskloom.environments.lookup import PLATFORMS, platform
 
 
 def test_lists_the_modules_of_the_platforms_folder() -> None:
-    assert {"web_browser", "simulated"} <= set(platform_names())
+    assert {"web_browser", "simulated"} <= set(PLATFORMS.built_in())
 
 
 def test_an_unknown_name_is_refused_with_the_known_and_the_nearest() -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, BrowserMissingError
 from taskloom.environments.installing.applications import missing_for_start
-from taskloom.environments.lookup import create_environment, platform, platform_names
+from taskloom.environments.lookup import PLATFORMS, create_environment, platform
 from taskloom.environments.starting_place import START_PAGE
 from taskloom.resources.applications import Application, Fixture, Launch
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
@@ -46,7 +46,7 @@ def web_applications(folder: Path) -> list[Application]:
 @pytest.fixture(
     params=[
         pytest.param(name, marks=[] if name == "simulated" else [pytest.mark.browser])
-        for name in platform_names()
+        for name in PLATFORMS.built_in()
     ]
 )
 async def started(
@@ -143,19 +143,19 @@ async def test_closing_twice_is_no_error(started: tuple[Environment, list[Applic
     await environment.close()
 
 
-@pytest.mark.parametrize("name", platform_names())
+@pytest.mark.parametrize("name", PLATFORMS.built_in())
 def test_an_unknown_setting_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="no_such_setting"):
         platform(name).settings({"no_such_setting": 1, "data_folder": "/nowhere"})
 
 
 def test_only_the_simulated_platform_says_so(tmp_path: Path) -> None:
-    for name in platform_names():
+    for name in PLATFORMS.built_in():
         environment = create_environment(name, {"data_folder": str(tmp_path)})
         assert environment.simulated == (name == "simulated") and environment.platform == name
 
 
-@pytest.mark.parametrize("name", platform_names())
+@pytest.mark.parametrize("name", PLATFORMS.built_in())
 def test_what_a_platform_brings_runs_on_it_and_says_whether_it_is_simulated(
     name: str, tmp_path: Path
 ) -> None:

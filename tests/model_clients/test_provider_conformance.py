@@ -22,7 +22,7 @@ from taskloom.model_clients.errors import (
     RequestRejectedError,
     UnknownProviderError,
 )
-from taskloom.model_clients.lookup import create_client, provider, provider_names
+from taskloom.model_clients.lookup import PROVIDERS, create_client
 from taskloom.model_clients.messages import ModelReply
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.taskgraph.records.interaction import Screenshot
@@ -30,7 +30,11 @@ from tests.model_clients.requests import KEY, Verdict, model_at, request_for, ve
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer
 
-VARIANTS = [(name, protocol) for name in provider_names() for protocol in provider(name).PROTOCOLS]
+VARIANTS = [
+    (name, str(protocol))
+    for name in PROVIDERS.built_in()
+    for protocol in vars(PROVIDERS.load(name))["PROTOCOLS"]
+]
 
 
 @pytest.fixture(params=VARIANTS, ids="-".join)
@@ -39,7 +43,7 @@ def variant(request: pytest.FixtureRequest) -> tuple[str, str]:
     return chosen
 
 
-@pytest.mark.parametrize("name", provider_names())
+@pytest.mark.parametrize("name", PROVIDERS.built_in())
 async def test_every_provider_makes_a_client_of_the_model_it_is_asked_for(name: str) -> None:
     client = create_client(model_at("http://127.0.0.1:9/v1", name))
     assert (client.provider, client.model) == (name, "test-model")
@@ -47,7 +51,7 @@ async def test_every_provider_makes_a_client_of_the_model_it_is_asked_for(name: 
     await client.close()
 
 
-@pytest.mark.parametrize("name", provider_names())
+@pytest.mark.parametrize("name", PROVIDERS.built_in())
 async def test_every_provider_fails_with_our_errors_only(name: str) -> None:
     client = create_client(model_at("http://127.0.0.1:9/v1", name))
     with pytest.raises(ModelClientError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from taskloom.evaluators_api.checks.registry import check_facts
 from taskloom.resources.applications import (
     Application,
     ExampleSubtask,
@@ -27,8 +30,12 @@ from taskloom.taskgraph.records.interaction import (
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
+from taskloom.warehouse.exporting import exporting
 from taskloom.warehouse.records import ModelCallRecord, RunRecord
 from tests.warehouse.sample_parts import MADE, SOURCE, complexity, file_resource, node, subtask, trajectory
+
+export = partial(exporting.export, checks=check_facts())
+"""Exports as `taskloom export` does, which knows the checks."""
 
 
 def records() -> list[Record]:

@@ -21,16 +21,16 @@ from taskloom.warehouse.errors import (
     SelectionInvalidError,
     UnknownFormatError,
 )
-from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
+from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest
 from taskloom.warehouse.exporting.file_names import id_of_name, safe_name
-from taskloom.warehouse.lookup import export_formats
+from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.sets.selection import CellQuota, Selection
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
-from tests.warehouse.samples import records
+from tests.warehouse.samples import export, records
 
-OWN_FORMATS = [name for name in export_formats() if name not in ("crab", "taskbench")]
+OWN_FORMATS = [name for name in EXPORTS.built_in() if name not in ("crab", "taskbench")]
 
 
 def contents(folder: Path) -> dict[str, str]:

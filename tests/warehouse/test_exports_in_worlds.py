@@ -11,9 +11,8 @@ from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import World
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.store import Warehouse
-from tests.warehouse.samples import records
+from tests.warehouse.samples import export, records
 
 FIRST = load_world("")
 BAKERY = load_world("bakery-1")

@@ -20,7 +20,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exported_actions import points_of
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.importing.importing import read_import, survey_import
-from taskloom.warehouse.lookup import import_formats
+from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
@@ -58,7 +58,7 @@ ELSEWHERE = {
 
 def test_every_import_has_a_collection_here_or_a_test_elsewhere() -> None:
     here = {lay_out.__name__ for lay_out in COLLECTIONS}
-    assert sorted(here | ELSEWHERE.keys()) == import_formats()
+    assert sorted(here | ELSEWHERE.keys()) == list(IMPORTS.built_in())
     for name, module in ELSEWHERE.items():
         assert f'"{name}"' in (Path(__file__).parent / module).read_text("utf-8"), name
 

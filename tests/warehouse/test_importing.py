@@ -10,12 +10,13 @@ import pytest
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.warehouse.exporting.application_aliases import canonical_application
-from taskloom.warehouse.exporting.exporting import MANIFEST, export
+from taskloom.warehouse.exporting.exporting import MANIFEST
 from taskloom.warehouse.importing.importing import read_import
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
+from tests.warehouse.samples import export
 
 
 def test_osworld_ids_that_repeat_between_domains_are_two_tasks(warehouse: Warehouse, tmp_path: Path) -> None:

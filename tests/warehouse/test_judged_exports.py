@@ -16,20 +16,20 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.registry import check_facts
 from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 from taskloom.resources.applications import Fixture, Launch, Preparation
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
-from taskloom.warehouse.exporting.exporting import ExportSource, export
-from taskloom.warehouse.exporting.judging.judging_sheets import GUARDS, OF_FILES, OF_THE_MOMENT, sheet_of
+from taskloom.warehouse.exporting.exporting import ExportSource
+from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
 from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 from taskloom.warehouse.exports.cua_gym import card_of
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop
-from tests.warehouse.samples import records
+from tests.warehouse.samples import export, records
 
 GUARDED = SOURCE.replace(
     '        (check_file_exists(csv_path), "there is no file"),\n',
@@ -52,7 +52,7 @@ def written(warehouse: Warehouse, source: str) -> None:
 
 def sheet(warehouse: Warehouse) -> JudgingSheet:
     (task,) = warehouse.read(Task, "task_id = 'task-1'")
-    return sheet_of(task, ExportSource(warehouse, ("task-1",)))
+    return sheet_of(task, ExportSource(warehouse, ("task-1",), checks=check_facts()))
 
 
 def homes(folder: Path) -> tuple[Path, Path]:
@@ -65,11 +65,10 @@ def homes(folder: Path) -> tuple[Path, Path]:
     return start, home
 
 
-def test_the_checks_that_read_only_files_are_those_of_the_registry() -> None:
-    assert {name for name, item in checks().items() if item.reads == "files"} == OF_FILES
-    assert {name for name, item in checks().items() if item.guard and item.reads == "files"} == GUARDS
-    momentary = {name for name, item in checks().items() if item.reads in ("screen", "clipboard")}
-    assert {name for name in momentary if checks()[name].returns == "bool"} == OF_THE_MOMENT
+def test_a_check_that_nothing_is_known_of_is_refused(filled: Warehouse) -> None:
+    (task,) = filled.read(Task, "task_id = 'task-1'")
+    with pytest.raises(InexpressibleError, match=r"asks check_[a-z_]+, which is about more than files"):
+        sheet_of(task, ExportSource(filled, ("task-1",)))
 
 
 def test_harbor_packages_have_what_harbor_looks_for(sampled: Warehouse, tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ def test_checks_that_all_else_is_unchanged_are_left_out_where_other_subtasks_cha
     alone = task.model_copy(
         update={"graph": task.graph.model_copy(update={"nodes": task.graph.nodes[:1], "edges": ()})}
     )
-    kept = sheet_of(alone, ExportSource(filled, ("task-1",)))
+    kept = sheet_of(alone, ExportSource(filled, ("task-1",), checks=check_facts()))
     assert kept.subtasks[0].source == GUARDED
     assert "something else changed" in judge_home(kept, start, home).subtasks[0].message
     assert judge_home(kept, start, home).reward == 0
@@ -219,7 +218,7 @@ def test_a_task_whose_subtasks_undo_each_other_cannot_be_judged_at_the_end(fille
     undoing = task.model_copy(update={"graph": task.graph.model_copy(update={"nodes": (first, moving)})})
 
     with pytest.raises(InexpressibleError, match=r"volatile: sheets\.chart changes"):
-        sheet_of(undoing, ExportSource(filled, ("task-1",)))
+        sheet_of(undoing, ExportSource(filled, ("task-1",), checks=check_facts()))
 
 
 def test_cua_gym_bundles_agree_with_their_table(sampled: Warehouse, tmp_path: Path) -> None:

@@ -16,12 +16,11 @@ from taskloom.resources.applications import Fixture, Launch, Preparation
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import InexpressibleError
-from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.exporting.osworld.conditions import Condition, conditions_of
 from taskloom.warehouse.exporting.osworld.setup import setup
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop
-from tests.warehouse.samples import records
+from tests.warehouse.samples import export, records
 
 TASK = next(record for record in records() if isinstance(record, Task))
 JUDGE = f"{sys.executable} -m taskloom.cli.main judge"

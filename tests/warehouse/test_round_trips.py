@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection, Task
-from taskloom.warehouse.exporting.exporting import MANIFEST, export
+from taskloom.warehouse.exporting.exporting import MANIFEST
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.importing.importing import read_import
 from taskloom.warehouse.schema import TABLE_NAMED
@@ -26,6 +26,7 @@ from tests.shared_work import examples
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.generated import crab_tasks, datasets, osworld_tasks, taskbench_tasks
+from tests.warehouse.samples import export
 
 NUMBERS = itertools.count()
 few = settings(max_examples=examples(2, 8), phases=[Phase.explicit, Phase.generate])

@@ -22,8 +22,8 @@ from PIL import Image
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.exporting.exporting import LEFT_OUT, MANIFEST, SETS, Manifest, export
-from taskloom.warehouse.lookup import export_formats
+from taskloom.warehouse.exporting.exporting import LEFT_OUT, MANIFEST, SETS, Manifest
+from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.reviews import new_review, parse_rule
 from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS
 from taskloom.warehouse.sets.requests import SetRequest
@@ -32,7 +32,7 @@ from taskloom.warehouse.store import Warehouse
 from tests.shared_work import examples
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
-from tests.warehouse.samples import records
+from tests.warehouse.samples import export, records
 
 _FREE = SetRequest(shares={"train": 0.6, "test": 0.4}, may_share=("template", "value", "intent"))
 _REQUESTS = st.none() | st.builds(
@@ -96,7 +96,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory, empty_template: Path) -> Iter
         yield opened
 
 
-@pytest.mark.parametrize("name", export_formats())
+@pytest.mark.parametrize("name", EXPORTS.built_in())
 def test_a_plain_export_with_sets_is_written(pool: Warehouse, tmp_path: Path, name: str) -> None:
     where = "provenance_stage = 'import'" if name in ("crab", "osworld", "taskbench") else "true"
     manifest = export(pool, name, tmp_path / "out", Selection(where=where), sets=_FREE)
@@ -104,7 +104,7 @@ def test_a_plain_export_with_sets_is_written(pool: Warehouse, tmp_path: Path, na
     _is_whole(pool, tmp_path / "out", manifest, _FREE)
 
 
-@pytest.mark.parametrize("name", export_formats())
+@pytest.mark.parametrize("name", EXPORTS.built_in())
 @settings(max_examples=examples(2, 25))
 @given(_REQUESTS, _SELECTIONS)
 @pytest.mark.slow

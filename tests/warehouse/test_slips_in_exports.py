@@ -11,9 +11,9 @@ import pyarrow.parquet
 import pytest
 
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.exporting.exporting import ExportOptions
 from taskloom.warehouse.store import Warehouse
-from tests.warehouse.samples import records
+from tests.warehouse.samples import export, records
 
 
 @pytest.fixture

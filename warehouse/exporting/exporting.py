@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar, cast
 
 import pyarrow as pa
 from pydantic import Field
@@ -25,12 +25,13 @@ from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.translation import WorldlyApplications
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
+from taskloom.taskgraph.records.check_facts import CheckFacts
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.lookup import export_module
+from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS, SplitName
@@ -120,6 +121,9 @@ class ExportSource:
     """The tasks, sorted."""
     splits: Mapping[SplitName, frozenset[str]] = field(default_factory=dict)
     """Sets; empty when none were asked for."""
+    checks: Mapping[str, CheckFacts] = field(default_factory=dict)
+    """What is known of the checks that evaluation functions ask; a format that takes functions apart refuses
+    those that ask others."""
     leakage: LeakageReport | None = None
     """What was checked for leaks, and the shares asked for and given, where sets were asked for."""
 
@@ -263,6 +267,15 @@ class ExportSource:
         )
 
 
+class ExportFormat(Protocol):
+    """What an export format offers; `RECORDINGS = True` where it writes whole recordings."""
+
+    @staticmethod
+    def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+        """Write what the format can express of `source` into an empty folder."""
+        ...
+
+
 def export(
     warehouse: Warehouse,
     format_name: str,
@@ -272,13 +285,15 @@ def export(
     *,
     sets: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
+    checks: Mapping[str, CheckFacts] | None = None,
 ) -> Manifest:
     """Export the selected tasks to `folder`, which must not exist yet.
 
     With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or
     instruction, but for what they may share; `sets.json` says which task is in which, `left_out.jsonl` which
     is in none and why. Tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The
-    manifest carries the leakage report.
+    manifest carries the leakage report. Formats that are judged elsewhere need `checks`, what is known of the
+    checks that functions ask (`taskloom.evaluators_api.checks.registry.check_facts`).
 
     Raises:
         ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a
@@ -286,7 +301,7 @@ def export(
         UnknownFormatError: no such format.
         SelectionInvalidError: the selection names unknown things.
     """
-    module = export_module(format_name)
+    module = cast(ExportFormat, EXPORTS.load(format_name))
     selection, options = selection or Selection(), options or ExportOptions()
     if options.instruction_level == "high" and getattr(module, "RECORDINGS", False):
         selection = selection.model_copy(update={"replayed": True})
@@ -297,13 +312,14 @@ def export(
         warehouse,
         drawn.task_ids,
         {name: frozenset(ids) for name, ids in drawn.splits.items()},
+        checks or {},
         drawn.report,
     )
     folder = folder.absolute()
     aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
     try:
         aside.mkdir(parents=True)
-        outcome: ExportOutcome = module.write(source, aside, options)
+        outcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
             raise ExportRefusedError(_nothing(format_name, len(drawn.task_ids), outcome.refused))
         if drawn.splits:

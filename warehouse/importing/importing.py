@@ -6,19 +6,29 @@ A format is a module in `imports/` with one function, `read(path) -> Iterator[Re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, cast
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.items import BrokenItem
-from taskloom.warehouse.lookup import import_module_of
+from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.schema import TABLE_OF_RECORD
 from taskloom.warehouse.store import Warehouse
+
+
+class ImportFormat(Protocol):
+    """What an import format offers."""
+
+    @staticmethod
+    def read(path: Path) -> Iterator[Record | BrokenItem]:
+        """The records of a collection, and its broken items."""
+        ...
 
 
 class ImportSummary(Record):
@@ -53,7 +63,7 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
     """
     records: list[Record] = []
     broken: list[BrokenItem] = []
-    for item in import_module_of(format_name).read(path):
+    for item in cast(ImportFormat, IMPORTS.load(format_name)).read(path):
         if isinstance(item, BrokenItem):
             broken.append(item)
         else:

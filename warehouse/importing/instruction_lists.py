@@ -16,7 +16,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.importing import survey_import
 from taskloom.warehouse.importing.items import BrokenItem, line_items
 from taskloom.warehouse.importing.json_reading import read_text
-from taskloom.warehouse.lookup import import_formats
+from taskloom.warehouse.lookup import IMPORTS
 
 FIELDS: Final = ("instruction", "intent", "confirmed_task", "description", "goal", "task_description", "task")
 """Names under which collections keep an instruction; the first one that is there is taken."""
@@ -36,7 +36,7 @@ def instructions_in(source: str) -> list[str]:
         ImportRefusedError: it cannot be read, or has no instructions.
     """
     name, _, place = source.partition(":")
-    if place and name in import_formats():
+    if place and name in IMPORTS:
         return _of_collection(name, Path(place))
     path, column = Path(source), ""
     if not path.is_file() and Path(source.rpartition(":")[0]).is_file():

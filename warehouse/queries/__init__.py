@@ -10,13 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from types import ModuleType
+from typing import cast
 
 from taskloom.resources.dimensions import once_per_dimension
+from taskloom.resources.errors import no_such
+from taskloom.resources.plugins import PluginKind
 from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
 
+QUERIES = PluginKind("package of named queries", UnknownQueryError, group="taskloom.queries")
+"""Each is a package that holds files like those beside this module."""
 _PARAMETER = re.compile(
     r"^-- parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$"
 )
@@ -66,14 +71,12 @@ class NamedQuery:
         return {name: given.get(name, item.default or "") for name, item in known.items()}
 
 
-@cache
 def named_queries() -> dict[str, NamedQuery]:
-    """All named queries by name, sorted."""
-    found = (item for item in files(__package__).iterdir() if item.name.endswith(".sql"))
-    queries = (
-        _parse(item.name.removesuffix(".sql"), once_per_dimension(item.read_text("utf-8"))) for item in found
-    )
-    return {query.name: query for query in sorted(queries, key=lambda query: query.name)}
+    """All named queries by name, sorted; of several with the same name, taskloom's own."""
+    found: dict[str, NamedQuery] = {}
+    for _, package in QUERIES.each():
+        found |= _queries_of(cast(ModuleType, package).__name__)
+    return dict(sorted({**found, **_queries_of(__package__)}.items()))
 
 
 def named_query(name: str) -> NamedQuery:
@@ -82,12 +85,22 @@ def named_query(name: str) -> NamedQuery:
     Raises:
         UnknownQueryError: there is none; the nearest and all known names are given.
     """
-    known = named_queries()
+    known = _queries_of(__package__)
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownQueryError(f"There is no query named {name!r}.{hint} Known: {', '.join(known)}.")
+        known = named_queries()
+    if name not in known:
+        raise UnknownQueryError(no_such("query", name, known))
     return known[name]
+
+
+@cache
+def _queries_of(package: str) -> dict[str, NamedQuery]:
+    """The queries whose files `package` holds, by name."""
+    found = (item for item in files(package).iterdir() if item.name.endswith(".sql"))
+    queries = (
+        _parse(item.name.removesuffix(".sql"), once_per_dimension(item.read_text("utf-8"))) for item in found
+    )
+    return {query.name: query for query in queries}
 
 
 def _parse(name: str, text: str) -> NamedQuery:

@@ -15,6 +15,7 @@ from typing import Final
 import networkx
 
 from taskloom.resources.categories import ResourceKind
+from taskloom.taskgraph.records.check_facts import CheckFacts
 from taskloom.taskgraph.records.evidence import is_open_document
 from taskloom.taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
 from taskloom.taskgraph.records.subtask import BoundSubtask
@@ -23,78 +24,6 @@ from taskloom.warehouse.errors import InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportSource
 from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
 
-GUARDS: Final = frozenset(
-    {
-        "check_other_data_unchanged",
-        "check_other_fields_empty",
-        "check_other_fields_unchanged",
-        "check_other_files_unchanged",
-        "check_other_folders_unchanged",
-        "check_other_parts_unchanged",
-        "check_other_records_unchanged",
-    }
-)
-"""Checks that everything beside a subtask's own work is as before."""
-COPIES: Final = frozenset(
-    {
-        "check_copied",
-        "check_drawing_copied",
-        "check_drawing_shown_before",
-        "check_one_record_copied",
-        "check_record_gone",
-        "check_records_copied",
-        "check_text_extended",
-    }
-)
-"""Checks that compare with what a source held at the start."""
-OF_FILES: Final = frozenset(
-    {
-        "check_any_file_contains",
-        "check_directory_exists",
-        "check_drawing",
-        "check_field",
-        "check_file_changed",
-        "check_file_contains",
-        "check_file_count",
-        "check_file_data",
-        "check_file_exists",
-        "check_file_missing",
-        "check_file_text",
-        "check_part_exists",
-        "check_record",
-        "check_record_count",
-        "get_field",
-        "get_linked_field",
-        "get_record_count",
-        "get_record_path",
-        "get_file_text",
-        *GUARDS,
-        *COPIES,
-    }
-)
-"""Checks that read nothing but files."""
-OF_THE_MOMENT: Final = frozenset(
-    {
-        "check_canvas",
-        "check_clipboard_text",
-        "check_control_checked",
-        "check_control_value",
-        "check_drawing_shown",
-        "check_other_rows_unchanged",
-        "check_records_shown",
-        "check_row_shows",
-        "check_text_exists",
-        "check_text_exists_via_control",
-        "check_text_exists_via_ocr",
-        "check_text_shown_times",
-        "check_text_under_cursor",
-        "check_window",
-        "clipboard_contains_file",
-        "clipboard_contains_image",
-        "clipboard_contains_text",
-    }
-)
-"""Checks of what the screen shows or the clipboard holds."""
 _APPLICATION_STATE: Final = ".applications/"
 
 
@@ -124,7 +53,7 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
             raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
         _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
-        text, left_out = rewritten(function.source, node, earlier, several)
+        text, left_out = rewritten(function.source, node, earlier, several, source.checks)
         if not text:
             if not graph.out_degree(name):
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
@@ -167,7 +96,11 @@ def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> No
 
 
 def rewritten(
-    source: str, node: BoundSubtask, earlier: list[BoundSubtask], several: bool
+    source: str,
+    node: BoundSubtask,
+    earlier: list[BoundSubtask],
+    several: bool,
+    checks: Mapping[str, CheckFacts],
 ) -> tuple[str, tuple[str, ...]]:
     """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
     is left.
@@ -180,20 +113,25 @@ def rewritten(
         module = ast.parse(source)
     except SyntaxError:
         raise InexpressibleError(f"the evaluation function of {node.subtask_id} is not Python") from None
-    gone = OF_THE_MOMENT | GUARDS if several else OF_THE_MOMENT
 
     def is_gone(call: ast.Call) -> bool:
-        return isinstance(call.func, ast.Name) and (call.func.id in gone or _reads_what_is_open(call))
+        facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        return facts is not None and (
+            facts.momentary or (several and _is_guard(facts)) or _reads_what_is_open(call)
+        )
 
     calls = list(_checks_in(module))
     for name, call in calls:
-        if name not in OF_FILES | OF_THE_MOMENT:
+        if name not in checks or not (checks[name].reads == "files" or checks[name].momentary):
             raise InexpressibleError(
                 f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
             )
         if not is_gone(call):
-            _refuse_what_is_not_kept(name, call, node, earlier)
-    if not any(name not in GUARDS | OF_THE_MOMENT and not _reads_what_is_open(call) for name, call in calls):
+            _refuse_what_is_not_kept(name, checks[name], call, node, earlier)
+    if not any(
+        not (checks[name].momentary or _is_guard(checks[name]) or _reads_what_is_open(call))
+        for name, call in calls
+    ):
         return "", ()
     taken = tuple(sorted({name for name, call in calls if is_gone(call)}))
     if not taken:
@@ -206,16 +144,21 @@ def rewritten(
     return ast.unparse(changed) + "\n", taken
 
 
+def _is_guard(facts: CheckFacts) -> bool:
+    """Whether a check asks that all files beside a subtask's own work are as before."""
+    return facts.guard and facts.reads == "files"
+
+
 def _refuse_what_is_not_kept(
-    name: str, call: ast.Call, node: BoundSubtask, earlier: list[BoundSubtask]
+    name: str, facts: CheckFacts, call: ast.Call, node: BoundSubtask, earlier: list[BoundSubtask]
 ) -> None:
     """Refuse comparisons with a state that is neither the start of the task nor a file that an earlier
     subtask made."""
     values = [_text(item, node.parameters) for item in (*call.args, *(word.value for word in call.keywords))]
-    if name in COPIES and "clipboard" in values:
+    if facts.of_source and "clipboard" in values:
         raise InexpressibleError(f"the evaluation function of {node.subtask_id} compares with the clipboard")
     at_start = any(word.arg == "at_start" for word in call.keywords) or name == "check_file_changed"
-    if not earlier or not (name in COPIES or at_start):
+    if not earlier or not (facts.of_source or at_start):
         return
     source = next(
         (_text(word.value, node.parameters) for word in call.keywords if word.arg == "source"), None

@@ -1,0 +1,48 @@
+"""`taskloom plugins`: what other packages bring."""
+
+from __future__ import annotations
+
+import typer
+
+from taskloom.cli.shared_options import JsonOption
+from taskloom.resources.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plugins")(plugins)
+
+
+def plugins(as_json: JsonOption = False) -> None:
+    """List what other installed packages bring by entry points, and load each of it.
+
+    Ends with 1 if something of it cannot be used.
+
+    Examples:
+      taskloom plugins
+    """
+    from taskloom.cli.answer_printing import print_records
+    from taskloom.environments.lookup import PLATFORMS
+    from taskloom.evaluators_api.checks.registry import CHECKS
+    from taskloom.model_clients.lookup import PROVIDERS
+    from taskloom.omnieval.lookup import AGENTS, METRICS
+    from taskloom.warehouse.lookup import EXPORTS, IMPORTS
+    from taskloom.warehouse.queries import QUERIES
+
+    rows = []
+    for kind in (EXPORTS, IMPORTS, METRICS, CHECKS, PLATFORMS, PROVIDERS, AGENTS, QUERIES):
+        problems = dict(kind.problems())
+        rows += [
+            {
+                "group": kind.group,
+                "name": name,
+                "package": kind.package_of(name),
+                "problem": problems.get(name, ""),
+            }
+            for name in sorted(kind.brought())
+        ]
+    print_records(rows, as_json)
+    if not rows and not as_json:
+        typer.echo("No package brings anything.", err=True)
+    if any(row["problem"] for row in rows):
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

@@ -1,0 +1,157 @@
+"""How everything that is chosen by name is found: the modules of a folder, and what other packages bring.
+
+A room declares a `PluginKind` for each kind of thing. The name of a module in the kind's folder is its key.
+Another package brings more of a kind by an entry point in the kind's group:
+
+    [project.entry-points."taskloom.exports"]
+    my_format = "my_package.my_format"
+
+Nothing is imported before it is asked for, so that an absent dependency, or a package that is broken, costs
+nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import logging
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+
+from taskloom.resources.errors import PluginBrokenError, TaskloomError, no_such
+
+_LOG = logging.getLogger("taskloom.plugins")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginKind:
+    """One kind of things that are found by name."""
+
+    noun: str
+    """What one is called in messages."""
+    unknown: Callable[[str], TaskloomError]
+    """Makes the error for a name that nothing has."""
+    folder: str = ""
+    """Package whose modules are the built-in ones, keyed by their names; empty where there are none."""
+    group: str = ""
+    """Group of entry points by which other packages bring more; empty where they cannot."""
+    module: str = ""
+    """The module inside each folder of `folder`, where one is a folder of its own."""
+    needs: tuple[str, ...] = ()
+    """What each of them must define."""
+
+    def built_in(self) -> tuple[str, ...]:
+        """Names of the built-in ones, sorted; none is imported."""
+        if not self.folder:
+            return ()
+        return tuple(sorted(item.name for item in pkgutil.iter_modules(import_module(self.folder).__path__)))
+
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted; none is imported."""
+        return tuple(sorted({*self.built_in(), *self.brought()}))
+
+    def brought(self) -> dict[str, tuple[EntryPoint, ...]]:
+        """The entry points of other packages by name; more than one where packages disagree."""
+        found: dict[str, tuple[EntryPoint, ...]] = {}
+        for entry in _entries(self.group, tuple(sys.path)) if self.group else ():
+            found[entry.name] = (*found.get(entry.name, ()), entry)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.built_in() or name in self.brought()
+
+    def load(self, name: str) -> object:
+        """The one called `name`, imported now.
+
+        Raises:
+            TaskloomError: `unknown`: nothing has this name; the nearest and all known names are given.
+            PluginBrokenError: the package that brings it is broken; it is named.
+        """
+        if name in self.built_in():
+            return import_module(".".join(filter(None, (self.folder, name, self.module))))
+        brought = self.brought()
+        if name in brought:
+            return self._load(brought[name])
+        raise self.unknown(no_such(self.noun, name, self.names()))
+
+    def each(self) -> Iterator[tuple[str, object]]:
+        """All of them by name; a broken package is named once in the log and left out."""
+        for name in self.names():
+            try:
+                found = self.load(name)
+            except PluginBrokenError as error:
+                report(str(error))
+                continue
+            yield name, found
+
+    def described(self) -> list[dict[str, str]]:
+        """Name and description of each: the first sentence of its docstring, or why it cannot be loaded.
+
+        Built-in modules are read, not imported: what one of them needs may be absent.
+        """
+        return [{"name": name, "description": self._sentence(name)} for name in self.names()]
+
+    def package_of(self, name: str) -> str:
+        """The package that brings `name`; empty for a built-in one."""
+        return _packages(self.brought().get(name, ()))
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Names and problems of what other packages bring."""
+        built_in = self.built_in()
+        for name, entries in self.brought().items():
+            if name in built_in:
+                yield name, f"taskloom's own {self.noun} has this name, and is used instead"
+                continue
+            try:
+                self._load(entries)
+            except PluginBrokenError as error:
+                yield name, str(error)
+
+    def _load(self, entries: tuple[EntryPoint, ...]) -> object:
+        what = f"The {self.noun} {entries[0].name!r} of the package {_packages(entries)}"
+        if len(entries) > 1:
+            raise PluginBrokenError(f"{what} is brought by several packages; uninstall all but one.")
+        try:
+            found: object = entries[0].load()
+        except (Exception, SystemExit) as error:
+            raise PluginBrokenError(f"{what} cannot be loaded: {type(error).__name__}: {error}") from error
+        lacking = [name for name in self.needs if not hasattr(found, name)]
+        if lacking:
+            raise PluginBrokenError(f"{what} ({entries[0].value}) does not define {' and '.join(lacking)}.")
+        return found
+
+    def _sentence(self, name: str) -> str:
+        if name in self.built_in():
+            place = f"{name}/{self.module}.py" if self.module else f"{name}.py"
+            text = ast.get_docstring(ast.parse(files(self.folder).joinpath(place).read_text("utf-8"))) or ""
+        else:
+            try:
+                text = self.load(name).__doc__ or ""
+            except PluginBrokenError as error:
+                text = str(error)
+        return text.partition("\n\n")[0].replace("\n", " ").strip()
+
+
+def report(problem: str) -> None:
+    """Log a problem with another package, once."""
+    _report_once(problem)
+
+
+@cache
+def _report_once(problem: str) -> None:
+    _LOG.warning(problem)
+
+
+@cache
+def _entries(group: str, _: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Entry points of a group, for one search path."""
+    return tuple(entry_points(group=group))
+
+
+def _packages(entries: tuple[EntryPoint, ...]) -> str:
+    return " and ".join(entry.dist.name if entry.dist is not None else "?" for entry in entries)
