@@ -33,6 +33,7 @@ from taskloom.synthesis.criticism.criticism import CriticSettings
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.exploration.exploration import ExplorationSettings
 from taskloom.synthesis.intents.intents import IntentSettings
+from taskloom.synthesis.noise.noise import NoiseSettings
 from taskloom.synthesis.replay.replay import ReplaySettings
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
 from taskloom.synthesis.validation.validation import ValidationSettings
@@ -115,6 +116,8 @@ class Settings(BaseSettings):
     """Share of answers in which the offline provider makes a deliberate mistake."""
     models: RunCallSettings = RunCallSettings()
     """Which model plays which role, at what speed and cost."""
+    noise: NoiseSettings = NoiseSettings()
+    """How long it is watched what applications change by themselves."""
     exploration: ExplorationSettings = ExplorationSettings()
     """How applications are explored."""
     trajectories: TrajectorySettings = TrajectorySettings()

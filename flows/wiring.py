@@ -38,9 +38,11 @@ from taskloom.resources.reading.catalog import load_applications, load_resource_
 from taskloom.resources.reading.translation import WorldlyApplications, world_records
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.noise.noise import with_noise
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.exploration import FoundRecord
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
@@ -201,7 +203,10 @@ async def _objects(
 ) -> AsyncIterator[Run]:
     applications, missing = choose_applications(settings)
     records = [item for item in warehouse.read(FoundRecord) if item.provenance.run_id != record.run_id]
-    applications = {name: with_records(item, records) for name, item in applications.items()}
+    noise = list(warehouse.read(ApplicationNoise))
+    applications = {
+        name: with_noise(with_records(item, records), noise) for name, item in applications.items()
+    }
     with (
         Ledger(settings.data / "ledger.sqlite") as ledger,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,

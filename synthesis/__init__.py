@@ -1,6 +1,6 @@
 """The method, one folder per stage.
 
-In the order they run: `exploration/`, `trajectories/`, `evaluation_functions/`, `examination/`,
+In the order they run: `noise/`, `exploration/`, `trajectories/`, `evaluation_functions/`, `examination/`,
 `cross_verification/`, `intents/`, `composition/`, `instructions/`, `validation/`, `replay/`; `criticism/`
 scores tasks, and `world_writing/` writes worlds. A stage's entry point has the stage's name. A stage may
 import earlier ones, never later ones. `ports` is the interface to models.

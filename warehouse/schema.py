@@ -31,6 +31,7 @@ from taskloom.taskgraph.records.exploration import FoundRecord, ProposedCategory
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.judge_trial import JudgeTrial
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.order_fact import OrderFact
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.review import Review
@@ -294,6 +295,13 @@ TABLES: tuple[Table, ...] = (
         "A person's verdict on a task; rows are only added, and the view `latest_reviews` has those that"
         " count.",
         Review,
+    ),
+    Table(
+        "application_noise",
+        ("noise_id",),
+        "What an application changes by itself, measured for one version and one world.",
+        ApplicationNoise,
+        _made(),
     ),
     Table(
         "order_facts",

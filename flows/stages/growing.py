@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
+from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.flows.nights.choices import choice_for
 from taskloom.flows.pool.known_pool import load_set_aside, load_verified
 from taskloom.flows.pool.pool_memory import (
@@ -22,6 +23,7 @@ from taskloom.flows.watching.telemetry import stage_span
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.applications import Application
+from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.synthesis.cross_verification.cross_verification import CrossVerifier, Verification
 from taskloom.synthesis.cross_verification.performances import Performance, Scene, Stage
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
@@ -29,9 +31,11 @@ from taskloom.synthesis.cross_verification.verified_instances import instances_t
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.exploration.exploration import ExplorationSettings, explore_application
 from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.noise.noise import measure_noise, noise_id, with_noise
 from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
@@ -124,6 +128,7 @@ class PoolGrowth:
         """Explore one application and announce its proposals."""
         run = self.run
         run.progress.begin(EXPLORATION, 1)
+        application = await self._measured(application)
         choice = await asyncio.to_thread(choice_for, run, application.name)
         await run.recorder.record(application, choice, replace=True)
         if not choice.explored:
@@ -175,6 +180,27 @@ class PoolGrowth:
             if any(item.item_kind == "application" for item in exploration.rejections)
             else choice,
         )
+
+    async def _measured(self, application: Application) -> Application:
+        """The entry with what the application changes by itself, measured in each world in use where nobody
+        has for its version; an application that does not start is left to its exploration."""
+        run, settings = self.run, self.run.settings.noise
+        measured = list(run.warehouse.read(ApplicationNoise, "application = ?", [application.name]))
+        known = {item.noise_id for item in measured}
+        worlds = (applications_in(run.applications, world) for world in worlds_of(run.applications))
+        entries = [world[application.name] for world in worlds]
+        for entry in {noise_id(item): item for item in entries}.values() if settings.recordings else ():
+            if noise_id(entry) in known:
+                continue
+            try:
+                async with run.environments.lease(entry.platform) as environment:
+                    found = await measure_noise(entry, environment, settings, run.provenance("noise"))
+            except EnvironmentFailureError:
+                return application
+            await run.recorder.record(found, replace=True)
+            measured.append(found)
+        run.applications.replace(with_noise(application, measured))
+        return run.applications[application.name]
 
     async def _keep(self, application: Application) -> Explored:
         """Leave an application as it is known: what is verified of it stays so, and nothing is proposed."""

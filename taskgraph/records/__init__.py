@@ -10,6 +10,7 @@ assignment, agent_run, experiment                 what agents are asked, and how
 model_calls, worked_examples                      what models are asked
 computer_use, spoken                              what they answer through computer tools, or in words
 exploration                                       screens seen and categories proposed, kept from run to run
+noise                                             what applications change by themselves
 order_fact, side_effects, judge_trial             what replays show of orders and of changes; trials of the
 judge
 judging_sheet                                     how a task is judged elsewhere

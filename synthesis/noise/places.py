@@ -1,0 +1,115 @@
+"""From the changes of idle recordings to places that mean the same in every recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.noise import Noise
+from taskloom.resources.noise import NoisePlace
+from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+
+_LASTING = frozenset({"file", "directory"})
+_Path = tuple[str, ...]
+
+
+def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[NoisePlace, ...]:
+    """Where the state at the end of recordings in which nobody did anything differs from that at their start.
+
+    What is added to a list or table stands for any further entry. A field that changes in several records of
+    one group changes in all of them. Paths that only some recordings have are one path with `*` for the parts
+    in which they differ; with nothing to compare it with, a path stands for itself.
+    """
+    found = [[_place(effect) for effect in _changes(*recording)] for recording in recordings]
+    named = _unsteady_paths([{place.container for place in places} for places in found])
+    places = {
+        place.model_copy(update={"container": named.get(place.container, place.container)})
+        for places in found
+        for place in places
+    }
+    return tuple(sorted(_without_inner(_over_records(places)), key=lambda place: place.model_dump_json()))
+
+
+def _changes(start: Evidence, end: Evidence) -> list[Effect]:
+    bare = start.model_copy(update={"noise": ()})
+    found = effects(bare, end.model_copy(update={"noise": ()}), {}, screen=False)
+    return [item for item in found if item.area in _LASTING and not is_open_document(item.container)]
+
+
+def _place(effect: Effect) -> NoisePlace:
+    """Where an effect is; of what was added or is gone, any record and any position."""
+    pairs = zip(effect.address, effect.address_template, strict=True)
+    address = effect.address
+    if effect.kind != "changed":
+        address = tuple(ANY if template == ANY else name for name, template in pairs)
+    return NoisePlace(area=effect.area, container=effect.container, address=address, kind=effect.kind)
+
+
+def _over_records(places: Iterable[NoisePlace]) -> set[NoisePlace]:
+    """With `*` for the record or position where the same field of several changes."""
+    found = set(places)
+    deepest = max((len(place.address) for place in found), default=0)
+    for index in range(deepest):
+        like: dict[NoisePlace, set[NoisePlace]] = {}
+        for place in found:
+            if place.kind == "changed" and index < len(place.address) - 1:
+                address = (*place.address[:index], ANY, *place.address[index + 1 :])
+                like.setdefault(place.model_copy(update={"address": address}), set()).add(place)
+        for general, members in like.items():
+            if len(members) > 1:
+                found = (found - members) | {general}
+    return found
+
+
+def _without_inner(places: set[NoisePlace]) -> list[NoisePlace]:
+    """Without what lies inside of another place."""
+    return [
+        place
+        for place in places
+        if not any(
+            Noise([other]).covers(place.area, place.container, place.address, place.kind)
+            for other in places
+            if other != place and len(other.address) <= len(place.address)
+        )
+    ]
+
+
+def _unsteady_paths(recordings: Sequence[set[str]]) -> dict[str, str]:
+    """Paths that not every recording has, each with its pattern."""
+    steady = set.intersection(*recordings) if recordings else set()
+    left = [
+        (tuple(path.split("/")), number) for number, paths in enumerate(recordings) for path in paths - steady
+    ]
+    named: dict[str, str] = {}
+    for path, number in left:
+        others = [other for other, recording in left if recording != number and len(other) == len(path) > 1]
+        best = max(others, key=lambda other: _alike(path, other), default=path)
+        if _alike(path, best)[0]:
+            named["/".join(path)] = "/".join(map(_pattern, path, best))
+    return named
+
+
+def _alike(path: _Path, other: _Path) -> tuple[int, int]:
+    """How many parts are equal, and how many characters of the others."""
+    pairs = list(zip(path, other, strict=True))
+    return sum(one == two for one, two in pairs), sum(len(_pattern(*pair)) for pair in pairs)
+
+
+def _pattern(one: str, other: str) -> str:
+    """What two names have in common, with `*` for the rest.
+
+    >>> _pattern("run-17.pid", "run-204.pid"), _pattern("aa", "aaa"), _pattern("a", "a")
+    ('run-*.pid', 'aa*', 'a')
+    """
+    if one == other:
+        return one
+    before = _shared(one, other)
+    after = min(min(len(one), len(other)) - before, _shared(one[::-1], other[::-1]))
+    return f"{one[:before]}{ANY}{one[len(one) - after :]}"
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,0 +1,123 @@
+"""What an application changes by itself is measured from idle recordings."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskloom.environments.platforms.simulated.platform import applications, create, settings
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.resources.noise import NoisePlace
+from taskloom.synthesis.noise.noise import NoiseSettings, measure_noise, with_noise
+from taskloom.synthesis.noise.places import noise_places
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.provenance import Provenance
+from tests.evaluators_api.state.evidence import evidence
+
+DB = 'CREATE TABLE "visits"("id" PRIMARY KEY, "page"); -- {} rows\n'
+
+
+def visits(*rows: int) -> str:
+    return DB.format(len(rows)) + "".join(f"INSERT INTO \"visits\" VALUES({row},'a');\n" for row in rows)
+
+
+def feeds(**checked: int) -> str:
+    return json.dumps([{"id": name, "title": name, "checked": at} for name, at in checked.items()])
+
+
+def idle(start: dict[str, str], *ends: dict[str, str]) -> list[tuple[Evidence, Evidence]]:
+    return [(evidence(start), evidence(end)) for end in ends]
+
+
+def judged(start: dict[str, str], end: dict[str, str], places: tuple[NoisePlace, ...]) -> set[str]:
+    """Kinds of what is left of the changes from `start` to `end`."""
+    known = evidence(start).model_copy(update={"noise": places})
+    return {item.kind for item in effects(known, evidence(end), {}, screen=False)}
+
+
+def test_a_table_that_gains_rows_by_itself_may_gain_others_and_lose_none() -> None:
+    places = noise_places(idle({"a.db": visits(1)}, {"a.db": visits(1, 2)}, {"a.db": visits(1, 3)}))
+    assert [(item.address, item.kind) for item in places] == [(("visits", "rows", "*"), "added")]
+    assert judged({"a.db": visits(1, 5)}, {"a.db": visits(1, 5, 6, 7)}, places) == set()
+    assert judged({"a.db": visits(1, 5)}, {"a.db": visits(5)}, places) == {"removed"}
+
+
+def test_a_field_that_changes_in_several_records_changes_in_all_and_no_other_field() -> None:
+    places = noise_places(idle({"a.json": feeds(one=0, two=0)}, {"a.json": feeds(one=7, two=8)}))
+    assert judged({"a.json": feeds(new=0)}, {"a.json": feeds(new=3)}, places) == set()
+    renamed = feeds(new=0).replace('"title": "new"', '"title": "old"')
+    assert judged({"a.json": feeds(new=0)}, {"a.json": renamed}, places) == {"changed"}
+
+
+def test_a_field_that_changes_in_one_record_stands_for_itself() -> None:
+    places = noise_places(idle({"a.json": feeds(one=0, two=0)}, {"a.json": feeds(one=7, two=0)}))
+    assert judged({"a.json": feeds(one=0, two=0)}, {"a.json": feeds(one=1, two=0)}, places) == set()
+    assert judged({"a.json": feeds(one=0, two=0)}, {"a.json": feeds(one=0, two=1)}, places) == {"changed"}
+
+
+def test_a_log_grows_and_is_not_emptied() -> None:
+    places = noise_places(idle({"a.log": "up\n"}, {"a.log": "up\nready\n"}))
+    assert judged({"a.log": "up\n"}, {"a.log": "up\nx\ny\n"}, places) == set()
+    assert judged({"a.log": "up\nready\n"}, {"a.log": "ready\n"}, places)
+
+
+def test_files_with_another_name_at_each_start_are_one_path() -> None:
+    places = noise_places(idle({}, {"state/run-17.pid": "1"}, {"state/run-204.pid": "1"}))
+    assert places == (NoisePlace(container="state/run-*.pid", kind="added"),)
+    assert judged({}, {"state/run-9.pid": "1"}, places) == set()
+    assert judged({}, {"state/notes.txt": "1"}, places) == {"added"}
+
+
+def test_what_always_has_the_same_name_stands_for_itself() -> None:
+    both = {"state/a.txt": "1", "state/b.txt": "1"}
+    assert {item.container for item in noise_places(idle({}, both, both))} == set(both)
+
+
+def test_two_paths_without_a_common_part_are_no_pattern() -> None:
+    found = noise_places(idle({}, {"one.txt": "1"}, {"other.txt": "1"}))
+    assert {item.container for item in found} == {"one.txt", "other.txt"}
+
+
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.text("xy\n", max_size=6)),
+    st.lists(st.dictionaries(st.sampled_from("abc"), st.text("xy\n", max_size=6)), min_size=1, max_size=3),
+)
+def test_what_was_measured_is_no_effect_of_the_recordings_themselves(
+    start: dict[str, str], ends: list[dict[str, str]]
+) -> None:
+    places = noise_places(idle(start, *ends))
+    for end in ends:
+        assert judged(start, end, places) == set()
+    if all(end == start for end in ends):
+        assert places == ()
+
+
+async def test_an_application_is_started_and_left_alone() -> None:
+    application = applications()[0]
+    environment = create(settings({}))
+    try:
+        found = await measure_noise(application, environment, NoiseSettings(), Provenance())
+        assert found.places == () and found.recordings == 2
+        place = NoisePlace(container="a", kind="added")
+        told = found.model_copy(update={"places": (place,)})
+        await environment.reset([with_noise(application, [told])])
+        assert (await environment.evidence()).noise == (place,)
+    finally:
+        await environment.close()
+
+
+@pytest.mark.parametrize(("version", "expected"), [("", 1), ("9.9", 0)])
+def test_another_version_is_measured_anew(version: str, expected: int) -> None:
+    from taskloom.taskgraph.records.noise import ApplicationNoise
+
+    application = applications()[0]
+    told = ApplicationNoise(
+        noise_id="x",
+        application=application.name,
+        version=version or application.version,
+        places=(NoisePlace(container="a", kind="added"),),
+    )
+    assert len(with_noise(application, [told]).noise) == expected
