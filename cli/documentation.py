@@ -156,7 +156,7 @@ def _row(parameter: Any, context: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    return "\n".join(line.strip() for line in text.strip().splitlines())
+    return "\n".join(line.strip() for line in text.replace("\b\n", "").strip().splitlines())
 
 
 def _cell(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 import traceback
-from importlib.metadata import version as distribution_version
 from typing import Protocol, cast
 
 import typer
@@ -49,7 +50,8 @@ def create_app() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        rich_markup_mode=None,  # Rich takes longer to import than everything else that `--help` needs.
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
         epilog=exit_codes(),
     )
 
@@ -58,12 +60,32 @@ def create_app() -> typer.Typer:
         version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
     ) -> None:
         if version:
+            from importlib.metadata import version as distribution_version
+
             typer.echo(distribution_version("taskloom"))
             raise typer.Exit
 
     for _, command in COMMANDS.each():
         cast(CommandModule, command).register(app)
+    _keep_examples(app)
     return app
+
+
+def _keep_examples(app: typer.Typer) -> None:
+    """Keep the lines of examples in the help of all commands as they are."""
+    for command in app.registered_commands:
+        command.help = _marked(command.help, command.callback)
+    if app.registered_callback is not None:
+        app.registered_callback.help = _marked(app.registered_callback.help, app.registered_callback.callback)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            _keep_examples(group.typer_instance)
+
+
+def _marked(text: object, callback: object) -> str | None:
+    """The help of a command with the mark that keeps a paragraph's lines before each example."""
+    written = text if isinstance(text, str) else inspect.getdoc(callback) or ""
+    return re.sub(r"(?m)^(?=Examples:$|  +taskloom )", "\b\n", written) or None
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -4,6 +4,7 @@
                               compose_tasks, evaluate_agent, export_test_set, write_world
 steps                         the flows' steps, the only Prefect task wrappers
 settings, settings_file       all settings of a run, and the file they come from
+places                        where data is, for readers that need no other setting
 wiring                        makes the objects of a run from its settings
 shutting_in                   refuses runs in which a model would act without isolation
 stages/                       what the steps do: growing the pool, making tasks, agents at work

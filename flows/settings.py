@@ -15,16 +15,22 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 from pydantic_settings.exceptions import SettingsError
 
 from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.flows.errors import CommandError
+from taskloom.flows.places import DEFAULT_DATA, require_moved, settings_file
 from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
 from taskloom.flows.setting_groups.gate_settings import GateSettings
 from taskloom.flows.setting_groups.night_settings import NightSettings
 from taskloom.flows.setting_groups.watching_settings import WatchingSettings
-from taskloom.flows.settings_file import SettingsFileSource, parse_yaml
+from taskloom.flows.settings_file import parse_yaml, read_settings_file
 from taskloom.model_clients.lookup import PROVIDERS
 from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from taskloom.offline.models import MODEL, PROVIDER
@@ -40,9 +46,8 @@ from taskloom.synthesis.validation.validation import ValidationSettings
 from taskloom.taskgraph.records.model_calls import ModelRole
 
 PREFIX = "TASKLOOM_"
-DEFAULT_FILE = Path("taskloom.yaml")
-_OTHER_VARIABLES = frozenset({"TASKLOOM_DEBUG", "TASKLOOM_SETTINGS"})
 _file: ContextVar[Path | None] = ContextVar("file", default=None)
+_OTHER_VARIABLES = frozenset({"TASKLOOM_DEBUG", "TASKLOOM_SETTINGS"})
 _MOST_PROBLEMS = 20
 
 
@@ -81,7 +86,7 @@ class Settings(BaseSettings):
         protected_namespaces=(),
     )
 
-    data: Path = Path("taskloom-data")
+    data: Path = DEFAULT_DATA
     """Folder for applications, ledger, warehouse and everything else that a run keeps."""
     warehouse: str = ""
     """Where datasets are stored: a folder or a catalogue address; `<data>/warehouse` if empty."""
@@ -151,7 +156,14 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Options override variables, and variables override the file that `load_settings` found."""
-        return (init_settings, env_settings, SettingsFileSource(settings_cls, yaml_file=_file.get()))
+        stored = _file.get()
+        values = read_settings_file(stored) if stored is not None else {}
+        return (init_settings, env_settings, InitSettingsSource(settings_cls, values))
+
+    @property
+    def warehouse_location(self) -> str:
+        """Where the warehouse is."""
+        return self.warehouse or str(self.data / "warehouse")
 
     def is_offline(self, role: ModelRole) -> bool:
         """Whether `role` is played by rule instead of by a model."""
@@ -170,11 +182,6 @@ class Settings(BaseSettings):
         if self.is_offline(ModelRole.ACTOR):
             return self.trajectories.model_copy(update={"actor": "reply"})
         return self.trajectories
-
-    @property
-    def warehouse_location(self) -> str:
-        """Where the warehouse is."""
-        return self.warehouse or str(self.data / "warehouse")
 
 
 def load_settings(
@@ -195,15 +202,11 @@ def load_settings(
 
 
 def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
-    named = file or (Path(os.environ["TASKLOOM_SETTINGS"]) if os.environ.get("TASKLOOM_SETTINGS") else None)
-    if named is None and DEFAULT_FILE.is_file():
-        named = DEFAULT_FILE
+    named = settings_file(file)
     _refuse_unknown_variables()
-    if named is not None and not named.is_file():
-        raise CommandError(f"cannot read the settings file {named}: there is no such file")
     token = _file.set(named)
     try:
-        return Settings(**given)
+        settings = Settings(**given)
     except SettingsError as error:
         raise CommandError(f"a variable of the environment is not valid: {error}") from None
     except ValidationError as error:
@@ -211,6 +214,8 @@ def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
         raise CommandError(f"the settings are not valid{source}:\n{describe_problems(error)}") from None
     finally:
         _file.reset(token)
+    require_moved(settings.data)
+    return settings
 
 
 def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> Settings:

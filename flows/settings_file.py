@@ -1,12 +1,10 @@
-"""The settings file as a source of pydantic-settings, read strictly: anything ambiguous is refused."""
+"""The settings file, read strictly: anything ambiguous is refused."""
 
 from __future__ import annotations
 
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from pydantic_settings import YamlConfigSettingsSource
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
@@ -17,28 +15,30 @@ _MOST_BYTES = 1 << 20
 _LONGEST_REASON = 200
 
 
-class SettingsFileSource(YamlConfigSettingsSource):
-    """Settings from one YAML file, or none."""
+def read_settings_file(file: Path) -> dict[str, Any]:
+    """The names and values in a settings file.
 
-    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
-        try:
-            with file_path.open("rb") as opened:
-                content = opened.read(_MOST_BYTES + 1)
-            text = content.decode("utf-8-sig")
-        except OSError as error:
-            raise CommandError(f"cannot read the settings file {file_path}: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise CommandError(f"the settings file {file_path} is not UTF-8 text") from None
-        if len(content) > _MOST_BYTES:
-            raise CommandError(f"the settings file {file_path} is larger than 1 MiB")
-        values = parse_yaml(text, f"the settings file {file_path}")
-        if values is None:
-            return {}
-        if not isinstance(values, dict):
-            raise CommandError(
-                f"the settings file {file_path} must hold names and values, not a {type(values).__name__}"
-            )
-        return values
+    Raises:
+        CommandError: it cannot be read, or holds something else.
+    """
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"cannot read the settings file {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"the settings file {file} is not UTF-8 text") from None
+    if len(content) > _MOST_BYTES:
+        raise CommandError(f"the settings file {file} is larger than 1 MiB")
+    values = parse_yaml(text, f"the settings file {file}")
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise CommandError(
+            f"the settings file {file} must hold names and values, not a {type(values).__name__}"
+        )
+    return values
 
 
 def parse_yaml(text: str, name: str) -> object:

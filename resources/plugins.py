@@ -20,10 +20,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from taskloom.resources.errors import PluginBrokenError, TaskloomError, no_such
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _LOG = logging.getLogger("taskloom.plugins")
 
@@ -127,6 +129,8 @@ class PluginKind:
 
     def _sentence(self, name: str) -> str:
         if name in self.built_in():
+            from importlib.resources import files
+
             place = f"{name}/{self.module}.py" if self.module else f"{name}.py"
             text = ast.get_docstring(ast.parse(files(self.folder).joinpath(place).read_text("utf-8"))) or ""
         else:
@@ -150,6 +154,8 @@ def _report_once(problem: str) -> None:
 @cache
 def _entries(group: str, _: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Entry points of a group, for one search path."""
+    from importlib.metadata import entry_points  # a tenth of what `taskloom --help` takes
+
     return tuple(entry_points(group=group))
 
 

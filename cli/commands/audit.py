@@ -47,7 +47,7 @@ def audit(
     if path is not None and not format_name:
         raise CommandError("--format says how to read the files.")
     from taskloom.cli.answer_printing import print_json, print_table
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.importing.audit import audit_reading, audit_warehouse
     from taskloom.warehouse.importing.importing import survey_import
     from taskloom.warehouse.store import Warehouse
@@ -55,7 +55,7 @@ def audit(
     if path is not None:
         findings = audit_reading(survey_import(format_name, path))
     else:
-        location = load_settings(warehouse=warehouse).warehouse_location
+        location = load_places(warehouse=warehouse).warehouse_location
         with Warehouse(location, read_only=True, version=version) as opened:
             findings = audit_warehouse(opened, where)
     if as_json:

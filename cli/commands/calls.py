@@ -97,11 +97,11 @@ def prune(
 
 @contextmanager
 def _open_ledger(data: Path | None, *, must_exist: bool) -> Iterator[Ledger]:
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.model_clients.errors import LedgerBrokenError
     from taskloom.model_clients.ledger.ledger import Ledger
 
-    path = load_settings(data=data).data / "ledger.sqlite"
+    path = load_places(data=data).data / "ledger.sqlite"
     if must_exist and not path.exists():
         raise CommandError(
             f"there is no ledger at {path}; name its folder with --data, or run: taskloom build"

@@ -48,7 +48,7 @@ def import_data(
         raise CommandError("name the format to read; `taskloom import --list` describes them.")
     if path is None:
         raise CommandError("name the file or folder to import.")
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.importing.importing import read_import, store_import
     from taskloom.warehouse.store import Warehouse
 
@@ -60,7 +60,7 @@ def import_data(
         else:
             typer.echo(f"{kinds.total()} records are in order; nothing was stored.")
         return
-    with Warehouse(load_settings(warehouse=warehouse).warehouse_location) as opened:
+    with Warehouse(load_places(warehouse=warehouse).warehouse_location) as opened:
         summary = store_import(opened, format_name, records)
     if as_json:
         typer.echo(summary.model_dump_json(indent=2))

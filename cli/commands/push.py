@@ -51,16 +51,16 @@ def push(
       taskloom push acme/office-tasks --hub hub --version v1 --split train=0.8,test=0.2
     """
     from taskloom.cli.activity import activity
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.exporting.exporting import ExportOptions
     from taskloom.warehouse.exporting.pushing import push as run_push
     from taskloom.warehouse.sets.requests import parse_request
     from taskloom.warehouse.sets.selection import Selection
     from taskloom.warehouse.store import Warehouse
 
-    settings = load_settings(warehouse=warehouse)
+    places = load_places(warehouse=warehouse)
     with (
-        Warehouse(settings.warehouse_location, read_only=True, version=version) as opened,
+        Warehouse(places.warehouse_location, read_only=True, version=version) as opened,
         activity(f"pushing {name}"),
     ):
         folder, manifest = run_push(

@@ -29,12 +29,12 @@ def report(
     Examples:
       taskloom report --out report.html --version v2
     """
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.viewer.reports.report import write_report
 
-    settings = load_settings(data=data, warehouse=warehouse)
+    places = load_places(data=data, warehouse=warehouse)
     if out.is_dir():
         raise CommandError(f"{out} is a folder; name a file, such as {out / 'report.html'}.")
-    with Warehouse(settings.warehouse_location, read_only=True, version=version) as store:
+    with Warehouse(places.warehouse_location, read_only=True, version=version) as store:
         typer.echo(str(write_report(store, out, sample=sample, seed=seed)))

@@ -32,10 +32,10 @@ def runs(
     from taskloom.cli.answer_printing import print_json, print_table
     from taskloom.flows.errors import CommandError
     from taskloom.flows.nights.run_reports import run_reports
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.store import Warehouse
 
-    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = run_reports(opened, run_id)
     if run_id and not found:
         raise CommandError(f"there is no run {run_id!r} in this warehouse; list them with: taskloom runs")

@@ -42,14 +42,15 @@ def serve(
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
     """
     from taskloom.flows.hosting.preflight import check_settings
+    from taskloom.flows.places import settings_file
     from taskloom.flows.running.prefect_server import named_server, require_server
-    from taskloom.flows.settings import DEFAULT_FILE, load_settings
+    from taskloom.flows.settings import load_settings
     from taskloom.warehouse.lookup import EXPORTS
 
     named_server()
     if export_format not in EXPORTS:
         raise CommandError(f"--export-format is {export_format!r}; choose from {', '.join(EXPORTS.names())}.")
-    named = settings or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
+    named = settings_file(settings)
     chosen = load_settings(named)
     check_settings(chosen)
     if not chosen.data.is_absolute():

@@ -48,25 +48,24 @@ def sql(
 
       taskloom sql agent_runs --param run=20261122-083000-1a2b3c --csv
     """
-    from taskloom.flows.settings import load_settings
-    from taskloom.warehouse.queries import named_queries
+    from taskloom.flows.places import load_places
 
     if show_list:
         _list_queries(as_json)
         return
     if as_json + as_csv + (parquet is not None) > 1:
         raise CommandError("give one of --json, --csv and --parquet.")
-    settings = load_settings(warehouse=warehouse)
+    places = load_places(warehouse=warehouse)
     from taskloom.warehouse.store import Warehouse
 
-    with Warehouse(settings.warehouse_location, read_only=True, version=version) as opened:
+    with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
         if not query:
             from taskloom.cli.sql_shell import run_shell
 
-            run_shell(opened, settings.data / "sql_history")
+            run_shell(opened, places.data / "sql_history")
             return
         given = _parameters(param or [])
-        if query in named_queries() or query.replace("_", "").isalnum():
+        if query.replace("_", "").isalnum():
             from taskloom.warehouse.queries import named_query
 
             named = named_query(query)

@@ -50,7 +50,7 @@ def tools(
 
     from taskloom.cli.answer_printing import print_json, print_table
     from taskloom.flows.errors import CommandError
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.taskgraph.records.subtask import Subtask
     from taskloom.warehouse.importing.tool_graphs import (
         compared,
@@ -63,7 +63,7 @@ def tools(
     if file is not None:
         graph = read_tool_graph(file)
     else:
-        with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+        with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
             graph = tool_graph_of(opened.read(Subtask))
     derived = derived_graph(graph)
     if out is not None:

@@ -67,11 +67,11 @@ def tag(
     Examples:
       taskloom versions tag stable v3
     """
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.maintenance import tag as put
     from taskloom.warehouse.store import Warehouse
 
-    place = load_settings(warehouse=warehouse).warehouse_location
+    place = load_places(warehouse=warehouse).warehouse_location
     Warehouse(place, read_only=True).close()
     with Warehouse(place) as opened:
         made = put(opened, name, version)
@@ -93,11 +93,11 @@ def clean(
     Examples:
       taskloom versions clean --keep 3
     """
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.maintenance import clean as sweep
     from taskloom.warehouse.store import Warehouse
 
-    place = load_settings(warehouse=warehouse).warehouse_location
+    place = load_places(warehouse=warehouse).warehouse_location
     Warehouse(place, read_only=True).close()
     with Warehouse(place) as opened:
         cleaning = sweep(opened, keep=keep, hours=hours, dry_run=dry_run)
@@ -123,12 +123,12 @@ def scores(
     Examples:
       taskloom versions scores v3 --since v1
     """
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.resources.errors import ExitCode
     from taskloom.warehouse.score_validity import REASONS, score_validity
     from taskloom.warehouse.store import Warehouse
 
-    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = score_validity(opened, version, since)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
@@ -154,11 +154,11 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
     if context.invoked_subcommand is not None:
         return
     from taskloom.cli.answer_printing import print_json, print_table
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.records import VersionTag
     from taskloom.warehouse.store import Warehouse
 
-    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = opened.versions()
         tags = list(opened.read(VersionTag))
     if as_json:
@@ -215,11 +215,11 @@ def diff(
       taskloom diff v1 v2
     """
     from taskloom.cli.answer_printing import print_records
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.versions import differences
 
-    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = differences(opened, earlier, later)
     print_records([change.model_dump() for change in found], as_json)
     if not found:

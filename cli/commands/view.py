@@ -43,13 +43,13 @@ def view(
     """
     from functools import partial
 
-    from taskloom.flows.settings import load_settings
+    from taskloom.flows.places import load_places
     from taskloom.model_clients.ledger.call_texts import read_call_text
     from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.viewer.server import LOOPBACK, listen, serve
 
-    settings = load_settings(data=data, warehouse=warehouse)
-    with Warehouse(settings.warehouse_location, read_only=True, version=version) as store:
+    places = load_places(data=data, warehouse=warehouse)
+    with Warehouse(places.warehouse_location, read_only=True, version=version) as store:
         try:
             opened = listen(port)
         except OSError as error:
@@ -67,7 +67,7 @@ def view(
                     store,
                     opened,
                     review=review,
-                    read_call=partial(read_call_text, settings.data / "ledger.sqlite"),
+                    read_call=partial(read_call_text, places.data / "ledger.sqlite"),
                 )
             except KeyboardInterrupt:
                 typer.echo("ended", err=True)
