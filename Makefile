@@ -22,7 +22,7 @@ RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club
 .PHONY: run
 run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
 	@$(BIN)/taskloom install || [ $$? -eq 1 ]
-	@$(BIN)/taskloom build --tasks $(RUN_TASKS) --set exploration.core_only=true --set composition.pattern_share=0.06 --set composition.deed_share=0.2 \
+	@$(BIN)/taskloom build --tasks $(RUN_TASKS) --set exploration.core_only=true --set composition.pattern_share=0.06 \
 	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) --set replay.covered_only=true \
 	  --set 'worlds=$(RUN_WORLDS)' $(ARGS)
 

@@ -93,14 +93,10 @@ def composition(quick: bool) -> list[Figure]:
         near_duplicate_share=1,
         subtask_share=1,
         pattern_share=1,
-        template_share=1,
-        deed_share=1,
         maximum_readers=SIZE,
-        maximum_pastes=SIZE,
         maximum_ends=SIZE,
-        maximum_end_applications=SIZE,
     )
-    builder = TaskBuilder(pool, (), None, orders_listed=1, seed=0, provenance=Provenance())
+    builder = TaskBuilder(pool, (), None, seed=0, provenance=Provenance())
     composer = Composer(pool, intents, request, builder)
     selected = {selection.members for selection in composer.selections()}
     ours = time.process_time() - start
@@ -166,12 +162,8 @@ def composed(wanted: int) -> tuple[float, int, int]:
         near_duplicate_share=1,
         subtask_share=1,
         pattern_share=1,
-        template_share=1,
-        deed_share=1,
         maximum_readers=SIZE,
-        maximum_pastes=SIZE,
         maximum_ends=SIZE,
-        maximum_end_applications=SIZE,
     )
     ids = [
         task.task_id

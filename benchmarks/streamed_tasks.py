@@ -79,12 +79,8 @@ def stream(wanted: int, folder: Path) -> dict[str, float]:
         near_duplicate_share=1,
         subtask_share=1,
         pattern_share=1,
-        template_share=1,
-        deed_share=1,
         maximum_readers=SIZE,
-        maximum_pastes=SIZE,
         maximum_ends=SIZE,
-        maximum_end_applications=SIZE,
     )
     capabilities = load_capabilities()
     start = time.process_time()

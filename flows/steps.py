@@ -1,8 +1,7 @@
 """The flows' steps: the only Prefect task wrappers.
 
 A step is coarse (an application, a batch); model calls flow inside it. It takes the reference to its run and
-plain records, opens what it works with from the reference, and returns plain records, so a task runner may
-put it anywhere.
+plain records, and returns plain records.
 
 A step is retried if its error says that a retry can help, as for a busy warehouse; what it had finished is in
 the ledger and the warehouse and is not repeated. Items inside a step have their own retries. For the same
@@ -20,7 +19,7 @@ import prefect
 from prefect.cache_policies import NO_CACHE, RUN_ID
 from prefect.utilities.annotations import opaque
 
-from taskloom.flows.hosting.contexts import RunReference, opened
+from taskloom.flows.hosting.contexts import RunReference, work_of
 from taskloom.flows.nights.standing_quota import wanted_by
 from taskloom.flows.running.retries import RETRIED
 from taskloom.flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
@@ -43,58 +42,58 @@ def whole(value: T) -> T:
 @prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
 async def recheck(reference: RunReference) -> Rechecked:
     """Perform a share of the verified subtasks again, and retire those that no longer replay."""
-    async with opened(reference) as work:
-        found = await DriftCheck(work.run).recheck()
-        await work.run.recorder.flush()
-        return found
+    work = work_of(reference)
+    found = await DriftCheck(work.run).recheck()
+    await work.run.recorder.flush()
+    return found
 
 
 @prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
 async def retire(reference: RunReference) -> tuple[str, ...]:
     """Retire tasks with subtasks that no longer count as verified; their ids."""
-    async with opened(reference) as work:
-        return await retire_tasks(work.run)
+    work = work_of(reference)
+    return await retire_tasks(work.run)
 
 
 @prefect.task(task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRIED)
 async def explore(reference: RunReference, application: str) -> Explored:
     """Explore one application; its proposals are stored."""
-    async with opened(reference) as work:
-        explored = await work.growth.explore(work.run.applications[application])
-        await work.run.recorder.flush()
-        return explored
+    work = work_of(reference)
+    explored = await work.growth.explore(work.run.applications[application])
+    await work.run.recorder.flush()
+    return explored
 
 
 @prefect.task(task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRIED)
 async def verify(reference: RunReference, application: str, explored: Explored) -> Verified:
     """Cross-verify the proposals of one application."""
-    async with opened(reference) as work:
-        verified = await work.growth.verify(explored)
-        await work.run.recorder.flush()
-        return verified
+    work = work_of(reference)
+    verified = await work.growth.verify(explored)
+    await work.run.recorder.flush()
+    return verified
 
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
 async def tasks_wanted(reference: RunReference) -> int:
     """How many tasks the run is to compose: in a night, as many as the dataset lacks."""
-    async with opened(reference) as work:
-        request = await asyncio.to_thread(wanted_by, work.run)
-        return request.wanted if request else 0
+    work = work_of(reference)
+    request = await asyncio.to_thread(wanted_by, work.run)
+    return request.wanted if request else 0
 
 
 @prefect.task(tags=["publishing"], cache_policy=NO_CACHE, **RETRIED)
 async def pool_changed(reference: RunReference) -> bool:
     """Whether the run, a night, has made another dataset even without new tasks."""
-    async with opened(reference) as work:
-        await work.run.recorder.flush()
-        return await asyncio.to_thread(has_changed_the_pool, work.run)
+    work = work_of(reference)
+    await work.run.recorder.flush()
+    return await asyncio.to_thread(has_changed_the_pool, work.run)
 
 
 @prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRIED)
 async def extract_intents(reference: RunReference, subtask_ids: Sequence[str]) -> Goals:
     """Find goals in the pool of these verified subtasks."""
-    async with opened(reference) as work:
-        return await work.making.extract(subtask_ids)
+    work = work_of(reference)
+    return await work.making.extract(subtask_ids)
 
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
@@ -106,20 +105,20 @@ async def compose(
 ) -> list[list[Task]]:
     """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of
     them."""
-    async with opened(reference) as work:
-        return await work.making.compose(subtask_ids, intents, rejected)
+    work = work_of(reference)
+    return await work.making.compose(subtask_ids, intents, rejected)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
 async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> int:
     """Perform pairs of verified subtasks that may disturb each other, in both orders; how many facts that
     brought."""
-    async with opened(reference) as work:
-        pool = await work.making.subtasks(subtask_ids)
-        instances = {name: work.making.instances(item) for name, item in pool.items()}
-        facts = await work.making.replays.measure_pairs(instances)
-        await work.run.recorder.flush()
-        return len(facts)
+    work = work_of(reference)
+    pool = await work.making.subtasks(subtask_ids)
+    instances = {name: work.making.instances(item) for name, item in pool.items()}
+    facts = await work.making.replays.measure_pairs(instances)
+    await work.run.recorder.flush()
+    return len(facts)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
@@ -128,29 +127,29 @@ async def cover(
 ) -> tuple[Task, ...]:
     """Perform the distinct components of tasks, within `seconds` if given; the tasks that nothing speaks
     against."""
-    async with opened(reference) as work:
-        return await work.making.replays.cover(tasks, seconds)
+    work = work_of(reference)
+    return await work.making.replays.cover(tasks, seconds)
 
 
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)
 async def validate(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Validated:
     """Write and judge the instructions of one batch."""
-    async with opened(reference) as work:
-        return await work.making.validate(tasks)
+    work = work_of(reference)
+    return await work.making.validate(tasks)
 
 
 @prefect.task(task_run_name="replay batch {batch}", tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
 async def replay(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Replayed:
     """Perform tasks of one batch again."""
-    async with opened(reference) as work:
-        return await work.making.replays.replay(tasks)
+    work = work_of(reference)
+    return await work.making.replays.replay(tasks)
 
 
 @prefect.task(tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRIED)
 async def publish(reference: RunReference) -> str:
     """Publish a dataset version; its name."""
-    async with opened(reference) as work:
-        return await work.making.publish()
+    work = work_of(reference)
+    return await work.making.publish()
 
 
 @prefect.task(task_run_name="evaluate {agent}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRIED)
@@ -158,7 +157,7 @@ async def evaluate(
     reference: RunReference, agent: str, order: AgentOrder, tasks: Sequence[Task]
 ) -> AgentResults:
     """Have an agent attempt tasks, as many at a time as there are environments."""
-    async with opened(reference) as work:
-        names = (node.subtask_id for task in tasks for node in task.graph.nodes)
-        verified = await work.making.subtasks(names)
-        return await evaluate_tasks(work.run, agent, order, tasks, verified)
+    work = work_of(reference)
+    names = (node.subtask_id for task in tasks for node in task.graph.nodes)
+    verified = await work.making.subtasks(names)
+    return await evaluate_tasks(work.run, agent, order, tasks, verified)

@@ -179,25 +179,6 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
 
 
 @asynccontextmanager
-async def join_run(settings: Settings, run_id: str) -> AsyncIterator[Run]:
-    """Open what steps need for a run that a flow began elsewhere; on exit, store what they recorded.
-
-    Raises:
-        CommandError: there is no such run in the warehouse of these settings.
-    """
-    with Warehouse(settings.warehouse_location) as warehouse:
-        records = list(warehouse.read(RunRecord, "run_id = ?", [run_id]))
-        if not records:
-            raise CommandError(f"the warehouse {settings.warehouse_location} knows no run {run_id!r}.")
-        async with _objects(settings, records[0], warehouse, quiet=True) as run:
-            try:
-                yield run
-            finally:
-                await run.environments.close()
-                await run.recorder.close()
-
-
-@asynccontextmanager
 async def _objects(
     settings: Settings, record: RunRecord, warehouse: Warehouse, *, quiet: bool
 ) -> AsyncIterator[Run]:

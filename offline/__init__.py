@@ -4,8 +4,8 @@ models       the stages' port: plays some roles, and leaves the others to models
 rules        one rule per role, each in the module of its name: explorer, actor, evaluation_writer,
              intent_extractor, summarizer, dependency_judge
 conditions/  what the evaluation writer asserts
-telling/     writes instructions in the catalogue's phrases, for the intent extractor and the summarizer
-reading/     reads instructions, for the dependency judge
+phrasebook   the catalogue's phrases for the subtasks of a task
+telling      writes a task graph in them, for the intent extractor and the summarizer
 telling_steps    the actor's thought for a worked step
 mistakes     makes deliberate mistakes like those of models
 """

@@ -1,125 +1,215 @@
 """Dependency judge by rule: reads the instruction alone, as a careful reader would, and never sees a graph.
 
-It knows the catalogue's phrases and what subtasks read and make, finds what the text asks for, and asks of
-every thing that a subtask reads what the words for it refer to. It shares no connectives and no plans with
-the summarizer.
+It knows the catalogue's phrases and what subtasks read and make. It finds the places of the text that ask for
+each subtask, and asks what the words there refer to. It shares no sentences and no order with the summarizer.
 """
 
 from __future__ import annotations
 
-from taskloom.offline.reading.forms import shown
-from taskloom.offline.reading.leftovers import leftovers
-from taskloom.offline.reading.mentions import Mention, Mentions, names
-from taskloom.offline.telling.phrasebook import Phrasebook, Teller, Thing
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from taskloom.offline.phrasebook import Phrasebook, Teller, Thing, named, parts_of
 from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
+from taskloom.resources.path_parts import with_path_parts
+
+_MOST_BETWEEN = 3
+"""Most words between two requests that ask for nothing themselves."""
+_DEEPEST = 3
+"""How many products may stand in each other's words: the text of the page with the text of the note."""
+_ELEMENT = r"(?:[^,.;]|\.\w)+?"
+_LIST_BEFORE, _LIST_AFTER = rf"(?:{_ELEMENT}(?:, | and ))*?", rf"(?:(?:, | and ){_ELEMENT})*?"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place that asks for a subtask."""
+
+    number: int
+    """The subtask."""
+    start: int
+    """Where what only this subtask says begins: all of it, or its element of a list."""
+    end: int
+    """Where that ends."""
+    covered: tuple[tuple[int, int], ...]
+    """The places that it accounts for."""
+    holes: Mapping[str, str]
+    """The words that stand for what it reads, by hole."""
 
 
 def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
     """The direct dependencies that the words state, the subtasks they leave out, and what they ask for
     besides."""
-    tellers = [book.teller(subtask) for subtask in view.subtasks]
-    mentions = Mentions(view.instruction, tellers, book)
-    pairs: set[tuple[int, int]] = set()
-    missing = {teller.number for teller in tellers} - set(mentions.found)
-    for number, mention in mentions.found.items():
-        teller = mentions.tellers[number]
-        for thing in teller.inputs:
-            producers, understood = _sources(mentions, mention, teller, thing)
-            pairs |= {(producer, number) for producer in producers}
-            if not understood:
-                missing.add(number)
-    known = [teller.application for teller in tellers]
-    known += [
-        category.named
-        for teller in tellers
-        for thing in teller.inputs
-        if not teller.is_curated and (category := book.categories.get(thing.category)) is not None
-    ]
+    reader = _Reader(" ".join(view.instruction.split()), book.tellers(view.subtasks))
+    pairs = {
+        (producer, number)
+        for number in reader.found
+        for thing in reader.tellers[number].inputs
+        for producer in reader.sources(number, thing)
+    }
     return DependencyJudgeReply(
         dependencies=[DependencyPair(before=before, after=after) for before, after in sorted(pairs)],
-        not_asked_for=sorted(missing),
-        not_listed=leftovers(mentions.text, mentions.spans, known),
+        not_asked_for=sorted(reader.tellers.keys() - reader.found.keys()),
+        not_listed=list(reader.besides()),
     )
 
 
-def _sources(mentions: Mentions, mention: Mention, teller: Teller, thing: Thing) -> tuple[set[int], bool]:
-    """The subtasks that make what `teller` reads, as the text has it, and whether the words could be
-    understood."""
-    words = shown(mention.holes.get(thing.hole, "")) if thing.hole else ""
-    makers = [
-        other
-        for other in mentions.tellers.values()
-        if other is not teller and _makes(other, thing, teller, mentions.book)
-    ]
-    named = {
-        maker.number
-        for maker in makers
-        if words
-        and maker.number in mentions.found
-        and mentions.product_holes(maker, mention.holes[thing.hole]) is not None
-    }
-    before = {number for number in named if _is_before(mentions, number, mention)}
-    if named:
-        return _alike(mentions, mention, before, words), bool(before)
-    told = [
-        maker.number
-        for maker in makers
-        if maker.number in mentions.found
-        and (mentions.found[maker.number].start < mention.start or mention.is_wish)
-    ]
-    if not thing.value:
-        earlier = [number for number in told if mentions.found[number].start < mention.start] or told
-        latest = max(earlier, key=lambda number: mentions.found[number].start, default=None)
-        return ({latest} if latest is not None else set()), True
-    if not words or names(words, thing.value) or mentions.is_called(words, thing.value):
-        return set(told), True
-    return set(told), _last_named(mentions, mention, thing) in ("", thing.value)
+class _Reader:
+    """The mentions of subtasks in one text."""
+
+    def __init__(self, text: str, tellers: Mapping[int, Teller]) -> None:
+        self.text, self.tellers = text, tellers
+        self.found: dict[int, Mention] = {}
+        candidates = [mention for teller in tellers.values() for mention in self._requests(teller)]
+        taken: list[tuple[int, int]] = []
+        for mention in sorted(candidates, key=lambda item: (item.start - item.end, item.start, item.number)):
+            apart = all(mention.end <= start or end <= mention.start for start, end in taken)
+            if apart and mention.number not in self.found and self._is_understood(mention):
+                self.found[mention.number] = mention
+                taken.append((mention.start, mention.end))
+        for teller in tellers.values():
+            for match in self._matches(teller, teller.phrases.product):
+                mention = _mention(teller, match)
+                if teller.number not in self.found and self._is_understood(mention):
+                    self.found[teller.number] = mention
+
+    def sources(self, number: int, thing: Thing) -> set[int]:
+        """The subtasks that make what a subtask reads, as the text has it: those that its words name, else
+        those told before."""
+        mention = self.found[number]
+        makers = [
+            teller
+            for teller in self.tellers.values()
+            if teller.number in self.found and teller.number != number and teller.makes(thing)
+        ]
+        words = mention.holes.get(thing.hole, "")
+        naming = {teller.number for teller in makers if words and self._is_product(teller, words)}
+        told = {teller.number for teller in makers if self.found[teller.number].start < mention.start}
+        if naming or not thing.category.is_slot:
+            return naming or told
+        return {max(told, key=lambda maker: self.found[maker].start)} if told else set()
+
+    def besides(self) -> Iterator[str]:
+        """Passages that ask for something else: several words, or a name, that no mention accounts for."""
+        spans = [span for mention in self.found.values() for span in mention.covered]
+        titles = {word for teller in self.tellers.values() for word in teller.application.split()}
+        passage: list[str] = []
+        for match in re.finditer(r"[“`][^”`]*[”`]|\S+", self.text):
+            word = match.group()
+            covered = any(start <= match.start() < end for start, end in spans)
+            if not covered and word.strip(".,;:!?'’") not in titles:
+                passage.append(word)
+            if covered or word.endswith((".", "!", "?")):
+                if self._asks(passage):
+                    yield " ".join(passage)
+                passage = []
+        if self._asks(passage):
+            yield " ".join(passage)
+
+    @staticmethod
+    def _asks(passage: Sequence[str]) -> bool:
+        return len(passage) > _MOST_BETWEEN or any(word[0] in "“`" or "/" in word for word in passage)
+
+    def _requests(self, teller: Teller) -> Iterator[Mention]:
+        """All places that could ask for a subtask: in its phrase, or as an element of a list in it."""
+        phrase = teller.phrases.request
+        for match in self._matches(teller, phrase):
+            yield _mention(teller, match)
+        for match in self._matches(teller, phrase, listed=True):
+            start, end = match.span("element")
+            yield _mention(
+                teller,
+                match,
+                start,
+                end,
+                ((match.start(), match.start("list")), (start, end), (match.end("list"), match.end())),
+            )
+
+    def _matches(self, teller: Teller, phrase: str, *, listed: bool = False) -> Iterator[re.Match[str]]:
+        """The places where a phrase stands: those that name what it is about, and all others."""
+        for by_name in (True, False):
+            pattern = self._pattern(teller, phrase, listed=listed, by_name=by_name) if phrase else ""
+            if pattern:
+                yield from re.finditer(rf"(?<![\w/]){pattern}(?![\w/])", self.text, re.IGNORECASE)
+
+    def _pattern(
+        self, teller: Teller, phrase: str, *, depth: int = 0, listed: bool = False, by_name: bool = False
+    ) -> str:
+        """What a phrase looks like in a text, with a group for everything that is read; empty where the first
+        of these can be no list."""
+        values = with_path_parts(teller.parameters)
+        pattern, lists = "", listed
+        for part in parts_of(phrase):
+            thing = teller.reads(part.text) if part.kind == "hole" else None
+            if part.kind == "opening":
+                pattern += "(?:"
+            elif part.kind == "closing":
+                pattern += ")?,?"
+            elif part.kind == "words":
+                pattern += re.escape(re.sub("[“”`]", "", part.text))
+            elif thing is None:
+                if lists:
+                    return ""
+                pattern += _literal(values[part.text])
+            else:
+                ways = f"(?:{'|'.join(self._ways(teller, thing, depth, by_name=by_name))})"
+                group = f"(?P<{part.text}>{ways})" if depth == 0 else ways
+                if lists:
+                    group = f"(?P<list>{_LIST_BEFORE}(?P<element>{group}){_LIST_AFTER})"
+                pattern, lists, by_name = pattern + group, False, False
+        return "" if lists else pattern
+
+    def _ways(self, reader: Teller, thing: Thing, depth: int, *, by_name: bool) -> Iterator[str]:
+        """What the words for something that is read look like."""
+        yield re.escape(named(thing))
+        if thing.value:
+            yield _literal(thing.value)
+        if thing.category.again and not by_name:
+            yield re.escape(thing.category.again)
+        for maker in self.tellers.values():
+            if maker is not reader and maker.phrases.product and maker.makes(thing) and depth < _DEEPEST:
+                yield self._pattern(maker, maker.phrases.product, depth=depth + 1)
+
+    def _is_product(self, maker: Teller, words: str) -> bool:
+        phrase = maker.phrases.product
+        pattern = self._pattern(maker, phrase, depth=1) if phrase else ""
+        return bool(pattern and re.fullmatch(pattern, words, re.IGNORECASE))
+
+    def _is_understood(self, mention: Mention) -> bool:
+        """Whether the words for a kind ("the page") can only be taken for what the subtask reads: it is the
+        last of that kind that the text has named."""
+        for hole, words in mention.holes.items():
+            thing = self.tellers[mention.number].reads(hole)
+            if thing is None or thing.category.is_slot or words.casefold() != thing.category.again.casefold():
+                continue
+            before = self.text[: mention.start]
+            places = {
+                item.value: max(
+                    (match.end() for match in re.finditer(_literal(item.value), before)), default=-1
+                )
+                for teller in self.tellers.values()
+                for item in (*teller.inputs, *teller.outputs)
+                if item.value and item.category.again == thing.category.again
+            }
+            if places[thing.value] < max(places.values()) or places[thing.value] < 0:
+                return False
+        return True
 
 
-def _is_before(mentions: Mentions, number: int, mention: Mention) -> bool:
-    """Whether what a subtask makes can be spoken of in a mention: it was told before, or the words say what
-    it is.
-
-    "Paste the copied text" means nothing to somebody who reads only afterwards what to copy.
-    """
-    says_which = "{" in mentions.tellers[number].phrases.product
-    found = mentions.found[number]
-    return says_which or mention.is_wish or found.inside or found.start < mention.start
-
-
-def _alike(mentions: Mentions, mention: Mention, named: set[int], words: str) -> set[int]:
-    """Of subtasks whose products are called alike, those that are meant: by value, or by what was named
-    last."""
-    if len(named) == 1:
-        return named
-    read = {number: [item for item in mentions.tellers[number].inputs if item.value] for number in named}
-    exact = {number for number in named if all(names(words, item.value) for item in read[number])}
-    return exact or {
-        number
-        for number in named
-        if all(_last_named(mentions, mention, item) == item.value for item in read[number])
-    }
+def _mention(
+    teller: Teller,
+    match: re.Match[str],
+    start: int | None = None,
+    end: int | None = None,
+    covered: tuple[tuple[int, int], ...] = (),
+) -> Mention:
+    holes = {hole: words for hole, words in match.groupdict().items() if hole not in ("list", "element")}
+    span = (match.start() if start is None else start, match.end() if end is None else end)
+    return Mention(teller.number, *span, covered or (match.span(),), holes)
 
 
-def _makes(maker: Teller, thing: Thing, reader: Teller, book: Phrasebook) -> bool:
-    """Whether `maker` makes something that could be what `reader` reads."""
-    return any(
-        item.category == thing.category
-        and (not thing.value or item.value == thing.value or (book.is_slot(item.category) and not item.value))
-        and (book.is_shared(item.category) or maker.application == reader.application)
-        for item in maker.outputs
-    )
-
-
-def _last_named(mentions: Mentions, mention: Mention, thing: Thing) -> str:
-    """The value of the last thing of the same category that the text has spoken of before a mention."""
-    found: list[tuple[int, bool, str]] = []
-    for number, earlier in mentions.found.items():
-        if number == mention.number or earlier.start >= mention.start or earlier.end >= mention.end:
-            continue
-        teller = mentions.tellers[number]
-        for item in (*teller.inputs, *teller.outputs):
-            if item.category == thing.category:
-                found.append((earlier.start, item in teller.outputs, item.value))
-    return max(found)[2] if found else ""
+def _literal(value: str) -> str:
+    """The pattern of a value, in quotation marks or without."""
+    return rf"[“`'\"]?{re.escape(' '.join(value.split()))}[”`'\"]?(?![\w/])"

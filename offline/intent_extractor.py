@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from taskloom.offline.telling.clauses import Graph
-from taskloom.offline.telling.phrasebook import Phrasebook
-from taskloom.offline.telling.plans import goal_of
+from taskloom.offline.phrasebook import Phrasebook
+from taskloom.offline.telling import Telling
 from taskloom.prompts.inputs import (
     InstanceInPool,
     IntentExtractorInput,
@@ -138,21 +137,19 @@ def _group(
 
 def _goal(products: Sequence[_Bound], book: Phrasebook) -> str:
     """What one asks for who wants these end products."""
-    tellers = [
-        book.teller(
-            NumberedSubtask(
-                number=number,
-                application=bound.subtask.application,
-                instruction=bound.instance.instruction,
-                subtask_id=bound.subtask.subtask_id,
-                parameters=bound.instance.parameters,
-                reads=bound.instance.inputs,
-                makes=bound.instance.outputs,
-            )
+    subtasks = [
+        NumberedSubtask(
+            number=number,
+            application=bound.subtask.application,
+            instruction=bound.instance.instruction,
+            subtask_id=bound.subtask.subtask_id,
+            parameters=bound.instance.parameters,
+            reads=bound.instance.inputs,
+            makes=bound.instance.outputs,
         )
         for number, bound in enumerate(products, 1)
     ]
-    return goal_of(Graph({teller.number: teller for teller in tellers}, ()), book)
+    return Telling(book.tellers(subtasks), ()).goal()
 
 
 def _scenario(categories: set[str], scenarios: Sequence[ScenarioInView]) -> str:

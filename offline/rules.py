@@ -15,8 +15,8 @@ from taskloom.offline.evaluation_writer import write_function
 from taskloom.offline.explorer import explore
 from taskloom.offline.intent_extractor import extract
 from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.phrasebook import Phrasebook
 from taskloom.offline.summarizer import summarize
-from taskloom.offline.telling.phrasebook import Phrasebook
 from taskloom.prompts.inputs import (
     ActorInput,
     DependencyJudgeInput,
@@ -29,7 +29,7 @@ from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 
-RULES_VERSION = 9
+RULES_VERSION = 10
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the
 new."""
 

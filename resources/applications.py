@@ -216,23 +216,14 @@ class SubtaskPhrases(Record):
     `{parameter}` stands for a value, or, where it is a resource that is read, for the words for that
     resource; `{category}` for what a slot without a parameter holds; `{parameter_name}`, `{parameter_stem}`
     and `{parameter_folder}` for parts of a path. What stands in square brackets names the application and may
-    be left out. Behind `|` stands what differs between requests that can be told in one: "export the table"
-    `|` "as CSV", "export the table" `|` "as JSON".
+    be left out.
     """
 
     request: str = ""
     """What one asks for, beginning with a bare verb: "attach {csv_path} to {page_title}[ in Trac]"."""
-    wish: str = ""
-    """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in
-    Trac]"."""
     product: str = ""
-    """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of
-    it."""
-    after: str = ""
-    """The words for what it makes where it was asked for just before: "its text", after "open {text_path}[ in
-    JupyterLab]"; the request need not say then what is only done for what comes next."""
-    purposes: tuple[str, ...] = ()
-    """What one wants it for, such as goes on after the request and a comma: "so that everybody finds it"."""
+    """For what is only a means, such as copying: the words for what it makes, which say all that is to be
+    done: "the text of {note_title}[ from TiddlyWiki]". Who reads it asks for it in these words."""
 
 
 class ExampleSubtask(SubtaskTemplate):

@@ -122,8 +122,8 @@ TABLE: tuple[DimensionDefinition, ...] = (
         highest=MOST_EDGES,
         on_map="row",
         more_by=(
-            "subtasks that read what two others make, and a larger composition.maximum_size,"
-            " composition.maximum_gathered or composition.maximum_readers"
+            "subtasks that read what two others make, and a larger composition.maximum_size or"
+            " composition.maximum_readers"
         ),
     ),
     DimensionDefinition(
@@ -177,9 +177,7 @@ TABLE: tuple[DimensionDefinition, ...] = (
         easy=2,
         medium=4,
         on_map="column",
-        more_by=(
-            "a larger composition.maximum_gathered, composition.maximum_ends or composition.maximum_readers"
-        ),
+        more_by="a larger composition.maximum_ends or composition.maximum_readers",
     ),
 )
 """The dimensions in the order of Table 2, with its bounds."""

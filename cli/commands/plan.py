@@ -70,13 +70,6 @@ def plan(
     near_duplicates: Annotated[
         bool, typer.Option(help="Also count tasks that share three quarters of their subtasks with another.")
     ] = False,
-    unify: Annotated[
-        bool,
-        typer.Option(
-            help="Also count tasks whose parameters take values that other subtasks write or need; these"
-            " parameter sets must be verified first."
-        ),
-    ] = False,
     pool: Annotated[
         Path | None,
         typer.Option(
@@ -142,7 +135,7 @@ def plan(
     subtasks, intents, name = _pool(pool, settings)
     if not subtasks:
         raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
-    account = plan_composition(subtasks, intents, request, catalog=settings.catalog, unify=unify)
+    account = plan_composition(subtasks, intents, request, catalog=settings.catalog)
     typer.echo(
         account.model_dump_json(indent=2)
         if as_json

@@ -6,8 +6,6 @@ frames             how both sides talk: signed frames over TCP
 workplaces         what a worker opens for the errands of a run, and keeps open
 dask_workers       has errands done by the workers of a Dask scheduler
 own_workers        such workers on this machine, if no scheduler is named; each is started again when it ends
-ray_workers        has errands done by workers of Ray
-ray_driver         the process between the run and Ray
 fanning            begins and ends the fan-out of a run
 errors             what can go wrong between the processes
 """

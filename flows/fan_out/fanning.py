@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
 from taskloom.flows.fan_out.errors import RunnerMissingError
 from taskloom.flows.fan_out.home import Home
 from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
-from taskloom.flows.wiring import Elsewhere, KnownSubtasks, Run
-
-_LIBRARIES = {"dask": "distributed", "ray": "ray"}
+from taskloom.flows.wiring import KnownSubtasks, Run
 
 
 @asynccontextmanager
@@ -25,22 +23,14 @@ async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
     if run.settings.fan_out.runner == "threads":
         yield
         return
-    async with _workers(run, Home(run, subtasks)) as workers:
+    from taskloom.flows.fan_out.dask_workers import dask_workers
+
+    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
         run.elsewhere = workers
         try:
             yield
         finally:
             run.elsewhere = None
-
-
-def _workers(run: Run, home: Home) -> AbstractAsyncContextManager[Elsewhere]:
-    if run.settings.fan_out.runner == "ray":
-        from taskloom.flows.fan_out.ray_workers import ray_workers
-
-        return ray_workers(run.settings, home)
-    from taskloom.flows.fan_out.dask_workers import dask_workers
-
-    return dask_workers(run.settings, home)
 
 
 def check_runner(settings: FanOutSettings) -> None:
@@ -49,9 +39,8 @@ def check_runner(settings: FanOutSettings) -> None:
     Raises:
         RunnerMissingError: its library is not installed.
     """
-    library = _LIBRARIES.get(settings.runner)
-    if library is not None and find_spec(library) is None:
+    if settings.runner == "dask" and find_spec("distributed") is None:
         raise RunnerMissingError(
-            f"fan_out.runner is {settings.runner}, and {settings.runner.capitalize()} is not installed: pip"
-            f" install 'taskloom[{settings.runner}]', or set fan_out.runner=threads"
+            "fan_out.runner is dask, and Dask is not installed: pip install 'taskloom[dask]', or set"
+            " fan_out.runner=threads"
         )

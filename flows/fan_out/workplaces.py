@@ -90,9 +90,3 @@ async def leave(home: HomeAddress) -> None:
     remote = _places.pop(home, None)
     if remote is not None:
         await remote.resources.aclose()
-
-
-async def leave_all() -> None:
-    """Close what is open for any run."""
-    for home in tuple(_places):
-        await leave(home)

@@ -196,9 +196,7 @@ def request_of(
         changes |= {"near_duplicate_share": 1, "pattern_share": 1}
     given = {name: getattr(settings.composition, name) for name in CompositionRequest.model_fields}
     try:
-        return CompositionRequest.model_validate(
-            {**given, **changes, "seed": settings.seed, "orders_listed": 1}
-        )
+        return CompositionRequest.model_validate({**given, **changes, "seed": settings.seed})
     except ValidationError as error:
         raise CommandError(describe_problems(error).strip()) from None
 
@@ -209,12 +207,10 @@ def plan_composition(
     request: CompositionRequest,
     *,
     catalog: Path | None = None,
-    unify: bool = False,
 ) -> CompositionAccount:
     """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
 
-    `catalog` is the user's catalogue folder. With `unify`, parameters also take values that other subtasks
-    write or need (`bind_pool`).
+    `catalog` is the user's catalogue folder.
 
     Raises:
         CommandError: a subtask cannot be bound.
@@ -225,7 +221,7 @@ def plan_composition(
     known = load_applications(catalog)
     used = {subtask.application for subtask in subtasks}
     fixtures = fixtures_at_reset((known[name] for name in sorted(used & known.keys())), categories)
-    pool, problems = bind_pool(subtasks, categories, unify=unify, fixtures=fixtures)
+    pool, problems = bind_pool(subtasks, categories)
     if problems:
         raise CommandError(problems[0])
     result = compose(pool, intents, request, fixtures=fixtures)

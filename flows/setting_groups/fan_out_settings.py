@@ -12,15 +12,15 @@ from taskloom.resources.record import Record
 class FanOutSettings(Record):
     """Where the items of a run are done."""
 
-    runner: Literal["threads", "dask", "ray"] = "threads"
-    """`threads`: in the process of the run; `dask` and `ray`: in worker processes of Dask or Ray, which
-    perform, validate, replay and let agents attempt tasks."""
+    runner: Literal["threads", "dask"] = "threads"
+    """`threads`: in the process of the run; `dask`: in worker processes of Dask, which perform, validate,
+    replay and let agents attempt tasks."""
     workers: int = Field(default=2, ge=1, le=256)
-    """Worker processes that are started on this machine, or in Ray's cluster, each with as many environments
-    as `environments` says."""
+    """Worker processes that are started on this machine, each with as many environments as `environments`
+    says."""
     scheduler: str = ""
     """Address of a Dask scheduler that runs already, such as `tcp://scheduler.example:8786`, whose workers
-    are used instead; or of a Ray cluster, such as `head.example:6379`, to which this machine belongs."""
+    are used instead."""
     host: str = "127.0.0.1"
     """Address of this machine at which workers reach the run; needed if `scheduler` has workers on other
     machines."""

@@ -18,11 +18,6 @@ class WatchingSettings(Record):
     progress_seconds: float = Field(default=30, ge=0)
     """Time between two updates of the artifact `progress`, which shows a run's progress in Prefect's UI; 0
     for none."""
-    telemetry: bool = False
-    """Whether traces and metrics go to an OpenTelemetry collector, which the usual variables name
-    (`OTEL_EXPORTER_OTLP_ENDPOINT`; otherwise http://localhost:4318). Needs the extra `telemetry`."""
-    telemetry_seconds: float = Field(default=30, gt=0)
-    """Time between two exports of metrics."""
     alert_variable: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
     """Environment variable with the address that alerts are posted to, as JSON; an address is often a secret,
     so it does not stand here."""

@@ -15,7 +15,6 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.agents import AgentMaker, agent_maker
 from taskloom.flows.stages.subtask_starts import possible_starts
-from taskloom.flows.watching.telemetry import stage_span
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from taskloom.omnieval.reports.report_rows import ReportRow, report
@@ -76,10 +75,9 @@ async def evaluate_tasks(
     here = _AgentEvaluation(run, agent, make, verified, order, SideEffectAccount(verified))
 
     async def attempted(task: Task) -> tuple[Task, AgentAttempt]:
-        with stage_span(EVALUATION, task.task_id, agent=agent):
-            done = await (
-                run.elsewhere.do(AttemptErrand(agent, order, task)) if run.elsewhere else here.attempt(task)
-            )
+        done = await (
+            run.elsewhere.do(AttemptErrand(agent, order, task)) if run.elsewhere else here.attempt(task)
+        )
         await run.recorder.record(done.trajectory, done.record, replace=True)
         run.progress.done(EVALUATION)
         return task, done

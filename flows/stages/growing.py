@@ -19,7 +19,6 @@ from taskloom.flows.pool.pool_memory import (
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.rejections import told_apart
 from taskloom.flows.stages.results import Explored, Verified
-from taskloom.flows.watching.telemetry import stage_span
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.applications import Application
@@ -82,14 +81,11 @@ class PoolGrowth:
     """Verified subtasks by id, old and new."""
     accepted: dict[str, EvaluationFunction] = field(default_factory=dict)
     """Functions that earlier runs accepted, by subtask; verifying a subtask again revokes this."""
-    joined: bool = False
-    """Whether the flow runs in another process, so that concurrent work of other steps is not visible
-    here."""
     settled: set[str] = field(default_factory=set)
     """Subtasks that this run verified or rejected."""
 
     @classmethod
-    def of(cls, run: Run, *, joined: bool = False) -> PoolGrowth:
+    def of(cls, run: Run) -> PoolGrowth:
         """The growth of `run`'s pool, on top of what the warehouse holds."""
         pool = VerificationPool(
             run.applications, run.categories, parameter_sets=run.settings.verification.parameter_sets
@@ -121,7 +117,6 @@ class PoolGrowth:
             known=load_verified(run.warehouse, run.applications),
             set_aside=load_set_aside(run.warehouse),
             accepted={item.subtask_id: item for item in run.warehouse.read(EvaluationFunction, "accepted")},
-            joined=joined,
         )
 
     async def explore(self, application: Application) -> Explored:
@@ -141,17 +136,16 @@ class PoolGrowth:
             run.settings.verification.again,
         )
         try:
-            with stage_span(EXPLORATION, application.name):
-                exploration = await explore_application(
-                    application,
-                    models=run.models,
-                    environments=run.environments,
-                    categories=run.categories,
-                    settings=_exploration_settings(run),
-                    memory=memory,
-                    performed=run.settings.verification.parameter_sets,
-                    provenance=run.provenance(EXPLORATION),
-                )
+            exploration = await explore_application(
+                application,
+                models=run.models,
+                environments=run.environments,
+                categories=run.categories,
+                settings=_exploration_settings(run),
+                memory=memory,
+                performed=run.settings.verification.parameter_sets,
+                provenance=run.provenance(EXPLORATION),
+            )
         except BatchPendingError:
             await self.pool.postpone(application.name)
             return Explored(application=application.name, waiting=1)
@@ -251,13 +245,7 @@ class PoolGrowth:
         await self.pool.complete()
 
     async def verify(self, explored: Explored) -> Verified:
-        """Verify an application's proposals concurrently, recording each result as it arrives.
-
-        In another process than the flow, proposals build on each other and on what the warehouse holds as
-        verified.
-        """
-        if self.joined:
-            await self._join(explored)
+        """Verify an application's proposals concurrently, recording each result as it arrives."""
         proposals = [item for item in explored.proposals if item.subtask_id not in self.settled]
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
@@ -271,15 +259,6 @@ class PoolGrowth:
             subtask_ids=(*explored.unchanged, *verified),
             waiting=explored.waiting + waiting,
         )
-
-    async def _join(self, explored: Explored) -> None:
-        ours = {item.subtask_id for item in explored.proposals}
-        found = [item for name, item in sorted(self.known.items()) if name not in ours | self.settled]
-        await self.pool.announce([item.subtask for item in found])
-        for known in found:
-            await self._take_over(known)
-        await self.pool.announce(item for item in explored.proposals if item.subtask_id not in self.settled)
-        await self.pool.complete()
 
     async def _take_over(self, known: VerifiedSubtask) -> None:
         """Count what an earlier run verified as verified."""
@@ -295,8 +274,7 @@ class PoolGrowth:
     async def _verify(self, subtask: Subtask) -> int:
         """Verify and record one subtask; returns 1 if its calls wait for external replies."""
         try:
-            with stage_span(VERIFICATION, subtask.subtask_id):
-                verification = await self.verifier.verify(subtask)
+            verification = await self.verifier.verify(subtask)
             self.run.examination_seconds = self.verifier.examination_seconds
         except BatchPendingError:
             return 1

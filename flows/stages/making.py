@@ -20,7 +20,6 @@ from taskloom.flows.stages.rejections import told_apart
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
 from taskloom.flows.stages.results import Goals, Validated
 from taskloom.flows.summaries.model_call_rows import model_call_rows
-from taskloom.flows.watching.telemetry import stage_span
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.errors import ExitCode
@@ -299,8 +298,7 @@ class TaskMaking:
         run = self.run
         errand = ValidationErrand(task)
         try:
-            with stage_span(VALIDATION, task.task_id):
-                outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
+            outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
         except BatchPendingError:
             return "waiting"
         await run.recorder.record(*outcome.rounds)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.covering import Covering
 from taskloom.flows.stages.results import Replayed
-from taskloom.flows.watching.telemetry import stage_span
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.components import repeats_application, tasks_to_replay
@@ -151,8 +150,7 @@ class TaskReplays:
         return await elsewhere.do(ReplayErrand(task, orders))
 
     async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        with stage_span(REPLAY, task.task_id):
-            replayed = await self._replayed(replayer, task, orders)
+        replayed = await self._replayed(replayer, task, orders)
         facts = [fact for item in replayed.replays for fact in facts_of(task, item)]
         await self.run.recorder.record(*replayed.trajectories, *replayed.replays, *facts, replace=True)
         if replayed.rejection is None:

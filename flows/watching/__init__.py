@@ -4,7 +4,5 @@ nothing then.
 watched             begins and ends the watching of a run
 progress_artifact   the progress of a run in Prefect's UI
 run_logs            log lines for people, or as JSON for programs
-telemetry           OpenTelemetry traces, one per item over all stages, and metrics
-traced_models       model calls in these traces
 alerts              tells an address, and Prefect, what somebody should look at
 """

@@ -22,13 +22,9 @@ def check_watching(settings: WatchingSettings) -> None:
     """Check that what is wanted can be had; sends nothing.
 
     Raises:
-        CommandError: libraries are missing, or the address of alerts is.
+        CommandError: the address of alerts is missing.
     """
     alert_address(settings)
-    if settings.telemetry:
-        from taskloom.flows.watching.telemetry import check_telemetry
-
-        check_telemetry()
 
 
 @asynccontextmanager
@@ -36,21 +32,13 @@ async def watched(run: Run) -> AsyncIterator[None]:
     """While the block runs, tell what the run's settings want told.
 
     Raises:
-        CommandError: libraries are missing, or the address of alerts is.
+        CommandError: the address of alerts is missing.
     """
     settings = run.settings.watching
     check_watching(settings)
     alerts = Alerts.of(settings, run.run_id, run.record.flow)
     async with AsyncExitStack() as resources:
         resources.enter_context(logged(settings.logs, run.run_id))
-        if settings.telemetry:
-            from taskloom.flows.watching.telemetry import telemetry
-            from taskloom.flows.watching.traced_models import TracedModels
-
-            resources.enter_context(
-                telemetry(run.run_id, settings.telemetry_seconds, run.progress, run.calls.counters)
-            )
-            run.models = TracedModels(run.models)
         looking = asyncio.create_task(_look(run, alerts)) if alerts.wanted or settings.logs != "off" else None
         await resources.enter_async_context(progress_shown(run, settings.progress_seconds))
         RUN_LOG.info("run begins", extra={"fields": {"flow": run.record.flow}})

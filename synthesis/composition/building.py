@@ -26,7 +26,6 @@ class TaskBuilder:
         capabilities: Sequence[Capability],
         scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None,
         *,
-        orders_listed: int,
         seed: int,
         provenance: Provenance,
     ) -> None:
@@ -35,7 +34,6 @@ class TaskBuilder:
         self._pool = pool
         self._capabilities = capabilities
         self._scenario_of = scenario_of
-        self._orders_listed = orders_listed
         self._seed = seed
         self._provenance = provenance
         self._links: dict[tuple[int, int, int], Dependency] = {}
@@ -64,7 +62,7 @@ class TaskBuilder:
         Raises:
             GraphTooLargeError: there are too many to count.
         """
-        return orders_of(graph, cap=self._orders_listed, seed=self._seed)
+        return orders_of(graph, seed=self._seed)
 
     def identity(self, members: int) -> str:
         """The id of the task of a closed set, without building it."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.building import TaskBuilder, describe_clash
-from taskloom.synthesis.composition.choice import Collecting, Deeds, Neighbours, Patterns, Shares, Templates
+from taskloom.synthesis.composition.choice import Neighbours, Shares
 from taskloom.synthesis.composition.demand import demand_of
 from taskloom.synthesis.composition.enumeration import all_cells
 from taskloom.synthesis.composition.limits import Limits
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.synthesis.composition.reasons import shortfalls_of
-from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest
 from taskloom.synthesis.composition.supply import Supply
 from taskloom.synthesis.composition.twins import ChainTwins
 from taskloom.taskgraph.bitmasks import bits
@@ -24,6 +24,10 @@ from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Intent, Task
 
 _MAY_BE_UNCOUNTABLE = 20
+_ALWAYS_ALLOWED = 20
+_ALWAYS_ALLOWED_PER_PATTERN = 5
+_TIMES_EVEN = 3
+_BOUND_PER_SUBTASK = 5
 _PATIENCE = 300
 """Sets of a cell too much like others, one after the other, after which no more are searched for."""
 
@@ -73,12 +77,10 @@ class Composer:
         self._uncountable = 0
         self._neighbours = Neighbours(request.near_duplicate_share)
         even = request.wanted * request.maximum_size / max(1, len(set(pool.originals)))
-        self._shares = Shares(request.subtask_share, request.wanted, even)
-        self._patterns = Patterns(request.pattern_share, request.wanted)
-        self._templates = Templates(request.template_share, request.wanted)
-        self._deeds = Deeds(request.deed_share, request.wanted, list(pool.templates))
-        gatherers = {pool.instances[number].template for number in bits(pool.gatherers)}
-        self._collecting = Collecting(request.collecting_share, request.wanted, gatherers)
+        least = max(_ALWAYS_ALLOWED, _TIMES_EVEN * even)
+        self._shares = Shares(request.subtask_share, request.wanted, least)
+        self._templates = Shares(min(1.0, _BOUND_PER_SUBTASK * request.subtask_share), request.wanted, least)
+        self._patterns = Shares(request.pattern_share, request.wanted, _ALWAYS_ALLOWED_PER_PATTERN)
         self._near_duplicates = 0
         self._over_share = 0
         self._in_vain: Counter[Cell] = Counter()
@@ -149,12 +151,11 @@ class Composer:
                     self._without_intent += 1
                 bound = self._pool.bound_subtasks(members)
                 self._neighbours.add(bound)
-                self._shares.add(bound)
+                self._shares.add(bits(bound))
                 pattern = self._pool.pattern(members)
-                self._patterns.add(pattern)
-                used_up = (
-                    self._templates.add(pattern) | self._deeds.add(pattern) | self._collecting.add(pattern)
-                )
+                self._patterns.add([pattern])
+                self._templates.add(set(pattern))
+                used_up = {template for template in pattern if self._templates.used_up([template])}
                 if used_up:
                     self._supply.retire(used_up)
                 self._demand.take(cell)
@@ -166,13 +167,8 @@ class Composer:
 
     def _is_common(self, members: int) -> bool:
         """Whether enough tasks are made of the same subtasks with other values, or with one of them."""
-        request = self._request
-        unbounded = request.pattern_share == request.template_share == request.deed_share == 1
-        if unbounded and not self._pool.gatherers:
-            return False
         pattern = self._pool.pattern(members)
-        bounds = (self._patterns, self._templates, self._deeds, self._collecting)
-        return any(kind.used_up(pattern) for kind in bounds)
+        return self._patterns.used_up([pattern]) or self._templates.used_up(pattern)
 
     def _intent_of(self, graph: TaskGraph, number: int) -> Intent | None:
         """The intent whose end products are those of the graph, or the one it was found for if that names
@@ -192,7 +188,7 @@ class Composer:
             self._near_duplicates += 1
             self._in_vain[cell] += 1
             return None
-        if self._shares.used_up(bound) or self._is_common(members):
+        if self._shares.used_up(bits(bound)) or self._is_common(members):
             self._over_share += 1
             self._in_vain[cell] += 1
             return None
@@ -231,24 +227,5 @@ class Composer:
             near_duplicates=self._near_duplicates,
             over_share=self._over_share,
             uncountable=self._uncountable,
-            shortfalls=(
-                *shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),
-                *self._missing_intents(),
-            ),
+            shortfalls=shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),
         )
-
-    def _missing_intents(self) -> list[Shortfall]:
-        missing = self._request.minimum_intents - len(self._served)
-        if missing <= 0 or self._request.minimum_intents <= 1:
-            return []
-        return [
-            Shortfall(
-                wanted=f"tasks of {self._request.minimum_intents} intents",
-                missing=missing,
-                kind="too_few_intents",
-                reason=(
-                    f"The tasks serve {len(self._served)} of {len(self._intents)} intents. Ask for more"
-                    " tasks, or extract intents whose subtasks link up."
-                ),
-            )
-        ]

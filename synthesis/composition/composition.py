@@ -54,7 +54,6 @@ def compose(
         compiled,
         capabilities,
         scenario_of,
-        orders_listed=request.orders_listed,
         seed=request.seed,
         provenance=marked,
     )

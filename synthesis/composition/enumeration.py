@@ -16,7 +16,7 @@ import random
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
 
-from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell
+from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell
 from taskloom.synthesis.composition.limits import Limits
 from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
 from taskloom.synthesis.composition.width_matching import enlarged
@@ -82,13 +82,10 @@ class Enumeration:
         self._viewers = localised(pool.viewers)
         self._gatherers = localised(pool.gatherers)
         self._most_readers = [
-            limits.maximum_gathered
-            if self._gatherers >> position & 1
-            else min(limits.maximum_readers, limits.maximum_pastes if masks else MAXIMUM_SUBTASKS)
-            for position, masks in enumerate(self._readers)
+            limits.maximum_size if self._gatherers >> position & 1 else limits.maximum_readers
+            for position in range(len(chosen))
         ]
         self._category = [1 << instance.application_category for instance in chosen]
-        self._application = [instance.node.application for instance in chosen]
         self._template = [instance.template for instance in chosen]
         self._repeats = len(set(self._template)) < len(self._template)
         merges = [max(0, len(instance.needs) - 1) for instance in chosen]
@@ -131,10 +128,7 @@ class Enumeration:
         most_edges, _, most_categories, most_depth, most_width = self._bounds
         least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
-        fewest_ends, ends_fit = (
-            min(self._limits.maximum_ends, self._limits.maximum_end_applications),
-            self._ends_fit,
-        )
+        fewest_ends, ends_fit = self._limits.maximum_ends, self._ends_fit
         viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
         gatherers, gathers_badly = self._gatherers, self._gathers_badly
@@ -269,16 +263,11 @@ class Enumeration:
         return False
 
     def _gathers_badly(self, members: int) -> bool:
-        """Whether a place for several things is made for fewer than two, for none that is there from the
-        start, or for too many that are yet to be made."""
-        for position in bits(members & self._gatherers):
-            things = self._feeds[position] & members
-            others = members & ~(1 << position)
-            made = sum(self._sources[thing] & others != 0 for thing in bits(things))
-            few = things.bit_count() < FEWEST_GATHERED or made == things.bit_count()
-            if few or made > self._limits.maximum_errands:
-                return True
-        return False
+        """Whether a place for several things is made for fewer than two."""
+        return any(
+            (self._feeds[position] & members).bit_count() < FEWEST_GATHERED
+            for position in bits(members & self._gatherers)
+        )
 
     def _shows_what_goes_on(self, members: int) -> bool:
         """Whether something is opened or shown in the end that another member reads too, so that it is not
@@ -291,16 +280,13 @@ class Enumeration:
         return False
 
     def _ends_fit(self, members: int) -> bool:
-        """Whether the members that no other member reads from are not too many, nor in too many applications.
-
-        Those that go to one place count once.
-        """
+        """Whether the members that no other member reads from are not too many; those that go to one place
+        count once."""
         ends = [position for position in bits(members) if not self._feeds[position] & members]
-        places = {self._application[position] for position in ends}
         count = len(ends)
         for position in bits(members & self._gatherers):
             count -= max(0, sum(self._feeds[position] >> end & 1 for end in ends) - 1)
-        return count <= self._limits.maximum_ends and len(places) <= self._limits.maximum_end_applications
+        return count <= self._limits.maximum_ends
 
     def _repetition(self, members: int) -> int:
         """Penalty for instances of one subtask template."""

@@ -26,14 +26,6 @@ class Limits:
     """Most members that read what one member makes."""
     maximum_ends: int = MAXIMUM_SUBTASKS
     """Most members whose results no other one reads."""
-    maximum_end_applications: int = MAXIMUM_SUBTASKS
-    """In most how many applications these are."""
-    maximum_pastes: int = MAXIMUM_SUBTASKS
-    """Most members that read what one member copies or selects."""
-    maximum_gathered: int = MAXIMUM_SUBTASKS
-    """Most things for a place that is made for several."""
-    maximum_errands: int = MAXIMUM_SUBTASKS
-    """Most of the things for a place that is made for several which the set makes, too."""
 
     @classmethod
     def of(cls, request: CompositionRequest) -> Self:
@@ -46,8 +38,4 @@ class Limits:
             request.ranges,
             request.maximum_readers,
             request.maximum_ends,
-            request.maximum_end_applications,
-            request.maximum_pastes,
-            request.maximum_gathered,
-            request.maximum_errands,
         )

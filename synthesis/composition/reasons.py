@@ -77,7 +77,7 @@ def _shortfall(
         reason += f" Asked for within {limits.ranges.describe()}."
     bounds = {
         name: getattr(limits, name)
-        for name in ("maximum_readers", "maximum_ends", "maximum_gathered", "maximum_errands")
+        for name in ("maximum_readers", "maximum_ends")
         if getattr(limits, name) < MAXIMUM_SUBTASKS
     }
     if bounds:

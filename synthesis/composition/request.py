@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 
 from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level
 from taskloom.resources.record import Record
-from taskloom.taskgraph.measures.orders import ORDERS_LISTED
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskloom.taskgraph.records.task import Task
 
@@ -53,46 +52,21 @@ class CompositionRequest(Record):
     """Most weakly connected components; with one, everything in a task serves one end."""
     maximum_readers: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task that read what one of them makes."""
-    maximum_pastes: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks that read what one of them copies or selects."""
     maximum_ends: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task whose results no other one reads: what its goal must name. Things that go to
     one page or folder count once."""
-    maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
-    """In most how many applications these are: a goal that ends in many places is several errands."""
-    maximum_gathered: int = Field(default=4, ge=2, le=MAXIMUM_SUBTASKS)
-    """Most things for a page or folder that a task makes for several, such as the attachments of a new
-    page."""
-    maximum_errands: int = Field(default=2, ge=0, le=MAXIMUM_SUBTASKS)
-    """Most things that a task makes for a page or folder that it makes for several; the others are there
-    already."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
     """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of
     them is left out. With 1 no others than equal tasks are."""
     subtask_share: float = Field(default=0.05, gt=0, le=1)
-    """Largest share of the tasks that one bound subtask may be in; twenty tasks are always allowed, and in
-    small pools three times what each would have if all were in equally many."""
+    """Largest share of the tasks that one bound subtask may be in; one subtask with whatever values may be in
+    five times as many. Twenty tasks are always allowed, and in small pools three times what each would have
+    if all were in equally many."""
     pattern_share: float = Field(default=0.02, gt=0, le=1)
     """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always
     allowed."""
-    template_share: float = Field(default=0.25, gt=0, le=1)
-    """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always
-    allowed."""
-    deed_share: float = Field(default=0.25, gt=0, le=1)
-    """Largest share of the tasks with one kind of deed, which is an application and the first word of a
-    subtask's name, such as attaching anything to a page of the wiki; twenty tasks are always allowed."""
-    collecting_share: float = Field(default=0.12, gt=0, le=1)
-    """Largest share of the tasks that make a place for several things, such as a page with attachments;
-    twenty tasks are always allowed."""
-    minimum_intents: int = Field(default=1, ge=0)
-    """Fewest different intents that the tasks are to serve."""
     known_task_ids: tuple[str, ...] = ()
     """Tasks that exist already and are not to be made again."""
-    beyond_intents: bool = True
-    """Whether groups may be built around a path of the wanted shape where no intent reaches a wanted cell."""
-    orders_listed: int = Field(default=ORDERS_LISTED, ge=1)
-    """Up to how many successful orders all are listed per task; where there are more, 24 are drawn
-    uniformly."""
     twins: bool = False
     """Whether to add a chain twin to every task that is not a chain (Figure 7)."""
 
@@ -137,11 +111,9 @@ class Shortfall(Record):
     """The quota, in words."""
     missing: int
     """Number of tasks that are missing."""
-    kind: Literal[
-        "impossible_for_any_graph", "outside_limits", "impossible_for_pool", "used_up", "too_few_intents"
-    ]
+    kind: Literal["impossible_for_any_graph", "outside_limits", "impossible_for_pool", "used_up"]
     """Why: no graph has these levels; the limits of the request exclude them; this pool reaches none; all are
-    known; the tasks serve fewer intents than wanted."""
+    known."""
     reason: str
     """The whole explanation."""
     bottleneck: str = ""

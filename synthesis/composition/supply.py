@@ -66,7 +66,6 @@ class Supply:
         """Prepare the intents' groups; nothing is enumerated yet."""
         self._pool = pool
         self._limits = limits
-        self._beyond_intents = request.beyond_intents
         self._generator = random.Random(f"composition {request.seed}")
         enough = min(_MOST_KEPT, max(1, request.wanted // 500))
         self._keep = max(_KEPT, enough)
@@ -143,7 +142,7 @@ class Supply:
         """Do a portion of work towards the `targets`; returns those found to be dry."""
         if self._visit(self._plain, targets):
             return set()
-        if self._beyond_intents and self._follow_paths(targets):
+        if self._follow_paths(targets):
             return set()
         again = targets & self.reached - self._thorough
         if again:
@@ -151,7 +150,7 @@ class Supply:
             return set()
         if self._visit(self._repeated, targets):
             return set()
-        return set() if self._beyond_intents and self._take_whole_pool(targets) else set(targets)
+        return set() if self._take_whole_pool(targets) else set(targets)
 
     def _take_whole_pool(self, targets: frozenset[Cell]) -> bool:
         """Enumerate a pool that is no larger than a group until nothing is new: of small pools nothing is

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from taskloom.prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
 from taskloom.resources.errors import UnknownCatalogEntryError
@@ -115,9 +116,21 @@ def _world(name: str) -> World | None:
 
 
 def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:
-    """The nodes in `order`, or in the first successful order, or as the graph has them."""
+    """The nodes in `order`, or in the successful order that is the easiest to follow, or as the graph has
+    them.
+
+    The easiest is the one in which the most subtasks continue what was done just before: they read its
+    result, or are in the same application.
+    """
     nodes = {node.instance_id: node for node in task.graph.nodes}
-    wanted = order or (task.successful_orders[0] if task.successful_orders else tuple(nodes))
+    pairs = {*task.graph.pairs}
+
+    def continued(names: Sequence[str]) -> int:
+        steps = list(pairwise(names))
+        linked = sum(pair in pairs for pair in steps)
+        return linked + 2 * sum(nodes[one].application == nodes[two].application for one, two in steps)
+
+    wanted = order or max(task.successful_orders, key=continued, default=tuple(nodes))
     return [nodes[name] for name in wanted]
 
 

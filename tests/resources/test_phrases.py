@@ -49,22 +49,15 @@ def test_phrases_are_there_and_name_all_parameters_and_nothing_else(
     slots = {item.category for item in example.inputs if not item.parameter}
     allowed = parameters | slots | {name + part for name in parameters for part in PATH_PARTS}
     filed = {item.parameter for item in example.outputs if len(example.inputs) > 1} | file_names(example)
-    for phrase in (phrases.request, phrases.wish):
-        assert phrase
-        assert {name for name in parameters - filed if not told(phrase, name)} == set()
-        assert all(f"{{{slot}}}" in phrase for slot in slots)
+    assert {name for name in parameters - filed if not told(phrases.request, name)} == set()
+    assert all(f"{{{slot}}}" in phrases.request for slot in slots)
+    assert title in phrases.request
+    assert phrases.request[0].islower()
+    for phrase in (phrases.request, phrases.product):
         assert phrase.count("[") == phrase.count("]") <= 1
-        assert title in phrase
-    for phrase in (phrases.request, phrases.wish, phrases.product):
         assert set(placeholders(phrase)) <= allowed
-    assert phrases.request.partition("|")[0][0].islower()
-    assert phrases.request.count("|") == phrases.wish.count("|") <= 1
-
-
-@pytest.mark.parametrize(("title", "example"), CURATED)
-def test_what_others_read_has_words(title: str, example: ExampleSubtask) -> None:
-    if any(item.category in READ for item in example.outputs):
-        assert example.phrases.product, title
+    if phrases.product:
+        assert {name for name in parameters if not told(phrases.product, name)} == set()
 
 
 @pytest.mark.parametrize("name", sorted(READ))
@@ -86,4 +79,4 @@ def test_a_product_is_useless_for_applications_and_subtasks_that_exist(
     }
     assert {*example.useless_for, *example.not_with} <= known, title
     assert len(example.subjects) in (0, len(example.parameter_sets))
-    assert not re.search(r"\s\s", example.phrases.request + example.phrases.wish)
+    assert not re.search(r"\s\s", example.phrases.request + example.phrases.product)

@@ -23,16 +23,9 @@ def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]
     unbounded = {
         "near_duplicate_share": 1,
         "pattern_share": 1,
-        "template_share": 1,
-        "deed_share": 1,
-        "collecting_share": 1,
         "maximum_size": 9,
-        "maximum_pastes": MAXIMUM_SUBTASKS,
         "maximum_ends": MAXIMUM_SUBTASKS,
-        "maximum_end_applications": MAXIMUM_SUBTASKS,
         "maximum_readers": MAXIMUM_SUBTASKS,
-        "maximum_gathered": MAXIMUM_SUBTASKS,
-        "maximum_errands": MAXIMUM_SUBTASKS,
     }
     request = CompositionRequest(**{**unbounded, **wishes})
     result = compose(nodes, intents, request, fixtures=fixtures)

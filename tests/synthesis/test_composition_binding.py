@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.resources.applications import ResourceDeclaration
-from taskloom.resources.instances import Resource, bind_resource
+from taskloom.resources.instances import Resource
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.binding import bind_pool
@@ -44,23 +44,6 @@ def test_binds_every_parameter_set_and_says_what_cannot_be_bound() -> None:
     assert [item.outputs[0].value for item in nodes] == ["a.csv", "b.csv"]
     assert len(problems) == 1
     assert problems[0].startswith("bad: ")
-
-
-def test_a_fresh_name_takes_the_value_that_a_reader_needs_when_values_are_to_flow() -> None:
-    export = subtask("export", outputs=("path",), fresh=("path",), parameters=({"path": "new.csv"},))
-    count = subtask("count", inputs=("path",), parameters=({"path": "sales.csv"},))
-    apart, _ = bind_pool([export, count], CATEGORIES)
-    linked, _ = bind_pool([export, count], CATEGORIES, unify=True)
-    assert not links(apart)
-    assert ("export", "count", "sales.csv") in links(linked)
-    assert ("export", "count", "new.csv") in links(linked)
-
-
-def test_a_reader_takes_the_value_of_a_fixture_when_values_are_to_flow() -> None:
-    count = subtask("count", inputs=("path",), parameters=({"path": "sales.csv"},))
-    fixture = bind_resource(CATEGORIES["csv_path"], "editor", "budget.csv")
-    nodes, _ = bind_pool([count], CATEGORIES, unify=True, fixtures={"editor": frozenset({fixture})})
-    assert {item.inputs[0].value for item in nodes} == {"sales.csv", "budget.csv"}
 
 
 def links(nodes: Sequence[BoundSubtask]) -> set[tuple[str, str, str]]:

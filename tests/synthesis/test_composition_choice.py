@@ -31,23 +31,14 @@ def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds
         taken.append(mask)
 
 
-def test_a_member_has_its_share_of_many_and_twenty_of_few() -> None:
+def test_a_thing_has_its_share_of_many_and_twenty_of_few() -> None:
     few, many = Shares(0.05, 100), Shares(0.05, 1000)
     for _ in range(20):
-        few.add(0b11)
-        many.add(0b11)
-    assert few.used_up(0b110)
-    assert not few.used_up(0b100)
-    assert not many.used_up(0b110)
-
-
-def test_in_a_small_pool_everything_may_be_used_more_often() -> None:
-    shares = Shares(0.05, 100, even=10)
-    for _ in range(29):
-        shares.add(1)
-    assert not shares.used_up(1)
-    shares.add(1)
-    assert shares.used_up(1)
+        few.add("ab")
+        many.add("ab")
+    assert few.used_up("bc")
+    assert not few.used_up("c")
+    assert not many.used_up("bc")
 
 
 def joined(number: int) -> Pool:

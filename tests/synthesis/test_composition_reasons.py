@@ -82,12 +82,6 @@ def test_an_empty_pool_and_no_intents_end_with_a_reason() -> None:
     assert account.shortfalls[0].missing == 3
 
 
-def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported() -> None:
-    nodes, intents, fixtures = chain_pool("a", "b", "c")
-    _, account = composed((nodes, intents, fixtures), count=1, minimum_intents=2)
-    assert any("intents" in shortfall.wanted for shortfall in account.shortfalls)
-
-
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [
@@ -147,7 +141,7 @@ class FewOrders(TaskBuilder):
 def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted() -> None:
     nodes, intents, _ = chain_pool(*"a" * 23)
     pool = compile_pool(nodes, {})
-    builder = FewOrders(pool, (), None, orders_listed=5, seed=0, provenance=Provenance(stage="composition"))
+    builder = FewOrders(pool, (), None, seed=0, provenance=Provenance(stage="composition"))
     request = CompositionRequest(
         count=50, maximum_size=23, near_duplicate_share=1, ranges=MeasureRanges(instruction=(20, 23))
     )

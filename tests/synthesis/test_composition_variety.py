@@ -90,10 +90,7 @@ def test_finds_every_set_of_a_pool_without_intents() -> None:
         maximum_size=6,
         maximum_components=3,
         maximum_ends=3,
-        maximum_end_applications=3,
         near_duplicate_share=1,
-        template_share=1,
-        deed_share=1,
     )
     result = compose(pool_of_pairs(5), [], request, fixtures={})
     assert len({task.task_id for task in result}) == wanted

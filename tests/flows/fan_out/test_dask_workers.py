@@ -1,4 +1,4 @@
-"""Worker processes of Dask and of Ray make the same dataset as this process alone, and may be killed while
+"""Worker processes of Dask make the same dataset as this process alone, and may be killed while
 they do."""
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ import asyncio
 import random
 from collections import Counter
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,7 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 psutil: Any = pytest.importorskip("psutil")  # which it brings
 pytestmark = pytest.mark.slow
 
-needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the extra ray is not installed")
-RUNNERS = ("dask", pytest.param("ray", marks=needs_ray))
-KILLS = {"dask": 10, "ray": 4}
-"""A worker of Ray takes seconds to begin again."""
+KILLS = 10
 CALLS_BETWEEN_KILLS = 3
 CALLS = "SELECT stage, item_id, role, attempt FROM model_calls"
 """An item may have several calls of one attempt, such as votes."""
@@ -54,8 +50,8 @@ def settings(data: Path, *more: str) -> Settings:
     )
 
 
-def fanned_out(data: Path, runner: str) -> Settings:
-    return settings(data, f"fan_out.runner={runner}", "fan_out.workers=2", "environments=2")
+def fanned_out(data: Path) -> Settings:
+    return settings(data, "fan_out.runner=dask", "fan_out.workers=2", "environments=2")
 
 
 async def build(chosen: Settings) -> str:
@@ -85,7 +81,7 @@ def own_workers() -> list[Any]:
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             command = child.cmdline()
-            if "distributed.cli.dask_worker" in command or "ray::ErrandWorker" in " ".join(command):
+            if "distributed.cli.dask_worker" in command:
                 found.append(child)
     return found
 
@@ -99,19 +95,18 @@ def alone(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 def test_two_worker_processes_make_the_same_dataset(alone: dict[str, Counter[str]], tmp_path: Path) -> None:
-    asyncio.run(build(fanned_out(tmp_path, "dask")))
+    asyncio.run(build(fanned_out(tmp_path)))
     assert contents(tmp_path) == alone
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
 def test_workers_killed_again_and_again_cost_nothing_but_time(
-    runner: str, alone: dict[str, Counter[str]], tmp_path: Path
+    alone: dict[str, Counter[str]], tmp_path: Path
 ) -> None:
     killed: list[int] = []
 
     async def kill() -> None:
         drawn = random.Random(4)
-        while len(killed) < KILLS[runner]:
+        while len(killed) < KILLS:
             before = calls_in(tmp_path / "ledger.sqlite")
             while calls_in(tmp_path / "ledger.sqlite") < before + CALLS_BETWEEN_KILLS:
                 await asyncio.sleep(0.05)
@@ -123,11 +118,11 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(
 
     async def both() -> None:
         killing = asyncio.create_task(kill())
-        await build(fanned_out(tmp_path, runner))
+        await build(fanned_out(tmp_path))
         killing.cancel()
 
     asyncio.run(both())
-    assert len(killed) == KILLS[runner]
+    assert len(killed) == KILLS
     assert contents(tmp_path) == alone
     assert not list(tmp_path.rglob("*-journal"))
     assert own_workers() == [], "none is left behind"
