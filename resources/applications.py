@@ -51,6 +51,31 @@ class OpenDocument(Record):
     nothing."""
 
 
+class ToldState(Record):
+    """A state that no file keeps, such as which processes run: told by the application itself whenever
+    evidence is taken, whatever is in front. Checks see it as a file of the application."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9 _-]+\.[a-z0-9]+$")
+    """Name of that file; its ending tells the format. Best is a format with names, such as JSON, that leaves
+    out what changes all the time."""
+    address: str = Field(default="", pattern=r"^(/.*)?$")
+    """Path of the application's server that is asked; the answer is the text. Asking must change nothing."""
+    body: str = ""
+    """What is sent there; without it the address is only read."""
+    body_type: str = "text/xml"
+    """Media type of the body."""
+    script: str = ""
+    """JavaScript. With an address, a function from its answer to the text; without one, an expression whose
+    value is the text, evaluated in a page of the application, which is known only once it was opened."""
+
+    @model_validator(mode="after")
+    def _has_a_source(self) -> Self:
+        """Something must tell it."""
+        if not (self.address or self.script):
+            raise ValueError("a told state needs an address, a script, or both")
+        return self
+
+
 class Launch(Record):
     """How the application's server is started on a loopback port, or where it runs already."""
 
@@ -78,6 +103,8 @@ class Launch(Record):
     """How long the port may take to open and the page to get ready."""
     open_document: OpenDocument | None = None
     """For editors: how what is open in the page is read. Checks see it as a file of the application."""
+    told_states: tuple[ToldState, ...] = ()
+    """States that no file keeps, and how the application tells them."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -14,8 +14,7 @@ from pathlib import Path
 from taskloom.environments.evidence.archive_listing import list_members
 from taskloom.environments.evidence.sqlite_text import is_database, render_database
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.resources.applications import OpenDocument
-from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT, FileState
+from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed
 
 TEXT_LIMIT = 64 * 1024
@@ -105,9 +104,18 @@ class FileSnapshots:
             tuple(sorted(unseen)),
         )
 
-    def document(self, application: str, form: OpenDocument, text: str) -> FileState:
-        """The document open in an application, as if it were a file of it."""
-        path = f"{APPLICATIONS_FOLDER}/{application}/{OPEN_DOCUMENT}{form.ending}"
+    def told(
+        self, told: Mapping[tuple[str, str], str | None]
+    ) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
+        """What applications tell of themselves, by application and name, as if these were files of them; and
+        the paths of what they did not tell."""
+        paths = {f"{APPLICATIONS_FOLDER}/{name}/{file}": text for (name, file), text in told.items()}
+        return (
+            tuple(self._told(path, text) for path, text in paths.items() if text is not None),
+            tuple(path for path, text in paths.items() if text is None),
+        )
+
+    def _told(self, path: str, text: str) -> FileState:
         content = composed(text).encode()
         shown = self._shown(content[:TEXT_LIMIT].decode(errors="ignore"))
         return FileState(

@@ -60,11 +60,6 @@ class FileState(Record):
     part_of: str = ""
     """Path of the database whose log this is; what it holds is in the text of that one."""
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether `text` is all that the file holds."""
-        return self.text is not None and not self.truncated
-
 
 class ClipboardState(Record):
     """What the clipboard holds."""

@@ -28,7 +28,7 @@ from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, pa
 from taskloom.environments.platforms.web_browser.pages.task_bar import OWNER, TaskBarButton, lay_out
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
-from taskloom.resources.applications import Application, OpenDocument
+from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
     Action,
@@ -170,13 +170,10 @@ class WebEnvironment:
             view, tabs, files, own = self._view, self._tabs, self._files, self._own
             if view is None or tabs is None or files is None or own is None:
                 raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
-            home, clipboard, title, documents = await asyncio.gather(
-                asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front), tabs.documents()
+            home, clipboard, title, told = await asyncio.gather(
+                asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front), tabs.told(own.tab)
             )
-            opened = [
-                files.document(name, cast(OpenDocument, tabs.applications[name].launch.open_document), text)
-                for name, text in documents.items()
-            ]
+            states, silent = files.told(told)
             return Evidence(
                 step=self._log.step,
                 inputs=self._log.events,
@@ -184,9 +181,9 @@ class WebEnvironment:
                 controls=view.controls,
                 text_under_cursor=under_pointer(view.controls, self._pointer),
                 clipboard=clipboard,
-                files=tuple(sorted((*home.files, *opened), key=lambda state: state.path)),
+                files=tuple(sorted((*home.files, *states), key=lambda state: state.path)),
                 directories=home.directories,
-                unseen=home.unseen,
+                unseen=(*home.unseen, *silent),
                 active_application=tabs.front.application,
                 window_title=own.window.title if own.window is not None else title,
                 url=self._address(tabs),

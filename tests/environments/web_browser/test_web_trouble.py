@@ -22,7 +22,7 @@ from taskloom.environments.errors import (
 from taskloom.environments.machines.reaper import MARK, marked_processes
 from taskloom.environments.platforms.web_browser.environment import WebEnvironment
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
-from taskloom.resources.applications import Application, Installation, Launch, OpenDocument
+from taskloom.resources.applications import Application, Installation, Launch, OpenDocument, ToldState
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from tests.environments.web_browser.conftest import Screen
 
@@ -132,6 +132,31 @@ async def test_what_is_open_in_an_editor_is_evidence_and_stays_so_while_its_page
     assert screen.texts[:2] == ["Page says", "Sure?"]
     assert await held() == ["<svg>first</svg>"]
     await screen.click("OK")
+
+
+async def test_a_state_that_no_file_keeps_is_told_whatever_is_in_front(screen: Screen) -> None:
+    front = screen.application("front", index="<p>in front</p>")
+    behind = screen.application("behind", index="<p>behind</p><script>window.state = 'ready'</script>")
+    states = (
+        ToldState(name="answer.txt", address="/index.html", script="text => String(text.includes('ready'))"),
+        ToldState(name="page.txt", script="window.state"),
+        ToldState(name="gone.txt", address="/nothing/here"),
+    )
+    told = behind.model_copy(update={"launch": behind.launch.model_copy(update={"told_states": states})})
+
+    async def held() -> dict[str, str | None]:
+        evidence = await screen.environment.evidence()
+        assert ".applications/behind/gone.txt" in evidence.unseen
+        return {file.path: file.text for file in evidence.files if file.path.startswith(".applications/b")}
+
+    screen.now = await screen.environment.reset([front, told])
+    assert await held() == {".applications/behind/answer.txt": "true"}
+    await screen.environment.bring_to_front("behind")
+    screen.now = await screen.environment.bring_to_front("front")
+    assert await held() == {
+        ".applications/behind/answer.txt": "true",
+        ".applications/behind/page.txt": "ready",
+    }
 
 
 async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Screen) -> None:

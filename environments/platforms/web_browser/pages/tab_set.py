@@ -16,8 +16,10 @@ from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.pages.screen import find_controls
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
+from taskloom.environments.platforms.web_browser.servers.telling import asked_server
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT
 from taskloom.taskgraph.text_folding import fold_label
 
 _STABLE_LOOKS = 2
@@ -134,20 +136,32 @@ class TabSet:
             await tab.doing(tab.page.reload(wait_until="domcontentloaded"), limit)
         await self._wait_until_ready(tab, application)
 
-    async def documents(self) -> dict[str, str]:
-        """Texts of the documents open in applications that say how these are read, by application; of its
-        windows the one in front counts. Of one that asks a question, or cannot be read, what was read last.
+    async def told(self, reader: Tab) -> dict[tuple[str, str], str | None]:
+        """What applications tell of themselves, by application and name of the file as which it is seen.
+
+        Of the documents open in editors, those of the window in front count; of one that asks a question, or
+        cannot be read, what was read last. A state that is not told is None. The answers of servers are read
+        in the page `reader`.
         """
+        found: dict[tuple[str, str], str | None] = {}
         for name, tabs in self._tabs.items():
-            wanted = self.applications[name].launch.open_document
-            tab = self._front if self._front in tabs else (tabs[-1] if tabs else None)
-            if wanted is None or tab is None or tab.dialog is not None:
-                continue
-            with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
-                found = await tab.look(wanted.script)
-                if isinstance(found, str):
-                    self._documents[name] = found
-        return dict(self._documents)
+            launch = self.applications[name].launch
+            if launch.open_document is not None:
+                tab = self._front if self._front in tabs else (tabs[-1] if tabs else None)
+                text = await _text_of(tab, launch.open_document.script)
+                text = self._documents.get(name) if text is None else text
+                if text is not None:
+                    found[name, f"{OPEN_DOCUMENT}{launch.open_document.ending}"] = text
+                    self._documents[name] = text
+            for state in launch.told_states:
+                if not state.address:
+                    found[name, state.name] = await _text_of(tabs[0] if tabs else None, state.script)
+                    continue
+                answer = await asyncio.to_thread(asked_server, state, self._hosting.port(name))
+                if answer is not None and state.script:
+                    answer = await _text_of(reader, state.script, answer)
+                found[name, state.name] = answer
+        return found
 
     async def close_front(self) -> None:
         """Close the tab in front, unless its page asks whether to leave.
@@ -282,3 +296,14 @@ async def page_title(tab: Tab) -> str:
         return await tab.doing(tab.page.title())
     except (TabAsksError, EnvironmentBrokenError):
         return ""
+
+
+async def _text_of(tab: Tab | None, script: str, argument: str | None = None) -> str | None:
+    """The text that a script gives in a page; None where the page asks a question, is gone or gives no
+    text."""
+    if tab is None or tab.dialog is not None:
+        return None
+    with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
+        found = await tab.look(script, argument)
+        return found if isinstance(found, str) else None
+    return None

@@ -4,6 +4,7 @@ hosting              all servers of one environment
 application_server   one server process
 running_application  one that somebody else started
 static_server        files served from a folder
+telling              what a server answers when it is asked for its state
 template_state       clean states, prepared once and copied at every reset
 relay                runs inside a confined server's network and carries its connections
 """
