@@ -25,6 +25,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def pages() -> dict[str, str]:
     """The generated pages by path below `docs/`."""
+    from taskloom.cli.agents_page import agents_page
     from taskloom.cli.house_drawing import architecture_page
     from taskloom.warehouse.data_model_page import page
 
@@ -32,6 +33,7 @@ def pages() -> dict[str, str]:
         "cli.md": command_line_page(),
         "settings.md": settings_page(),
         "data-model.md": page(),
+        "agents-brought.md": agents_page(),
         "../ARCHITECTURE.md": architecture_page(),
     }
 

@@ -7,7 +7,13 @@ replies/           what models say, read into actions
 asking/            how agents ask models: typed, in words, through a computer tool
 graph_evaluator    follows an attempt through a graph
 metrics/           one module per metric, found by `lookup`; each is computed from an `attempt`
-coherency          coherency of an agent over many tasks
+action_metrics/    metrics of actions against recorded ones, without an environment
+action_examples    the statements that these compare
+right_actions      which actions a graph allows at a step
+coherency          action_metrics/    metrics of actions against recorded ones, without an environment
+action_examples    the statements that these compare
+right_actions      which actions a graph allows at a step
+coherency of an agent over many tasks
 scoring            scores an execution sequence
 reports/           means over tasks
 """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, cast
 
 from taskloom.environments.agent import Agent
+from taskloom.omnieval.action_examples import Example
 from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError
@@ -18,6 +20,14 @@ METRICS = PluginKind(
     needs=("measure",),
 )
 """Each offers what `Metric` says."""
+ACTION_METRICS = PluginKind(
+    "action metric",
+    UnknownMetricError,
+    folder="taskloom.omnieval.action_metrics",
+    group="taskloom.action_metrics",
+    needs=("measure",),
+)
+"""Each offers what `ActionMetric` says."""
 AGENTS = PluginKind(
     "agent",
     UnknownAgentError,
@@ -36,6 +46,14 @@ class Metric(Protocol):
     @staticmethod
     def measure(attempt: Attempt) -> float | None:
         """The value for an attempt; None where it is undefined."""
+
+
+class ActionMetric(Protocol):
+    """What the module of a metric of actions offers."""
+
+    @staticmethod
+    def measure(examples: Sequence[Example]) -> float | None:
+        """The value over the examples; None where it is undefined."""
 
 
 class AgentModule(Protocol):
@@ -69,6 +87,15 @@ def measured(attempt: Attempt) -> dict[str, float | None]:
     [1.0, None]
     """
     return {name: _value(name, cast(Metric, metric), attempt) for name, metric in METRICS.each()}
+
+
+def action_measures(examples: Sequence[Example]) -> dict[str, float | None]:
+    """The value of every metric of actions for `examples`, by name.
+
+    >>> action_measures([])["sequence_score"] is None
+    True
+    """
+    return {name: cast(ActionMetric, metric).measure(examples) for name, metric in ACTION_METRICS.each()}
 
 
 def further(values: dict[str, float | None]) -> dict[str, float]:

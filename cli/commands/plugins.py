@@ -25,12 +25,12 @@ def plugins(as_json: JsonOption = False) -> None:
     from taskloom.environments.lookup import PLATFORMS
     from taskloom.evaluators_api.checks.registry import CHECKS
     from taskloom.model_clients.lookup import PROVIDERS
-    from taskloom.omnieval.lookup import AGENTS, METRICS
+    from taskloom.omnieval.lookup import ACTION_METRICS, AGENTS, METRICS
     from taskloom.warehouse.lookup import EXPORTS, IMPORTS
     from taskloom.warehouse.queries import QUERIES
 
     rows = []
-    for kind in (EXPORTS, IMPORTS, METRICS, CHECKS, PLATFORMS, PROVIDERS, AGENTS, QUERIES):
+    for kind in (EXPORTS, IMPORTS, METRICS, ACTION_METRICS, CHECKS, PLATFORMS, PROVIDERS, AGENTS, QUERIES):
         problems = dict(kind.problems())
         rows += [
             {

@@ -17,9 +17,10 @@ from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Source, read_picture, task_records, trajectories_of
 from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, file_items
-from taskloom.warehouse.importing.json_reading import read_text
+from taskloom.warehouse.importing.json_reading import read_json, read_text
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 
+_MOST_BOXES = 5000
 _LISTS = ("train.json", "val.json", "validation.json", "test.json")
 
 
@@ -73,6 +74,8 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
         **(item.value if isinstance(item.value, dict) else {}),
         "task_text": f"Task: {instruction}\nOutput Script:\n{script}\n",
     }
+    if example.box:
+        content["boxes"] = _boxes(root, example.box)
     folders = PurePosixPath(example.image).parts[:-1]
     source = Source(
         task_id=_name(item),
@@ -85,6 +88,26 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     statements = _statements(script)
     done = [done_by(statement, picture, fractions=False) if picture else None for statement in statements]
     yield from trajectories_of(source, [(picture, action) for action in done])
+
+
+def _boxes(root: Path, name: str) -> JsonValue:
+    """The boxes of a screen as left, top, right, bottom; none where the file cannot be read."""
+    target = (root / name).resolve()
+    if not target.is_relative_to(root.resolve()) or not target.is_file():
+        return []
+    try:
+        value = read_json(target, name)
+    except ImportRefusedError:
+        return []
+    boxes: list[JsonValue] = []
+    for box in value.values() if isinstance(value, dict) else ():
+        corners = (
+            [box.get(corner) for corner in ("top_left", "bottom_right")] if isinstance(box, dict) else []
+        )
+        numbers = [side for corner in corners if isinstance(corner, list) for side in corner]
+        if len(numbers) == 4 and all(isinstance(side, int | float) for side in numbers):
+            boxes.append(numbers)
+    return boxes[:_MOST_BOXES]
 
 
 def _parts(item: Item, text: str) -> tuple[str, str]:

@@ -1,0 +1,135 @@
+"""Predicted actions of a file, beside the recordings that they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Self, TypeVar
+
+from pydantic import Field, ValidationError, model_validator
+
+from taskloom.flows.errors import CommandError
+from taskloom.omnieval.action_examples import Example, Statement, boxed, statements_in, statements_of
+from taskloom.omnieval.right_actions import also_right
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.store import Warehouse
+
+R = TypeVar("R", bound=Record)
+
+
+class Prediction(Record):
+    """One line."""
+
+    trajectory_id: str = ""
+    """The recording."""
+    task_id: str = ""
+    """Instead of a recording: a task that was imported from OmniACT, whose script and boxes are compared."""
+    actions: str
+    """PyAutoGUI code, in pixels of its pictures."""
+    step: int | None = Field(default=None, ge=1)
+    """The step of the recording whose action is predicted; None for all of them."""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if bool(self.trajectory_id) == bool(self.task_id) or (self.task_id and self.step):
+            raise ValueError("name trajectory_id, with or without step, or task_id alone")
+        return self
+
+
+def read_predictions(file: Path) -> tuple[Prediction, ...]:
+    """The predictions of a file.
+
+    Raises:
+        CommandError: it cannot be read, holds nothing, or a line is no prediction; the line is named.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"the predictions {file} cannot be read: {error}.") from None
+    found: list[Prediction] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(Prediction.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"])) or "the line"
+            raise CommandError(
+                f"{file}, line {number}: {place}: {first['msg']}; a line has actions, and trajectory_id"
+                " (perhaps step) or task_id."
+            ) from None
+    if not found:
+        raise CommandError(f"{file} holds no predictions; one JSON object per line.")
+    return tuple(found)
+
+
+def examples_of(predictions: Sequence[Prediction], store: Warehouse) -> list[Example]:
+    """Every prediction beside what was recorded, and what the task's graph allows instead.
+
+    Raises:
+        CommandError: there is no such recording or step.
+    """
+    names = sorted({item.trajectory_id for item in predictions if item.trajectory_id})
+    scripts = _scripts(store, sorted({item.task_id for item in predictions if item.task_id}))
+    recorded = {item.trajectory_id: item for item in _read(store, Trajectory, "trajectory_id", names)}
+    missing = [name for name in names if name not in recorded]
+    if missing:
+        raise CommandError(
+            f"there is no trajectory {missing[0]!r} ({len(missing)} of {len(names)} are missing); see"
+            " taskloom sql trajectories."
+        )
+    followed = {item.trajectory_id: item for item in _read(store, Replay, "trajectory_id", names)}
+    tasks = {
+        item.task_id: item
+        for item in _read(store, Task, "task_id", [item.task_id for item in followed.values()])
+    }
+    replays = list(_read(store, Replay, "task_id", list(tasks)))
+    others = [item.trajectory_id for item in replays if item.trajectory_id not in recorded]
+    everything = recorded | {
+        item.trajectory_id: item for item in _read(store, Trajectory, "trajectory_id", others)
+    }
+    examples: list[Example] = []
+    for item in predictions:
+        if item.task_id:
+            examples.append(Example(scripts[item.task_id], statements_in(item.actions)))
+            continue
+        trajectory = recorded[item.trajectory_id]
+        steps = [step for step in trajectory.steps if item.step in (None, step.step)]
+        if not steps:
+            raise CommandError(f"the trajectory {item.trajectory_id!r} has no step {item.step}.")
+        replay = followed.get(item.trajectory_id)
+        task = tasks.get(replay.task_id) if replay is not None else None
+        instead: tuple[tuple[Statement, ...], ...] = ()
+        if item.step is not None and replay is not None and task is not None:
+            own = [other for other in replays if other.task_id == task.task_id]
+            instead = also_right(task, replay, item.step, own, everything)
+        said = statements_in(item.actions)
+        examples.append(Example(statements_of(steps), said, item.step is None, instead))
+    return examples
+
+
+def _scripts(store: Warehouse, names: Sequence[str]) -> dict[str, tuple[Statement, ...]]:
+    """The scripts of imported tasks, with the boxes of their screens.
+
+    Raises:
+        CommandError: a task is none that was imported from OmniACT.
+    """
+    found: dict[str, tuple[Statement, ...]] = {}
+    for item in _read(store, ImportedItem, "item_id", names):
+        content = item.content if isinstance(item.content, dict) else {}
+        if item.item_kind == "task" and item.format == "omniact":
+            _, _, script = str(content.get("task_text", "")).partition("Output Script:")
+            found[item.item_id] = boxed(statements_in(script), content.get("boxes"))
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise CommandError(f"the task {missing[0]!r} was not imported from OmniACT; name a trajectory_id.")
+    return found
+
+
+def _read(store: Warehouse, record: type[R], column: str, values: Sequence[str]) -> Iterator[R]:
+    """The records whose column has one of the values."""
+    return store.read(record, f"list_contains(?, {column})", (list(values),))

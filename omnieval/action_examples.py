@@ -1,0 +1,127 @@
+"""What is compared: actions as PyAutoGUI statements, the recorded ones with the boxes that they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from taskloom.omnieval.replies.arguments import numbers
+from taskloom.omnieval.replies.calls import Call, calls_in
+from taskloom.taskgraph.records.gestures import PointedGesture
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of the action space of OmniACT (its Table 2)."""
+
+    name: str
+    """What is called, such as `click` or `hotkey`."""
+    point: tuple[float, float] | None = None
+    """Where, in pixels."""
+    keys: tuple[str, ...] = ()
+    """Keys of `press` and `hotkey`."""
+    text: str = ""
+    """Text of `write`."""
+    box: Box | None = None
+    """Where a point counts as right; known of recorded statements alone."""
+
+    def holds(self, point: tuple[float, float] | None) -> bool:
+        """Whether a point lies in the box, its edges included."""
+        return self.point is None or (point is not None and distance(self, point) == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One comparison: a whole script, or the next action alone."""
+
+    gold: tuple[Statement, ...]
+    """What was recorded."""
+    predicted: tuple[Statement, ...]
+    """What the agent said."""
+    whole: bool = True
+    """Whether all actions of a task are compared; else one step of it."""
+    also_right: tuple[tuple[Statement, ...], ...] = ()
+    """What would have been right at that step instead, derived from the task's graph."""
+
+
+def statements_in(code: str) -> tuple[Statement, ...]:
+    """The statements of a script, read and never run.
+
+    >>> [(item.name, item.point, item.keys) for item in statements_in("pyautogui.click(3, 4)")]
+    [('click', (3.0, 4.0), ())]
+    """
+    return tuple(_statement(call) for call in calls_in(code, ("code",)))
+
+
+def statements_of(steps: Iterable[TrajectoryStep]) -> tuple[Statement, ...]:
+    """Recorded steps as statements; a place counts as right anywhere in the control that was acted on.
+
+    Steps that were not carried out, slips and what takes them back are left out.
+    """
+    found: list[Statement] = []
+    for step in steps:
+        if step.problem or step.slip:
+            continue
+        action = step.action
+        points = list(getattr(action, "points", ()) or ())
+        place = step.target_rectangle
+        if not points and isinstance(action, PointedGesture):
+            middle = ((place[0] + place[2]) // 2, (place[1] + place[3]) // 2) if place else None
+            points = [found_at for found_at in [action.point or middle] if found_at is not None]
+        for item in statements_in("\n".join(action.statements(points))):
+            first = item.point is not None and points and item.point == tuple(map(float, points[0]))
+            found.append(_in_box(item, place if first else None))
+    return tuple(found)
+
+
+def distance(gold: Statement, point: tuple[float, float]) -> float:
+    """The least distance from a point to the box of a recorded statement, in pixels; 0 inside of it."""
+    left, top, right, bottom = gold.box or (0, 0, 0, 0)
+    across = max(left - point[0], 0.0, point[0] - right)
+    down = max(top - point[1], 0.0, point[1] - bottom)
+    return float((across**2 + down**2) ** 0.5)
+
+
+def boxed(script: Sequence[Statement], boxes: JsonValue) -> tuple[Statement, ...]:
+    """The statements, each with the smallest of the boxes that hold its point; without one, the pixel itself.
+
+    >>> boxed(statements_in("click(5, 5)"), [[0, 0, 9, 9], [4, 4, 6, 6], "?"])[0].box
+    (4, 4, 6, 6)
+    """
+    rows = [numbers(box) for box in boxes] if isinstance(boxes, list) else []
+    known = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows if len(row) == 4]
+    found: list[Statement] = []
+    for item in script:
+        around = [
+            box for box in known if item.point is not None and distance(_in_box(item, box), item.point) == 0
+        ]
+        smallest = min(around, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), default=None)
+        found.append(_in_box(item, smallest))
+    return tuple(found)
+
+
+def _in_box(item: Statement, box: Box | None) -> Statement:
+    """The statement with its box: the control's, or the pixel itself."""
+    if item.point is None:
+        return item
+    x, y = round(item.point[0]), round(item.point[1])
+    return Statement(item.name, item.point, item.keys, item.text, box or (x, y, x, y))
+
+
+def _statement(call: Call) -> Statement:
+    values = [*call.positional, *call.arguments.values()]
+    if call.name in ("press", "hotkey", "keyDown", "keyUp"):
+        flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+        return Statement(call.name, keys=tuple(str(item).lower() for item in flat if isinstance(item, str)))
+    if call.name in ("write", "typewrite"):
+        return Statement("write", text=next((item for item in values if isinstance(item, str)), ""))
+    given = [call.arguments.get(name) for name in ("x", "y")]
+    place = numbers(given if None not in given else list(call.positional[:2]))
+    pointed = len(place) == 2 and call.name not in ("scroll", "hscroll", "sleep")
+    return Statement(call.name, point=(place[0], place[1]) if pointed else None)
