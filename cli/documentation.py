@@ -33,7 +33,7 @@ def pages() -> dict[str, str]:
         "cli.md": command_line_page(),
         "settings.md": settings_page(),
         "data-model.md": page(),
-        "agents-brought.md": agents_page(),
+        "agents-brought.md": agents_page(_cell),
         "../ARCHITECTURE.md": architecture_page(),
     }
 

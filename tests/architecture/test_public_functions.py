@@ -22,6 +22,7 @@ FOUND_BY_NAME = {
         "without_layout",
     },
     "taskloom.model_clients.providers": {"create"},
+    "taskloom.omnieval.action_metrics": {"measure"},
     "taskloom.omnieval.agents": {"create"},
     "taskloom.omnieval.metrics": {"measure"},
     "taskloom.omnieval.protocols": {"instruction"},

@@ -24,6 +24,7 @@ PLUG_INS = {
 """Folders of plug-ins, with the test that runs over every module found there, or says which test does."""
 TESTED_THROUGH = {
     "taskloom.cli.graph_files": "cli/test_graph_commands.py",
+    "taskloom.cli.predictions": "omnieval/test_action_metrics.py",
     "taskloom.cli.run_options": "flows/test_batch_runs.py",
     "taskloom.environments.platforms.simulated.applications": (
         "environments/simulated_platform/test_simulated.py"
@@ -50,6 +51,9 @@ TESTED_THROUGH = {
     "taskloom.offline.conditions.state": "offline/test_rules.py",
     "taskloom.offline.phrasebook": "offline/test_telling_and_reading.py",
     "taskloom.offline.telling": "offline/test_telling_and_reading.py",
+    "taskloom.offline.telling.references": "offline/test_telling_and_reading.py",
+    "taskloom.omnieval.asking.spoken": "omnieval/test_spoken_agents.py",
+    "taskloom.omnieval.asking.typed": "omnieval/test_model_agents.py",
     "taskloom.synthesis.composition.groups": "synthesis/test_composition_closed_sets.py",
     "taskloom.synthesis.composition.width_matching": "synthesis/test_composition_closed_sets.py",
     "taskloom.synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",

@@ -138,7 +138,7 @@ def test_what_the_graph_allows_instead_is_right_too() -> None:
     graph = read_task_graph(
         {"nodes": ["a", "b", "c", "d"], "edges": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]]}, {}, str
     )
-    task = Task.model_construct(task_id="t", graph=graph)
+    task = Task.model_construct(None, **{"task_id": "t", "graph": graph})
     places = {"a": 10, "b": 20, "c": 30, "d": 40}
     orders = [("a", "b", "c", "d"), ("a", "c", "b", "d")]
     replays, recorded = [], {}
