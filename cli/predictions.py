@@ -106,7 +106,7 @@ def examples_of(predictions: Sequence[Prediction], store: Warehouse) -> list[Exa
         instead: tuple[tuple[Statement, ...], ...] = ()
         if item.step is not None and replay is not None and task is not None:
             own = [other for other in replays if other.task_id == task.task_id]
-            instead = also_right(task, replay, item.step, own, everything)
+            instead = also_right(task.graph, replay, item.step, own, everything)
         said = statements_in(item.actions)
         examples.append(Example(statements_of(steps), said, item.step is None, instead))
     return examples

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from taskloom.omnieval.action_examples import Statement, statements_of
-from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Replay
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 def also_right(
-    task: Task, replay: Replay, step: int, replays: Iterable[Replay], recorded: Mapping[str, Trajectory]
+    graph: TaskGraph, replay: Replay, step: int, replays: Iterable[Replay], recorded: Mapping[str, Trajectory]
 ) -> tuple[tuple[Statement, ...], ...]:
     """What may be done at `step` of `replay` instead of what was; nothing in the middle of a subtask.
 
     Args:
-        task: the task.
+        graph: the task graph.
         replay: the order that is followed.
         step: a step of its recording.
         replays: all replays of the task, whose recordings say how its subtasks begin.
@@ -26,8 +27,8 @@ def also_right(
         return ()
     done = {node.instance_id for node in replay.subtasks if node.last_step < step}
     now = {node.instance_id for node in replay.subtasks if node.first_step == step}
-    needs: dict[str, set[str]] = {node.instance_id: set() for node in task.graph.nodes}
-    for edge in task.graph.edges:
+    needs: dict[str, set[str]] = {node.instance_id: set() for node in graph.nodes}
+    for edge in graph.edges:
         needs[edge.consumer].add(edge.producer)
     free = {name for name, needed in needs.items() if name not in done | now and needed <= done}
     found: list[tuple[Statement, ...]] = []

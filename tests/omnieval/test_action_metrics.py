@@ -24,7 +24,7 @@ from taskloom.taskgraph.reading.task_graphs import read_task_graph
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.gestures import Action, ClickInput, KeyboardInput
 from taskloom.taskgraph.records.interaction import Screenshot
-from taskloom.taskgraph.records.task import Replay, ReplayedSubtask, Task
+from taskloom.taskgraph.records.task import Replay, ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 BOX = (0, 0, 30, 40)  # its diagonal is 50, so that μ is 0.02
@@ -138,7 +138,6 @@ def test_what_the_graph_allows_instead_is_right_too() -> None:
     graph = read_task_graph(
         {"nodes": ["a", "b", "c", "d"], "edges": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]]}, {}, str
     )
-    task = Task.model_construct(None, **{"task_id": "t", "graph": graph})
     places = {"a": 10, "b": 20, "c": 30, "d": 40}
     orders = [("a", "b", "c", "d"), ("a", "c", "b", "d")]
     replays, recorded = [], {}
@@ -158,11 +157,11 @@ def test_what_the_graph_allows_instead_is_right_too() -> None:
         ]
         recorded[name] = recording(name, *steps)
     first = replays[0]
-    assert also_right(task, first, 1, replays, recorded) == ()
-    assert also_right(task, first, 2, replays, recorded) == ()
-    (instead,) = also_right(task, first, 3, replays, recorded)
+    assert also_right(graph, first, 1, replays, recorded) == ()
+    assert also_right(graph, first, 2, replays, recorded) == ()
+    (instead,) = also_right(graph, first, 3, replays, recorded)
     assert [item.point for item in instead] == [(30.0, 0.0)]
-    assert also_right(task, first, 5, replays, recorded) == ()
+    assert also_right(graph, first, 5, replays, recorded) == ()
     gold = statements_of(recorded["t(0)"].steps[2:3])
     said = statements_in("pyautogui.click(30, 0)")
     assert action_measures([Example(gold, said, False, (instead,))])["next_action_match"] == 1.0
