@@ -51,7 +51,6 @@ TESTED_THROUGH = {
     "taskloom.offline.conditions.state": "offline/test_rules.py",
     "taskloom.offline.phrasebook": "offline/test_telling_and_reading.py",
     "taskloom.offline.telling": "offline/test_telling_and_reading.py",
-    "taskloom.offline.telling.references": "offline/test_telling_and_reading.py",
     "taskloom.omnieval.asking.spoken": "omnieval/test_spoken_agents.py",
     "taskloom.omnieval.asking.typed": "omnieval/test_model_agents.py",
     "taskloom.synthesis.composition.groups": "synthesis/test_composition_closed_sets.py",
