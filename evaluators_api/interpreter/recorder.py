@@ -18,6 +18,11 @@ from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 LONGEST_RECORDED = 500
 """Characters of an argument or answer that are kept."""
 
+LONGEST_REMEMBERED = 1_000
+"""Characters of a call with its answer up to which it is remembered; longer ones are cheap to ask again."""
+MOST_REMEMBERED = 2_000
+"""Answers about one state that are remembered."""
+
 _OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
 """Checks that also ask a reader of pictures, which is not the same for every sandbox."""
 
@@ -139,11 +144,15 @@ class CallRecorder:
         ):
             return item.ask(scene, positional, named)
         key = (id(self._scene.start_view), item.name, repr(positional), repr(named))
-        known = self._scene.view.answers.get(key)
-        if known is None or known[0] is not self._scene.start_view:
-            arguments, answer = item.ask(scene, positional, named)
-            known = self._scene.view.answers[key] = (self._scene.start_view, arguments, answer)
-        return known[1], known[2]
+        answers = self._scene.view.answers
+        known = answers.get(key)
+        if known is not None and known[0] is self._scene.start_view:
+            return known[1], known[2]
+        arguments, answer = item.ask(scene, positional, named)
+        size = len(key[2]) + len(key[3]) + len(str(answer))
+        if size <= LONGEST_REMEMBERED and len(answers) < MOST_REMEMBERED:
+            answers[key] = (self._scene.start_view, arguments, answer)
+        return arguments, answer
 
     def _apply(self, name: str, *positional: object, **named: object) -> object:
         try:

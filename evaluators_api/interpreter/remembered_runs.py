@@ -20,6 +20,9 @@ _MOST_TREES = 256
 _MOST_RUNS = 500
 """Runs of one tree that are kept."""
 
+_LONGEST_RUN = 10_000
+"""Characters of the calls and answers of a run that is kept."""
+
 Key = tuple[str, tuple[tuple[str, str], ...]]
 """Source and parameters."""
 
@@ -77,7 +80,10 @@ class RememberedRuns:
         calls: Sequence[tuple[Asked, Answer]],
         ended: Evaluation,
     ) -> None:
-        """Remember a run: its calls with the answers that the function was given, and its result."""
+        """Remember a run: its calls with the answers that the function was given, and its result; not one
+        whose calls are long."""
+        if sum(_size(asked, answer) for asked, answer in calls) > _LONGEST_RUN:
+            return
         with self._lock:
             key = _key(source, parameters)
             if self._runs.get(key, 0) >= _MOST_RUNS:
@@ -91,6 +97,10 @@ class RememberedRuns:
             while len(self._trees) > _MOST_TREES:
                 gone, _ = self._trees.popitem(last=False)
                 self._runs.pop(gone, None)
+
+
+def _size(asked: Asked, answer: Answer) -> int:
+    return len(repr(asked.positional)) + len(repr(asked.named)) + len(str(answer))
 
 
 def _key(source: str, parameters: Mapping[str, str]) -> Key:

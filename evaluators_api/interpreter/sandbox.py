@@ -59,6 +59,8 @@ _TAKEN_SERIOUSLY = re.compile(
     re.MULTILINE,
 )
 _KEPT_VERDICTS = 4096
+_PATIENCE = 10.0
+"""Seconds beyond its own limit after which a worker that does not answer is killed."""
 
 Outcome = Literal["refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
 
@@ -132,7 +134,7 @@ class EvaluationSandbox:
                 binary_path=program.path,
                 min_processes=1,
                 max_processes=self.settings.workers,
-                request_timeout=self.settings.seconds + 30.0,
+                request_timeout=self.settings.seconds + _PATIENCE,
                 max_checkouts_per_worker=self.settings.evaluations_per_worker,
                 feed_duration_limit_grace=self.settings.grace_seconds,
             )
@@ -178,6 +180,12 @@ class EvaluationSandbox:
             SandboxUnavailableError: the sandbox was not entered, or was left.
         """
         returned: object
+        odd = next((name for name, value in parameters.items() if not isinstance(value, str)), None)
+        if odd is not None:
+            kind = type(parameters[odd]).__name__
+            return Evaluation(
+                outcome="refused", message=f"the parameter {odd!r} is of type {kind}; it must be a text"
+            )
         scene = Scene(view(evidence), self._reader, None if start is None else view(start))
         recorder = CallRecorder(scene, seconds=self.settings.check_seconds, alter=alter)
         known = recorder.follow(self._remembered.beginning(source, parameters))
@@ -267,6 +275,8 @@ class EvaluationSandbox:
                 if int(line) <= len(lines)
             ]
             return "\n".join(dict.fromkeys(found))
+        except MontyCrashedError:
+            return f"its types cannot be checked within {_PATIENCE:g} seconds; write it more plainly"
         except MontyError:
             return ""
         return ""

@@ -26,7 +26,7 @@ from taskloom.evaluators_api.interpreter.language_rules import Problem, module_p
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 from taskloom.taskgraph.source_parsing import parse_source
 
-LARGEST_SOURCE = 32_768
+LARGEST_SOURCE = 16_384
 """Bytes of source that are looked at."""
 
 

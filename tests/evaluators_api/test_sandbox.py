@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from taskloom.evaluators_api.errors import SandboxUnavailableError
+from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.evaluators_api.interpreter.worker_isolation import bubblewrap_works
 from taskloom.resources.applications import ControlQuery
@@ -224,3 +226,16 @@ def test_where_the_system_has_no_files_in_memory_the_program_is_a_temporary_file
         assert running.evaluate(function("return check_file_exists(csv_path)"), PARAMETERS, EVIDENCE).passed
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parameter_that_is_no_text_is_refused(sandbox: EvaluationSandbox) -> None:
+    odd = cast("dict[str, str]", {"csv_path": ["a.csv"]})
+    said = sandbox.evaluate(function("return check_file_exists(csv_path)"), odd, EVIDENCE)
+    assert said.outcome == "refused" and "'csv_path' is of type list; it must be a text" in said.message
+
+
+def test_long_calls_are_not_remembered(sandbox: EvaluationSandbox) -> None:
+    evidence = EVIDENCE.model_copy(update={"step": 7})
+    source = function("return any(check_any_file_contains(str(i) + 'x' * 9000) for i in range(300))")
+    assert sandbox.evaluate(source, PARAMETERS, evidence).outcome == "result"
+    assert not view(evidence).answers
