@@ -80,7 +80,8 @@ class FileSnapshots:
                 unseen.add(folder)
                 continue
             for entry in entries:
-                path = composed(f"{folder}/{entry.name}" if folder else entry.name)
+                name = composed(os.fsencode(entry.name).decode(errors="replace"))
+                path = f"{folder}/{name}" if folder else name
                 if path in self.left_out or path in elsewhere:
                     continue
                 if path in unseen or path in seen or path in directories:
@@ -148,7 +149,7 @@ class FileSnapshots:
             sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
             size = opened.tell()
         text: str | None
-        owner = _database_of(file)
+        log = _log_ending(file)
         if is_database(content):
             rendered = render_database(file, TEXT_LIMIT)
             text = None if rendered is None else rendered.text
@@ -156,7 +157,7 @@ class FileSnapshots:
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
             text, truncated = listing, len(listing) > TEXT_LIMIT
         else:
-            text = None if owner else _as_text(content[:TEXT_LIMIT], whole=size <= TEXT_LIMIT)
+            text = None if log else _as_text(content[:TEXT_LIMIT], whole=size <= TEXT_LIMIT)
             truncated = text is not None and size > TEXT_LIMIT
         if text is not None:
             text = self._shown(text)[:TEXT_LIMIT]
@@ -166,7 +167,7 @@ class FileSnapshots:
             sha256=sha256,
             text=text,
             truncated=truncated,
-            part_of=composed(f"{path.rpartition('/')[0]}/{owner}".lstrip("/")) if owner else "",
+            part_of=path.removesuffix(log) if log else "",
         )
 
 
@@ -176,15 +177,15 @@ def _without_content(path: str, entry: os.DirEntry[str]) -> FileState:
     return FileState(path=path, size=len(target), sha256=hashlib.sha256(os.fsencode(target)).hexdigest())
 
 
-def _database_of(file: Path) -> str:
-    """Name of the database that a file is the log of; empty for none."""
-    suffix = next((suffix for suffix in _LOGS if file.name.endswith(suffix)), "")
-    if not suffix:
-        return ""
-    owner = file.with_name(file.name.removesuffix(suffix))
+def _log_ending(file: Path) -> str:
+    """What the name of a file ends with that belongs to the database beside it; empty for any other file."""
+    ending = next((ending for ending in _LOGS if file.name.endswith(ending)), "")
+    owner = file.with_name(file.name.removesuffix(ending) or file.name)
     try:
+        if not ending or not owner.is_file():
+            return ""
         with owner.open("rb") as opened:
-            return owner.name if is_database(opened.read(16)) else ""
+            return ending if is_database(opened.read(16)) else ""
     except OSError:
         return ""
 

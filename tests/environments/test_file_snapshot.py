@@ -128,6 +128,21 @@ def test_names_are_kept_in_one_normal_form(home: Path) -> None:
     assert FileSnapshots(home).take().unseen == ("Café.txt",)
 
 
+def test_a_name_that_is_no_text_is_shown_with_signs_in_its_place(home: Path) -> None:
+    (home / os.fsdecode(b"caf\xe9.txt")).write_text("x")
+    assert list(states(FileSnapshots(home))) == ["caf\ufffd.txt"]
+    (home / os.fsdecode(b"caf\xe8.txt")).write_text("y")
+    found = FileSnapshots(home).take()
+    assert not found.files and found.unseen == ("caf\ufffd.txt",)
+
+
+def test_pipes_are_there_and_never_opened(home: Path) -> None:
+    os.mkfifo(home / "a.db")
+    (home / "a.db-wal").write_text("x")
+    found = states(FileSnapshots(home))
+    assert found["a.db"].text is None and found["a.db-wal"].text == "x"
+
+
 def test_the_path_of_the_home_is_written_as_a_tilde(home: Path) -> None:
     (home / "settings").write_text(f"root={home}/Documents")
     assert states(FileSnapshots(home))["settings"].text == "root=~/Documents"
