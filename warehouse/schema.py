@@ -297,20 +297,9 @@ TABLES: tuple[Table, ...] = (
         Review,
     ),
     Table(
-        "application_noise",
-        ("noise_id",),
-        "What an application changes by itself, measured for one version and one world.",
-        ApplicationNoise,
-        _made(),
+        "application_noise", ("noise_id",), "What an application itself changes.", ApplicationNoise, _made()
     ),
-    Table(
-        "order_facts",
-        ("fact_id",),
-        "What a replay showed about two subtasks of one application: whether the second works after the"
-        " first.",
-        OrderFact,
-        _made(),
-    ),
+    Table("order_facts", ("fact_id",), "Whether one subtask works after another one.", OrderFact, _made()),
     Table(
         "replays",
         ("replay_id",),
