@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.evaluators_api.errors import SheetInvalidError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from taskloom.taskgraph.records.judging_sheet import (
     HomeJudgement,
     JudgedSubtask,
@@ -74,8 +74,11 @@ def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evid
     """The start of one subtask: that of the task, with what earlier subtasks made."""
     there = {file.path for file in before.files}
     made = [file for file in after.files if file.path in subtask.made_before and file.path not in there]
-    files = tuple(sorted((*before.files, *made), key=lambda file: file.path))
-    return before.model_copy(update={"files": files})
+    made += [file for file in after.files if file.path in subtask.as_left]
+    kept = [file for file in before.files if file.path not in subtask.as_left]
+    files = tuple(sorted((*kept, *made), key=lambda file: file.path))
+    given = next((file.text for file in files if file.path == subtask.clipboard_from), None)
+    return before.model_copy(update={"files": files, "clipboard": ClipboardState(text=given)})
 
 
 def _evidence(home: Path, step: int) -> Evidence:

@@ -36,16 +36,16 @@ functools, itertools, json, math, re, typing, and from os.path only the function
 splitext, normpath). No other imports, no inheritance, no yield, no async, no files, no reflection. Do not redefine a check.
 Generator expressions must be used up where they stand (any, all, sum, join, next); build a list to keep one.
 Prefer checks of state (files, controls, clipboard) to checks of the route (clicks, keys): another agent may get there
-another way, and a click alone proves nothing. Ask for values that belong together with check_record, for whole texts with
-check_file_text, check_clipboard_text or check_copied, and for what must not have changed with
-check_other_records_unchanged: a text that merely occurs somewhere proves little."""  # noqa: E501
+another way, and a click alone proves nothing. Ask for values that belong together with check_record or, of a new record,
+with check_record_added, and for whole texts with check_file_text, check_clipboard_text or check_copied: a text that merely
+occurs somewhere proves little. What else was changed is no matter of the function."""  # noqa: E501
 
 
 @cache
 def checks_reference() -> str:
     """Signatures and docstrings of all checks, with the rules of the language, as text for the Code LLM."""
     paper = [_entry(item) for item in checks().values() if item.in_paper]
-    beyond = [_entry(item) for item in checks().values() if not item.in_paper]
+    beyond = [_entry(item) for item in checks().values() if not item.in_paper and not item.guard]
     return "\n\n".join(
         (
             _RULES,
@@ -63,6 +63,7 @@ def checks_overview() -> tuple[str, ...]:
     return tuple(
         f"{item.name}: {(inspect.getdoc(item.function) or '').partition(chr(10))[0]}"
         for item in checks().values()
+        if not item.guard
     )
 
 

@@ -1,5 +1,4 @@
-"""Evaluation writer by rule: conditions of the state that all recorded performances reached, and that all
-else stayed as it was."""
+"""Evaluation writer by rule: conditions of the state that all recorded performances reached."""
 
 from __future__ import annotations
 

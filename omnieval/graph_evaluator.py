@@ -58,6 +58,8 @@ class GraphEvaluation(Record):
     """Coherency of the completions over the largest possible; None where that is 0."""
     side_effects: SideEffects | None = None
     """What was changed beyond the outcome; None where it was not looked for."""
+    lost: tuple[str, ...] | None = None
+    """Completed subtasks whose work is not there at the end; None where it was not looked for."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
     """Values of other metrics by name; one that is undefined is missing."""
 
@@ -65,6 +67,16 @@ class GraphEvaluation(Record):
     def success(self) -> bool:
         """Whether every subtask was completed."""
         return self.outcome == "completed"
+
+    @property
+    def clean(self) -> bool | None:
+        """Whether nothing was changed beyond the outcome; None where it was not looked for."""
+        return None if self.side_effects is None else not self.side_effects.total
+
+    @property
+    def held(self) -> bool | None:
+        """Whether everything completed is still done at the end; None where it was not looked for."""
+        return None if self.lost is None else not self.lost
 
 
 class GraphEvaluator:

@@ -65,32 +65,6 @@ class Origin(Record):
     """A field of the source's record that `belonging` and `linked` speak of."""
 
 
-class ChangedFile(Record):
-    """How many records of a file differ."""
-
-    file_path: str
-    """The file."""
-    added: int
-    """New records, or lines."""
-    removed: int
-    """Records that are gone."""
-    changed: int
-    """Records with another value."""
-    fields: tuple[str, ...] = ()
-    """Names of the fields that changed in records that were there and still are."""
-    parts: tuple[str, ...] = ()
-    """Of a database, the tables in which something differs."""
-
-
-class FilledFields(Record):
-    """Which fields of the new records of a file hold something."""
-
-    file_path: str
-    """The file."""
-    fields: tuple[str, ...]
-    """Their names, times and generated ids left out; all others are empty."""
-
-
 class ExtendedText(Record):
     """A text that is what it, or another file, was at the start, with something behind it."""
 
@@ -132,10 +106,6 @@ class ShownEffects(Record):
     """Records that the essential changes concern."""
     origins: tuple[Origin, ...] = ()
     """Where new content was at the start."""
-    counts: tuple[ChangedFile, ...] = ()
-    """How many records of each changed file differ."""
-    filled: tuple[FilledFields, ...] = ()
-    """Fields of new records that hold something, file by file."""
     extended: tuple[ExtendedText, ...] = ()
     """Texts that grew at their end."""
     rows: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -144,18 +114,5 @@ class ShownEffects(Record):
     shown_parts: tuple[tuple[str, str], ...] = ()
     """Parts of files, such as tables, all of whose records the screen shows at the end and did not show at
     the start."""
-    other_rows: bool = False
-    """Whether the screen is the same page as at the start, with other rows that show what they showed."""
-    kept: ChangedFile | None = None
-    """How many records of all that applications keep differ, together; None where they keep nothing, or that
-    cannot be told."""
-    kept_files: tuple[str, ...] = ()
-    """Files of applications in which something differs, with `*` for what was generated in their paths."""
-    new_kept_files: tuple[str, ...] = ()
-    """Those of them that were not there at the start."""
     clipboard_before: str = ""
     """Text in the clipboard at the start."""
-    other_files: tuple[str, ...] = Field(default=())
-    """Files of the application that changed incidentally."""
-    folders: tuple[str, ...] | None = None
-    """Folders of the user that were made or removed; None where others came or went incidentally."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
@@ -44,16 +45,41 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     Example:
         check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
     """
-    if any(True for _ in _matching(scene, file_path, fields, within)):
-        return True
-    file = scene.view.file(file_path) if file_path else None
-    if file is None or file.text is None:
-        return False
-    form, tree = read(file.path, file.text)
-    meant = meaning(form, tree)
-    return meant is not tree and any(
-        holds(record, fields) for record in records_of(meant, _rows(meant, within))
-    )
+    return any(True for _ in _all_matching(scene, file_path, fields, within))
+
+
+def _all_matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
+    """The records with all these values; where there are none, those that mean the same in their format."""
+    found = list(_matching(scene, file_path, fields, within))
+    yield from found
+    file = scene.view.file(file_path) if file_path and not found else None
+    if file is not None and file.text is not None:
+        form, tree = read(file.path, file.text)
+        meant = meaning(form, tree)
+        records = records_of(meant, _rows(meant, within)) if meant is not tree else ()
+        yield from (record for record in records if holds(record, fields))
+
+
+@check("files", empty_allowed=True)
+def check_record_added(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
+    """Checks if there are more records with all these values together than at the start: one was added.
+
+    Takes the same arguments as check_record. Ask in one call for all that a new record must hold.
+
+    Args:
+        file_path: Path relative to the home folder; '' for any file.
+        fields: Names of fields or columns, and the values they must have.
+        within: Where in the file, such as the name of the database's table; '' for anywhere.
+
+    Returns:
+        True if such a record was added.
+
+    Example:
+        check_record_added(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
+    """
+    before = replace(scene, view=scene.start)
+    now, then = (sum(1 for _ in _all_matching(one, file_path, fields, within)) for one in (scene, before))
+    return now > then
 
 
 @check("files", empty_allowed=True)
@@ -110,8 +136,7 @@ def check_records_copied(
     target_within: str = "",
     belonging_to: dict[str, str] | None = None,
 ) -> bool:
-    """Checks if the records that the source held at the start were added to the target, and no others:
-    imported or exported.
+    """Checks if the records that the source held at the start were added to the target: imported or exported.
 
     Every field of the source must be a field of the target, which may have further ones, and have the same
     value there. A record that the target held before must be there once more.
@@ -150,7 +175,7 @@ def check_records_copied(
     if not names or not held or not all(names <= fields.keys() for fields in wanted):
         return _some_held(wanted, found, names)
     added = Counter(_row(fields, names) for fields in wanted)
-    return held == known + added
+    return known + added <= held
 
 
 @check("files", of_source=True)

@@ -1,12 +1,11 @@
-"""Checks of rows on the screen: what a table or list shows of one thing, and that it shows the same of all
-others."""
+"""Checks of rows on the screen: what a table or list shows of one thing."""
 
 from __future__ import annotations
 
 from taskloom.evaluators_api.checks.declaration import Scene, check
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.records import parts_of, records_of, same_value, text_of
-from taskloom.evaluators_api.text_matching import is_passing, same_name, same_page, shown_in
+from taskloom.evaluators_api.text_matching import same_name, shown_in
 
 
 @check("screen")
@@ -26,7 +25,7 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
     """
     return any(
         shown_in(text, shown)
-        for name, texts in _rows(scene.view).items()
+        for name, texts in scene.view.rows.items()
         if same_name(row, name)
         for shown in texts
     )
@@ -52,32 +51,6 @@ def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
     return shows_records(scene.view, file_path, part)
 
 
-@check("screen", guard=True)
-def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
-    """Checks if all rows of the tables on the screen, except for these, show what they showed at the start.
-
-    Times, counters and process numbers do not count. Rows that are not on both screens are not looked at, and
-    no rows at all if another page is open than at the start.
-
-    Args:
-        rows: Names of the rows that the subtask changes.
-
-    Returns:
-        True if no other row shows anything else.
-
-    Example:
-        check_other_rows_unchanged(rows=['backup'])
-    """
-    if not same_page(scene.start.evidence.url, scene.view.evidence.url):
-        return True
-    before, after = _rows(scene.start), _rows(scene.view)
-    return all(
-        before[name] == texts
-        for name, texts in after.items()
-        if name in before and not any(same_name(row, name) for row in rows)
-    )
-
-
 def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
     """Whether all records below the address `part` of a file are rows on the screen, each with all of its
     values."""
@@ -93,12 +66,3 @@ def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
         )
         for values in found
     )
-
-
-def _rows(view: EvidenceView) -> dict[str, frozenset[str]]:
-    """Lasting texts of each named row."""
-    lasting = {
-        name: frozenset(text for text in texts if text and not is_passing(text))
-        for name, texts in view.rows.items()
-    }
-    return {name: texts for name, texts in lasting.items() if texts}

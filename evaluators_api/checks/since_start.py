@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
-from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
 from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.evaluators_api.state.records import (
     belonging,
-    count_records,
     holds,
     parts_of,
     records_of,
@@ -161,8 +159,7 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
 
     Returns:
         True if it holds the text of the start, then this one. White space between them and at the end does
-        not count; nor do spaces between the values of a ledger. With a field, all others are as they were,
-        but for times and ids that an application writes by itself.
+        not count; nor do spaces between the values of a ledger.
 
     Example:
         check_text_extended(file_path='Documents/diary.txt', text='It rained.')
@@ -176,21 +173,7 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
         found = meaning(*read(file_path, after))
         return [item.content() for item in wanted.children] == [item.content() for item in found.children]
     old, new, added = (_lines(item) for item in (before, after, text))
-    return new == [*old, *added] and (not field or _others_as_before(scene, file_path, parts_of(field)))
-
-
-def _others_as_before(scene: Scene, path: str, place: tuple[str, ...]) -> bool:
-    """Whether nothing in the file was changed but what is at `place`, as far as its content was kept."""
-    before, after = scene.start.file(path), scene.view.file(path)
-    if before is None or after is None or before.truncated or after.truncated:
-        return True
-    found = [
-        change
-        for change in file_changes(before, after, scene.noise)[1]
-        if change.address[: len(place)] != place and place[: len(change.address)] != change.address
-    ]
-    counts = count_records(found)
-    return not (counts.added or counts.removed or counts.changed)
+    return new == [*old, *added]
 
 
 def _text(view: EvidenceView, path: str, field: str) -> str | None:

@@ -86,16 +86,6 @@ def _kind(old: object, new: object) -> EffectKind:
     return "added" if old is None else "removed" if new is None else "changed"
 
 
-def changed_folders(start: Evidence, end: Evidence) -> tuple[str, ...]:
-    """Folders of the user that were made or removed, sorted; hidden ones and those of applications left
-    out."""
-    return tuple(
-        path
-        for path, _ in _folder_changes(start, end)
-        if not any(part.startswith(".") for part in path.split("/"))
-    )
-
-
 def _folder_changes(start: Evidence, end: Evidence) -> Iterator[tuple[str, EffectKind]]:
     old, new, noise = set(start.directories), set(end.directories), noise_between(start, end)
     for path in sorted(old ^ new):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskloom.evaluators_api.state.effects import changed_folders
 from taskloom.evaluators_api.state.templates import filled, is_generated
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.taskgraph.records.evidence import is_open_document
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
@@ -68,14 +67,6 @@ def _without_passing(division: Division) -> Division:
 def essential(performances: Sequence[Performance]) -> tuple[tuple[Effect, ...], ...]:
     """The essential effects of each performance; see `divide`."""
     return tuple(item.essential for item in divide(performances))
-
-
-def folders_meant(division: Division, start: Evidence, end: Evidence) -> tuple[str, ...] | None:
-    """Folders of the user that a performance made or removed; None where some of them came or went
-    incidentally."""
-    changed = changed_folders(start, end)
-    meant = {item.container for item in division.essential if item.area == "directory"}
-    return changed if meant.issuperset(changed) else None
 
 
 @dataclass(slots=True)

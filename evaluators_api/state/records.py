@@ -5,24 +5,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from taskloom.evaluators_api.state.comparison import Change
 from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
-from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.taskgraph.text_cutting import is_cut_of
 from taskloom.taskgraph.text_folding import written_out
 
 _LONGEST_NUMBER = 40
 _AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")
 _ITEM = "*"
-_OLD, _NEW, _VERSION = "old", "new", "version"
-_NAMES = (*ID_KEYS, "title")
 _SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off", "null", "none"})
 """Words whose case is a matter of the format."""
-_NOTHING = frozenset({"", "0", "[]", "{}", "false", "none", "null"})
-"""What a field holds that nobody has filled."""
 
 
 def records_of(tree: Node, within: str = "") -> Iterator[Node]:
@@ -171,116 +164,6 @@ def same_value(wanted: str, found: str) -> bool:
         return first[2] == second[2] and _number(first[1]) == _number(second[1])
     number = _number(wanted)
     return number is not None and number == _number(found)
-
-
-@dataclass(frozen=True, slots=True)
-class RecordCounts:
-    """How many records differ between two states of a file."""
-
-    added: int
-    """Records (or lines, or fields that belong to no record) that are new."""
-    removed: int
-    """Records that are gone."""
-    changed: int
-    """Records with another value in them."""
-
-
-def count_records(changes: Sequence[Change]) -> RecordCounts:
-    """Records that `changes` concern."""
-    added = removed = 0
-    changed: set[tuple[str, ...]] = set()
-    for change in changes:
-        if _is_count(change):
-            continue
-        if change.kind == "changed" or (change.parents is not None and _in_record(change)):
-            changed.add(_record_address(change))
-        elif change.parents is not None:
-            added += change.kind == "added"
-            removed += change.kind == "removed"
-    return RecordCounts(added, removed, len(changed))
-
-
-def is_note_of_change(fields: Iterable[str]) -> bool:
-    """Whether a row with these fields notes which value a field of another record had and has now.
-
-    >>> is_note_of_change(["ticket", "field", "oldvalue", "newvalue"]), is_note_of_change(["title", "newsletter"])
-    (True, False)
-    """  # noqa: E501
-    names = {name.casefold(): "" for name in fields}
-    return bool(_beginning(names, _OLD) and _beginning(names, _NEW))
-
-
-_CHOICE = re.compile(r"[A-Za-z][A-Za-z./+_-]*|0")
-
-
-def is_choice(value: str) -> bool:
-    """Whether an application may have written a value of itself into a new record where somebody could have
-    chosen another one.
-
-    >>> [is_choice(text) for text in ("major", "text/plain", "0", "Two words", "12", "2026-11-22")]
-    [True, True, True, False, False, False]
-    """
-    return _CHOICE.fullmatch(value) is not None and not is_generated(value)
-
-
-def _beginning(fields: Mapping[str, str], word: str) -> str:
-    return next((name for name in fields if name.startswith(word)), "")
-
-
-def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
-    """Names of the fields that `changes` concern in records that were there and are there."""
-    return frozenset(
-        "/".join(change.address[len(place) :])
-        for change in changes
-        for place in [_record_address(change)]
-        if not _is_count(change)
-        and (change.kind == "changed" or (change.parents is not None and _in_record(change)))
-        and len(change.address) > len(place)
-    )
-
-
-def filled_fields(tree: Node, changes: Sequence[Change] | None) -> frozenset[str]:
-    """Names of the fields that hold something in new records of `tree`; all its records are new where there
-    are no `changes` to a former state. A switch that is off and a number that is 0 count as nothing.
-    """
-    if changes is None:
-        roots = [tree]
-    else:
-        roots = [
-            change.after
-            for change in changes
-            if change.kind == "added" and change.parents is not None and change.after is not None
-        ]
-    return frozenset(
-        child.name
-        for root in roots
-        for _, node in root.walk()
-        if node.naming != "schema"
-        for child in node.children
-        if child.naming == "field" and _holds_something(child)
-    )
-
-
-def _holds_something(field: Node) -> bool:
-    return any(
-        node.value is not None and node.value.strip().casefold() not in _NOTHING for _, node in field.walk()
-    )
-
-
-def _record_address(change: Change) -> tuple[str, ...]:
-    depth = max((index + 1 for index, naming in enumerate(change.namings) if naming != "field"), default=None)
-    return change.address if depth is None else change.address[:depth]
-
-
-def _in_record(change: Change) -> bool:
-    """Whether what was added or removed is a field of a record that was there before."""
-    return change.namings[-1] == "field" and any(naming != "field" for naming in change.namings[:-1])
-
-
-def _is_count(change: Change) -> bool:
-    """Whether it is the number of rows of a new table; that of an old one is left only if rows out of sight
-    were changed."""
-    return change.namings[-1] == "schema" and change.kind == "added"
 
 
 def is_lines(node: Node) -> bool:

@@ -5,7 +5,6 @@ drift                           verified subtasks performed again; those that no
 making, replaying, covering     tasks are made of it, performed again, covered
 criticising                     some are scored by a critic
 agents, agent_evaluation        agents attempt them
-subtask_starts                  states from which a subtask inside a task is judged
 rejections                      equal rejections told apart
 lots                            which items are drawn
 results                         what steps pass to each other

@@ -11,17 +11,17 @@ from typing import Literal
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.episode import run_episode
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
+from taskloom.evaluators_api.interpreter.recorder import guards_answered
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.agents import AgentMaker, agent_maker
-from taskloom.flows.stages.subtask_starts import possible_starts
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from taskloom.omnieval.reports.report_rows import ReportRow, report
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
 from taskloom.synthesis.trajectories.task_starts import first_needs
 from taskloom.taskgraph.records.agent_run import AgentRun, CompletedSubtask
@@ -149,7 +149,10 @@ class _AgentEvaluation:
             beyond = await asyncio.to_thread(
                 self.account.of, task.graph.nodes, trajectory.initial_evidence, trajectory.final_evidence
             )
-            outcome = outcome.model_copy(update={"side_effects": beyond})
+            lost = await asyncio.to_thread(
+                self.account.lost, watch.completions, trajectory.final_evidence, run.sandbox
+            )
+            outcome = outcome.model_copy(update={"side_effects": beyond, "lost": lost})
         record = AgentRun(
             agent_run_id=trajectory.trajectory_id,
             agent=self.agent,
@@ -162,6 +165,9 @@ class _AgentEvaluation:
             further_metrics=outcome.further_metrics,
             success=outcome.success and not invalid,
             side_effects=outcome.side_effects,
+            clean=outcome.clean,
+            held=outcome.held,
+            lost=outcome.lost or (),
             steps=outcome.steps,
             outcome="invalid" if invalid else outcome.outcome,
             termination=trajectory.termination,
@@ -213,6 +219,7 @@ class _Watch:
     inputs: list[int] = field(default_factory=lambda: [0])
     states: list[Evidence] = field(default_factory=list)
     completed: list[CompletedSubtask] = field(default_factory=list)
+    accepted: dict[str, Completion] = field(default_factory=dict)
     ungradable: set[str] = field(default_factory=set)
 
     @classmethod
@@ -257,17 +264,16 @@ class _Watch:
         if node.instance_id in self.ungradable:
             return Evaluation(outcome="bad_result", message="accepted before anything was done")
         evidence = since(self.evidence, since_step, self.inputs[since_step])
-        source = self.verified[node.subtask_id].function.source
-        nodes = {item.instance_id: item for item in self.task.graph.nodes}
-        completed = [(item.step, nodes[item.instance_id]) for item in self.completed]
-        first, *others = possible_starts(self.states, since_step, completed)
-        evaluation = self.sandbox.evaluate(source, node.parameters, evidence, first)
-        for start in others:
-            if evaluation.passed:
-                break
-            again = self.sandbox.evaluate(source, node.parameters, evidence, start)
-            evaluation = again if again.passed else evaluation
+        source, start = self.verified[node.subtask_id].function.source, self.states[since_step]
+        evaluation = self.sandbox.evaluate(source, node.parameters, evidence, start, alter=guards_answered)
+        if evaluation.passed:
+            self.accepted[node.instance_id] = Completion(node, start, evidence)
         return evaluation
+
+    @property
+    def completions(self) -> list[Completion]:
+        """The completed subtasks in order."""
+        return [self.accepted[item.instance_id] for item in self.completed]
 
 
 @dataclass(slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from taskloom.offline.conditions.expressions import Expression
 
@@ -42,16 +41,11 @@ Value = Expression | Call | bool | int | None | tuple[Expression, ...] | tuple[t
 """What an argument may be: a text, the answer of another call, a number, a list of texts, or texts by
 name."""
 
-Kind = Literal["lasting", "remainder", "screen"]
-"""What a condition looks at: what was made or changed, what was to stay as it was, what is shown."""
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """One call of a check, or its negation."""
 
-    kind: Kind
-    """What it looks at."""
     call: Call
     """The call."""
     complaint: Expression
@@ -70,7 +64,7 @@ class Condition:
 
     def frozen(self, parameters: Mapping[str, str]) -> Condition:
         """The condition of one parameter set only."""
-        return Condition(self.kind, self.call.frozen(parameters), self.complaint, self.negated)
+        return Condition(self.call.frozen(parameters), self.complaint, self.negated)
 
 
 def _calls(value: Value) -> int:

@@ -2,101 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from taskloom.evaluators_api.state.kept_data import is_kept
-from taskloom.offline.conditions.conditions import Call, Condition, Value
+from taskloom.offline.conditions.conditions import Call, Condition
 from taskloom.offline.conditions.expressions import Expression, generalise
-from taskloom.offline.conditions.records import changed_numbers, empty_fields, record_conditions
-from taskloom.offline.conditions.screen import other_rows, screen_conditions
-from taskloom.offline.conditions.state import lasting_conditions, remainder_conditions
+from taskloom.offline.conditions.records import record_conditions
+from taskloom.offline.conditions.screen import screen_conditions
+from taskloom.offline.conditions.state import lasting_conditions
 from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.inputs import Performance
 
 _MOST_LINES = 12
 _MOST_SHOWN = 14
-_STRONGEST = (
-    "check_copied",
-    "check_drawing_copied",
-    "check_records_copied",
-    "check_one_record_copied",
-    "check_clipboard_text",
-    "check_file_text",
-    "check_file_data",
-    "check_drawing",
-    "check_text_extended",
-    "check_record",
-    "check_record_gone",
-    "check_record_count",
-    "check_drawing_shown_before",
-    "check_field",
-)
+_WHOLE = ("check_file_text", "check_file_data", "check_text_extended")
+"""Checks that ask for all that a file holds, or gained."""
+_COMPARING = ("check_record_added", "check_record_gone", "check_text_extended", "check_part_exists")
+"""Checks that no state can meet that was there at the start."""
 
 
 def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -> list[Condition]:
-    """Conditions that all performances suggest: of what lasts, of what stays, and where nothing else decides
-    of what is shown."""
+    """Conditions that all performances suggest: of what lasts, and where nothing else decides of what is
+    shown.
+
+    Whether anything else was harmed is no matter of a function.
+    """
     terms = [Terms(item) for item in performances]
-    lasting = [*_common([lasting_conditions(item) for item in terms]), *record_conditions(terms)]
-    lasting = list({(item.call, item.negated): item for item in lasting}.values())
-    lasting.sort(key=_weakness)
-    remainder = [
-        *changed_numbers(terms),
-        *empty_fields(terms),
-        *_common([remainder_conditions(item) for item in terms]),
-    ]
-    kept = _kept(terms)
+    lasting = [*record_conditions(terms), *_common([lasting_conditions(item) for item in terms])]
+    told: set[tuple[object, object]] = {
+        (dict(item.call.arguments)["file_path"], field)
+        for item in lasting
+        for name, fields in item.call.arguments
+        if name == "fields" and not item.negated and isinstance(fields, tuple)
+        for field in fields
+    }
+    for item in lasting:
+        if item.call.check in _WHOLE:
+            told.add((dict(item.call.arguments)["file_path"], ""))
+    lasting = list({(item.call, item.negated): item for item in lasting if not _is_told(item, told)}.values())
+    lasting = [*_fewer_lines(lasting), *_made(terms, lasting)]
+    lasting += _changed(terms, lasting)
     if lasting and not on_screen:
-        return [*_fewer_lines(lasting), *remainder, *_common([other_rows(item) for item in terms]), *kept]
+        return lasting
     shown = [
         item
         for item in _common([screen_conditions(item) for item in terms])
         if item.parameters or not _counts_something(item)
     ]
-    return [*_fewer_lines(lasting), *shown[:_MOST_SHOWN], *remainder, *(kept if shown else [])]
+    return [*lasting, *shown[:_MOST_SHOWN]]
 
 
-def _kept(terms: Sequence[Terms]) -> list[Condition]:
-    """That applications keep what they kept, but for as many records as all performances add, remove and
-    change.
-
-    Where they change data of which more is known, or differ in a number, no other file of an application may
-    be touched.
-    """
-    found = [item.performance.effects.kept for item in terms]
-    others = _other_data(terms)
-    if any(is_kept(count.file_path) for item in terms for count in item.performance.effects.counts):
-        return others
-    known = [item for item in found if item is not None]
-    arguments: list[tuple[str, Value]] = [("file_path", generalise("", {}))]
-    for name in ("added", "removed", "changed"):
-        numbers = {getattr(item, name) for item in known}
-        arguments.append((name, numbers.pop() if len(numbers) == 1 else None))
-    if len(known) < len(found):
-        return others if any(item.performance.effects.kept_files for item in terms) else []
-    if others and any(value is None for _, value in arguments[1:]):
-        return others
-    if all(value is None for _, value in arguments[1:]):
-        return []
-    told = generalise("data of an application was lost, added or changed", {})
-    arguments = [item for item in arguments if item[1] != 0]
-    return [Condition("remainder", Call("check_other_records_unchanged", tuple(arguments)), told)]
+def _is_told(condition: Condition, told: Collection[tuple[object, object]]) -> bool:
+    """Whether it asks for a line or a field that a condition about the whole asks for as well."""
+    given = dict(condition.call.arguments)
+    if condition.call.check == "check_file_contains" and (given["file_path"], "") in told:
+        return not condition.negated
+    field = given.get("field")
+    if condition.call.check != "check_field" or not isinstance(field, Expression) or not field.parts:
+        return False
+    last = field.parts[-1][1].rpartition("/")[2]
+    return (given["file_path"], (last, given["value"])) in told
 
 
-def _other_data(terms: Sequence[Terms]) -> list[Condition]:
-    """That applications keep what they kept, in all files but those in which some performance has something
-    kept.
+def _made(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Condition]:
+    """That new files are there, of which nothing else is asked."""
+    asked = {value for item in known for _, value in item.call.arguments if isinstance(value, Expression)}
+    for path in _paths(terms, "added"):
+        if path not in asked:
+            told = generalise("there is no such file", {})
+            yield Condition(Call("check_file_exists", (("file_path", path),)), told)
 
-    Nothing is said where a performance makes a file whose name cannot be told from its parameters.
-    """
-    found = [{item.text(path) for path in item.performance.effects.kept_files} for item in terms]
-    new = {item.text(path) for item in terms for path in item.performance.effects.new_kept_files}
-    always = set.intersection(*found) if found else set()
-    if any(not path.depends and path not in always and "*" not in path.source() for path in new):
-        return []
-    paths = tuple(sorted(set[Expression]().union(*found), key=Expression.source))
-    call = Call("check_other_data_unchanged", (("file_paths", paths),))
-    return [Condition("remainder", call, generalise("other data of an application was added or changed", {}))]
+
+def _changed(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Condition]:
+    """That files are not what they were, where no other condition tells that something was done."""
+    compared = {
+        value for item in known if item.call.check in _COMPARING for _, value in item.call.arguments[:1]
+    }
+    for path in _paths(terms):
+        if path not in compared:
+            told = generalise("it is what it was at the start", {})
+            yield Condition(Call("check_file_changed", (("file_path", path),)), told)
+
+
+def _paths(terms: Sequence[Terms], kind: str = "") -> list[Expression]:
+    """Files, and folders, that all performances change, or make; those with other files in them left out."""
+    found = []
+    for item in terms:
+        effects = [one for one in item.performance.effects.essential if one.area in ("file", "directory")]
+        kept = [
+            one.container
+            for one in effects
+            if not item.is_holder(one.container)
+            and (not kind or (one.kind == kind and one.area == "file" and not one.address))
+        ]
+        found.append([item.file(path) for path in dict.fromkeys(kept)])
+    return [path for path in (found[0] if found else []) if all(path in other for other in found[1:])]
 
 
 def _counts_something(condition: Condition) -> bool:
@@ -122,12 +121,6 @@ def _common(found: Sequence[Sequence[Condition]]) -> list[Condition]:
         if all(key in other for other in others):
             kept.setdefault(key, item)
     return list(kept.values())
-
-
-def _weakness(condition: Condition) -> int:
-    name = condition.call.check
-    part = ("whole", False) in condition.call.arguments
-    return (_STRONGEST.index(name) if name in _STRONGEST else len(_STRONGEST)) + len(_STRONGEST) * part
 
 
 def _fewer_lines(found: Sequence[Condition]) -> list[Condition]:

@@ -25,24 +25,22 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     for item in effects.origins:
         if item.kind == "opened":
             told = f"what {item.source} holds is not shown"
-            found.append(terms.condition("check_drawing_shown", told, kind="screen", file_path=item.source))
+            found.append(terms.condition("check_drawing_shown", told, file_path=item.source))
     for path, part in effects.shown_parts:
         told = f"not all of {part} is shown"
-        found.append(terms.condition("check_records_shown", told, kind="screen", file_path=path, part=part))
+        found.append(terms.condition("check_records_shown", told, file_path=path, part=part))
     for row, texts in effects.rows.items():
         for text in texts:
             told = f"{row} does not show {text}"
-            found.append(terms.condition("check_row_shows", told, kind="screen", row=row, text=text))
-    if effects.rows:
-        found.append(_other_rows(terms))
+            found.append(terms.condition("check_row_shows", told, row=row, text=text))
     for name, on in effects.switches.items():
         call = Call("check_control_checked", (("text", terms.text(name)), ("checked", on)))
-        found.append(Condition("screen", call, terms.text(f"{name} is not {'on' if on else 'off'}")))
+        found.append(Condition(call, terms.text(f"{name} is not {'on' if on else 'off'}")))
     for name, value in effects.contents.items():
         if not terms.plain(value):
             continue
         told = f"{name} does not show its value"
-        found.append(terms.condition("check_control_value", told, kind="screen", text=name, value=value))
+        found.append(terms.condition("check_control_value", told, text=name, value=value))
     for effect in effects.essential:
         if effect.area == "window":
             found += _window(terms, effect)
@@ -52,29 +50,12 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     for text in effects.canvases:
         if _is_given(terms.text(text)):
             told = f"something else than {text} is on the canvas"
-            found.append(terms.condition("check_canvas", told, kind="screen", text=text))
+            found.append(terms.condition("check_canvas", told, text=text))
     for text in filter(terms.plain, effects.vanished):
         told = f"{text} is still shown"
-        found.append(
-            terms.condition("check_text_exists_via_control", told, kind="screen", negated=True, text=text)
-        )
+        found.append(terms.condition("check_text_exists_via_control", told, negated=True, text=text))
     found.sort(key=lambda item: (not item.parameters, item.negated))
     return found
-
-
-def other_rows(terms: Terms) -> list[Condition]:
-    """Of work that leaves something else, of which no application keeps anything: that all rows on its page
-    but those that it changes show what they showed."""
-    effects = terms.performance.effects
-    kept = effects.kept
-    untouched = kept is None or not (kept.added or kept.removed or kept.changed)
-    return [_other_rows(terms)] if effects.other_rows and untouched else []
-
-
-def _other_rows(terms: Terms) -> Condition:
-    rows = tuple(sorted({terms.text(name) for name in terms.performance.effects.rows}, key=Expression.source))
-    call = Call("check_other_rows_unchanged", (("rows", rows),))
-    return Condition("screen", call, terms.text("another row shows something else as well"))
 
 
 def _shown(terms: Terms, text: str) -> Condition:
@@ -84,7 +65,7 @@ def _shown(terms: Terms, text: str) -> Condition:
     if _is_given(terms.text(text)) and text in terms.performance.effects.labels:
         arguments.append(("exact", True))
     call = Call("check_text_exists_via_control", tuple(arguments))
-    return Condition("screen", call, terms.text(f"{text} is not shown"))
+    return Condition(call, terms.text(f"{text} is not shown"))
 
 
 def _is_given(text: Expression) -> bool:
@@ -109,18 +90,18 @@ def _times(terms: Terms, text: str) -> Iterator[Condition]:
             ("times", effects.shown_times[text]),
         )
         told = terms.text(f"{text} is shown more often, or not at all")
-        yield Condition("screen", Call("check_text_shown_times", arguments), told)
+        yield Condition(Call("check_text_shown_times", arguments), told)
 
 
 def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:
     """The title, or the address: all of it, and its end if that names a parameter, because folders before it
     differ with the data."""
     if effect.address == ("title",) and effect.after:
-        yield terms.condition("check_window", "another window is in front", kind="screen", text=effect.after)
+        yield terms.condition("check_window", "another window is in front", text=effect.after)
     if effect.address == ("address",):
         path = unquote(_ADDRESS.sub("", effect.after or ""))
         page = path.partition("?")[0]
         ends = [path[place:] for place, mark in enumerate(page) if place and mark == "/"]
         for text in (path, *(end for end in ends if terms.text(end).parameters)):
             if text and terms.plain(text.replace("+", " ")):
-                yield terms.condition("check_window", "another page is in front", kind="screen", text=text)
+                yield terms.condition("check_window", "another page is in front", text=text)

@@ -1,5 +1,4 @@
-"""Conditions of files and the clipboard: what was made, changed or removed, and that all else stayed as it
-was."""
+"""Conditions of files and the clipboard: what was made, changed or removed."""
 
 from __future__ import annotations
 
@@ -14,7 +13,6 @@ from taskloom.taskgraph.records.effect import Effect
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
 _DRAWING, _DATABASE = "drawing", "database"
-_APPLICATIONS = ".applications/"
 _DATA = frozenset({"json_tree", "key_values", "ledger", "yaml_tree"})
 """Formats in which the same can be written in several ways."""
 
@@ -30,22 +28,24 @@ def lasting_conditions(terms: Terms) -> list[Condition]:
         for condition in _origin(terms, item)
     ]
     for effect in effects.essential:
-        if effect.area == "directory" and effect.kind == "added":
+        if effect.area == "directory" and effect.kind == "added" and not terms.is_holder(effect.container):
             told = f"there is no folder {effect.container}"
             found.append(terms.condition("check_directory_exists", told, path=effect.container))
         elif effect.area == "clipboard":
             found += _clipboard(terms, effect)
         elif effect.area == "file":
             found += _file(terms, effect)
-    for item in effects.extended if terms.at_end else ():
+    for item in effects.extended:
         if item.source:
             found.append(_continued(terms, item))
             continue
-        arguments = [("file_path", item.file_path), ("text", item.text)]
-        arguments += [("field", item.field)] if item.field else []
         told = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
-        call = Call("check_text_extended", tuple((name, terms.text(text)) for name, text in arguments))
-        found.append(Condition("lasting", call, terms.text(told)))
+        texts: tuple[tuple[str, Value], ...] = (
+            ("file_path", terms.file(item.file_path)),
+            ("text", terms.text(item.text)),
+            *((("field", terms.text(item.field)),) if item.field else ()),
+        )
+        found.append(Condition(Call("check_text_extended", texts), terms.text(told)))
     return found
 
 
@@ -55,81 +55,44 @@ def _continued(terms: Terms, item: ExtendedText) -> Condition:
     text = Expression((("call", held), ("", "\n"), *terms.text(item.text).parts))
     told = terms.text(f"{item.file_path} does not hold what {item.source} held, with {item.text} at the end")
     return Condition(
-        "lasting", Call("check_file_text", (("file_path", terms.text(item.file_path)), ("text", text))), told
+        Call("check_file_text", (("file_path", terms.text(item.file_path)), ("text", text))), told
     )
-
-
-def remainder_conditions(terms: Terms) -> list[Condition]:
-    """What was to stay as it was."""
-    effects = terms.performance.effects
-    files = [item for item in effects.essential if item.area == "file"]
-    paths = list(
-        dict.fromkeys(
-            [
-                *(item.container for item in files if not item.address),
-                *(item.file_path for item in effects.counts),
-                *(item.container for item in files),
-            ]
-        )
-    )
-    folders = [item.container for item in effects.essential if item.area == "directory"]
-    found = [
-        terms.condition(
-            "check_file_changed", f"{path} is what it was at the start", kind="remainder", file_path=path
-        )
-        for path in (*paths, *folders)
-    ]
-    own = [path for path in paths if not path.startswith(_APPLICATIONS)]
-    removed = [
-        item.container
-        for item in files
-        if item.kind == "removed" and (not item.address or item.format == _DATABASE)
-    ]
-    named = {terms.text(path) for path in (*own, *removed, *effects.other_files)}
-    allowed = tuple(sorted(named, key=Expression.source))
-    unchanged = Call("check_other_files_unchanged", (("file_paths", allowed),))
-    found.append(Condition("remainder", unchanged, terms.text("something else was made, changed or lost")))
-    if effects.folders is not None:
-        meant = tuple(sorted(map(terms.text, effects.folders), key=Expression.source))
-        others = Call("check_other_folders_unchanged", (("folders", meant),))
-        found.append(Condition("remainder", others, terms.text("another folder was made or removed as well")))
-    return found
 
 
 def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
-    source, target = terms.text(item.source), terms.text(item.target)
+    source, target = terms.file(item.source), terms.file(item.target)
     told = terms.text(f"{item.target} does not hold what {item.source} held")
     place: tuple[tuple[str, Value], ...] = (("source", source), ("target", target))
     if item.kind in ("whole", "part"):
-        yield Condition("lasting", Call("check_copied", (*place, ("whole", item.kind == "whole"))), told)
+        yield Condition(Call("check_copied", (*place, ("whole", item.kind == "whole"))), told)
     elif item.kind == "records":
         within = (
             ("source_within", terms.text(item.source_at)),
             ("target_within", terms.text(item.target_at)),
         )
-        yield Condition("lasting", Call("check_records_copied", (*place, *within)), told)
+        yield Condition(Call("check_records_copied", (*place, *within)), told)
     elif item.kind == "record":
         which: tuple[tuple[str, Value], ...] = (
             ("number", item.number),
             ("source_within", terms.text(item.source_at)),
         )
-        yield Condition("lasting", Call("check_one_record_copied", (*place, *which)), told)
+        yield Condition(Call("check_one_record_copied", (*place, *which)), told)
     elif item.kind == "belonging":
         fields = _fields(terms, item)
         if fields:
             call = Call("check_records_copied", (*place, ("belonging_to", fields)))
-            yield Condition("lasting", call, told)
+            yield Condition(call, told)
     elif item.kind == "drawing":
-        yield Condition("lasting", Call("check_drawing_copied", place), told)
+        yield Condition(Call("check_drawing_copied", place), told)
     elif item.kind == "shown":
         told = terms.text(f"{item.target} does not show what was open")
-        yield Condition("lasting", Call("check_drawing_shown_before", (("file_path", target),)), told)
+        yield Condition(Call("check_drawing_shown_before", (("file_path", target),)), told)
     else:
         held = _held(terms, item, source)
         if held is None:
             return
         if item.target == "clipboard":
-            yield Condition("lasting", Call("check_clipboard_text", (("text", held),)), told)
+            yield Condition(Call("check_clipboard_text", (("text", held),)), told)
         elif item.kind == "field":
             field = terms.text(item.target_at)
             arguments: tuple[tuple[str, Value], ...] = (
@@ -137,9 +100,9 @@ def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
                 ("field", field),
                 ("value", held),
             )
-            yield Condition("lasting", Call("check_field", arguments), told)
+            yield Condition(Call("check_field", arguments), told)
         else:
-            yield Condition("lasting", Call("check_file_text", (("file_path", target), ("text", held))), told)
+            yield Condition(Call("check_file_text", (("file_path", target), ("text", held))), told)
 
 
 def _held(terms: Terms, item: Origin, source: Expression) -> Call | None:
@@ -170,7 +133,7 @@ def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
     value = effect.after or ""
     if effect.address == ("image",) and value:
         told = terms.text("there is no image in the clipboard")
-        yield Condition("lasting", Call("clipboard_contains_image"), told)
+        yield Condition(Call("clipboard_contains_image"), told)
     elif effect.address == ("file",) and value:
         yield terms.condition("clipboard_contains_file", "the file is not in the clipboard", file_name=value)
     elif value and _CUT not in value and len(value) <= _LONGEST_TEXT:
@@ -183,14 +146,7 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
     if not effect.address:
         yield from _whole_file(terms, effect)
     elif effect.format == _DATABASE and len(effect.address) == 1 and effect.kind != "changed":
-        gone = effect.kind == "removed"
-        yield terms.condition(
-            "check_part_exists",
-            f"the table {effect.address[0]} is {'still' if gone else 'not'} there",
-            negated=gone,
-            file_path=effect.container,
-            part=effect.address[0],
-        )
+        yield from _part(terms, effect)
     elif (
         effect.kind == "changed" and not effect.address[-1].isdigit() and _CUT not in (effect.after or "")
     ) or _is_page(effect):
@@ -207,6 +163,19 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
         yield from _line(terms, effect)
 
 
+def _part(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    """That a table was made, or dropped: there at one end and not at the other."""
+    gone, name = effect.kind == "removed", effect.address[0]
+    place: tuple[tuple[str, Value], ...] = (
+        ("file_path", terms.file(effect.container)),
+        ("part", terms.text(name)),
+    )
+    told = terms.text(f"the table {name} is {'still' if gone else 'not'} there")
+    yield Condition(Call("check_part_exists", place), told, gone)
+    told = terms.text(f"the table {name} was {'not' if gone else 'already'} there at the start")
+    yield Condition(Call("check_part_exists", (*place, ("at_start", True))), told, not gone)
+
+
 def _is_page(effect: Effect) -> bool:
     """Whether it is the name of a page of a drawing."""
     return effect.format == _DRAWING and effect.kind != "removed" and effect.address[:-1] == ("pages",)
@@ -221,13 +190,13 @@ def _former(terms: Terms, effect: Effect) -> Iterator[Condition]:
         if effect.format == _DATABASE:
             within = (("within", terms.text(effect.address[0])),)
         call = Call(
-            "check_record_gone", (("file_path", terms.text(effect.container)), ("fields", fields), *within)
+            "check_record_gone", (("file_path", terms.file(effect.container)), ("fields", fields), *within)
         )
-        yield Condition("lasting", call, terms.text(f"{effect.before} is still there"))
+        yield Condition(call, terms.text(f"{effect.before} is still there"))
 
 
 def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
-    path, value = effect.container, effect.after or ""
+    path, value, known = effect.container, effect.after or "", False
     if effect.kind == "removed":
         yield terms.condition("check_file_missing", f"{path} is still there", file_path=path)
     elif effect.kind == "added":
@@ -240,16 +209,16 @@ def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
             and len(value) <= _LONGEST_TEXT
             and terms.said(value)
         ):
+            known = True
             asked = "check_file_data" if effect.format in _DATA else "check_file_text"
             yield terms.condition(asked, f"{path} does not hold what it should", file_path=path, text=value)
-        if effect.format == "delimited" and value:
+        if effect.format == "delimited" and value and not known:
             yield terms.condition(
                 "check_file_contains",
                 f"the names of the columns are not what they should be in {path}",
                 file_path=path,
                 text=value.splitlines()[0],
             )
-        yield terms.condition("check_file_exists", f"there is no file {path}", file_path=path)
 
 
 def _drawing(terms: Terms, path: str) -> Iterator[Condition]:
@@ -264,7 +233,7 @@ def _drawing(terms: Terms, path: str) -> Iterator[Condition]:
             ("texts", tuple(map(terms.text, texts))),
         )
         told = terms.text(f"{path} does not show what it should")
-        yield Condition("lasting", Call("check_drawing", arguments), told)
+        yield Condition(Call("check_drawing", arguments), told)
 
 
 def _line(terms: Terms, effect: Effect) -> Iterator[Condition]:
@@ -273,7 +242,11 @@ def _line(terms: Terms, effect: Effect) -> Iterator[Condition]:
         yield terms.condition(
             "check_file_contains", f"a line is missing in {path}", file_path=path, text=value
         )
-    if effect.kind in ("changed", "removed") and before and before[0] not in "[{":
+    if (
+        effect.kind in ("changed", "removed")
+        and before[:1] not in ("", "[", "{")
+        and terms.text(before).depends
+    ):
         yield terms.condition(
             "check_file_contains",
             f"an old line is still in {path}",

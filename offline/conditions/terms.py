@@ -3,19 +3,18 @@ the instruction."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from taskloom.evaluators_api.text_matching import has_phrase
-from taskloom.offline.conditions.conditions import Call, Condition, Kind
+from taskloom.offline.conditions.conditions import Call, Condition
 from taskloom.offline.conditions.expressions import Expression, generalise
 from taskloom.prompts.inputs import Performance
 from taskloom.taskgraph.text_folding import fold_text
 
 _MOST_OWN_WORDS = 4
 _CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))
-_AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
+_APPLICATIONS = ".applications/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,6 @@ class Terms:
         """Its parameters."""
         return self.performance.parameters
 
-    @property
-    def at_end(self) -> bool:
-        """Whether the instruction says that something belongs at the end."""
-        return _AT_END.search(self.performance.instruction) is not None
-
     def text(self, value: str) -> Expression:
         """`value` in terms of the parameters, or as what the clipboard held."""
         held = self.performance.effects.clipboard_before
@@ -42,9 +36,34 @@ class Terms:
             return _CLIPBOARD
         return generalise(value, self.parameters)
 
+    def is_holder(self, folder: str) -> bool:
+        """Whether a folder comes or goes with what is in it."""
+        essential = self.performance.effects.essential
+        return any(item.container.startswith(f"{folder}/") for item in essential)
+
+    def file(self, path: str) -> Expression:
+        """The path of a file; where an application has made it from the name of what it holds, the file that
+        holds that."""
+        known = self.text(path)
+        if not path.startswith(_APPLICATIONS) or not known.parameters:
+            return known
+        effects = self.performance.effects
+        for record in effects.records:
+            for field, value in record.fields.items() if record.file_path == path else ():
+                named = self.text(value)
+                if [form for form, _ in named.parts] == ["whole"] and named.parameters <= known.parameters:
+                    gone = any(
+                        item.container == path and item.kind == "removed" and not item.address
+                        for item in effects.essential
+                    )
+                    start = ", at_start=True" if gone else ""
+                    call = f"get_record_path(fields={{{field!r}: {named.source()}}}{start})"
+                    return Expression((("call", call),))
+        return known
+
     def linked(self, file_path: str, field: str, known_by: str, known: str) -> Expression:
         """The field of the record that was known as `known` at the start."""
-        path, name = self.text(file_path).source(), self.text(known).source()
+        path, name = self.file(file_path).source(), self.text(known).source()
         call = (
             f"get_linked_field(file_path={path}, field={field!r}, fields={{{known_by!r}: {name}}},"
             " at_start=True)"
@@ -72,9 +91,10 @@ class Terms:
         asked = set(fold_text(self.performance.instruction).split())
         return len([word for word in fold_text(own).split() if word not in asked]) <= _MOST_OWN_WORDS
 
-    def condition(
-        self, check: str, complaint: str, *, kind: Kind = "lasting", negated: bool = False, **texts: str
-    ) -> Condition:
+    def condition(self, check: str, complaint: str, *, negated: bool = False, **texts: str) -> Condition:
         """A call of `check` with these texts as arguments."""
-        arguments = tuple((name, self.text(value)) for name, value in texts.items())
-        return Condition(kind, Call(check, arguments), self.text(complaint), negated)
+        arguments = tuple(
+            (name, self.file(value) if name == "file_path" else self.text(value))
+            for name, value in texts.items()
+        )
+        return Condition(Call(check, arguments), self.text(complaint), negated)

@@ -26,6 +26,9 @@ class ReportRow(Record):
     clean_success_rate: float | None
     """Share of tasks completed without side effects, of those where side effects were looked for; None where
     they never were."""
+    held_rate: float | None
+    """Share of tasks completed of which every subtask is still done at the end, of those where that was
+    looked for; None where it never was."""
     side_effects: float | None
     """Mean number of side effects of the same tasks, completed or not."""
     coverage_rate: float
@@ -64,6 +67,7 @@ def _row(name: str, evaluations: Sequence[GraphEvaluation]) -> ReportRow:
         if evaluation.logical_consistency is not None
     ]
     looked = [(item, item.side_effects.total) for item in evaluations if item.side_effects is not None]
+    ended = [item for item in evaluations if item.held is not None]
     return ReportRow(
         name=name,
         tasks=len(evaluations),
@@ -71,6 +75,7 @@ def _row(name: str, evaluations: Sequence[GraphEvaluation]) -> ReportRow:
         clean_success_rate=sum(item.success and not total for item, total in looked) / len(looked)
         if looked
         else None,
+        held_rate=sum(item.success and bool(item.held) for item in ended) / len(ended) if ended else None,
         side_effects=sum(total for _, total in looked) / len(looked) if looked else None,
         coverage_rate=sum(evaluation.coverage_rate for evaluation in evaluations) / len(evaluations),
         logical_consistency=sum(defined) / len(defined) if defined else None,

@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.evidence.evidence_view import view
-from taskloom.evaluators_api.state.effects import effects, file_changes
-from taskloom.evaluators_api.state.essential import Division, divide, folders_meant
-from taskloom.evaluators_api.state.kept_data import changed_kept_files, is_kept, kept_counts
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Division, divide
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import (
     belonging,
-    changed_fields,
-    count_records,
-    filled_fields,
     is_lines,
     reference,
     text_of,
 )
-from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.evaluators_api.text_matching import shown_in
 from taskloom.prompts.shown_effects import (
-    ChangedFile,
     ExtendedText,
-    FilledFields,
     ShownEffects,
     TouchedRecord,
 )
 from taskloom.synthesis.evaluation_functions.origins import origins
-from taskloom.synthesis.evaluation_functions.shown_rows import changed_rows, other_rows, shown_parts
+from taskloom.synthesis.evaluation_functions.shown_rows import changed_rows, shown_parts
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_EFFECTS = 80
@@ -46,9 +39,6 @@ _LONGEST_CLIPBOARD = 4_000
 _DATABASE = "database"
 _DEEP = 3
 _TEXTS = frozenset({"lines"})
-_WITHOUT_DEFAULTS = frozenset({"lines", "delimited"})
-"""Formats in which every value is asked for."""
-_LEDGER = "ledger"
 
 
 def shown_effects(trajectories: Sequence[Trajectory]) -> tuple[ShownEffects, ...]:
@@ -68,7 +58,6 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
     incidental = [item for item in division.incidental if item.area != "screen"]
     telling = _telling(essential, start, tuple(trajectory.parameters.values()))
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
-    touched = changed_kept_files(start, end)
     records: dict[object, TouchedRecord] = {}
     for effect in essential:
         if effect.area == "file":
@@ -90,32 +79,10 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         left_out=len(essential) - len(telling) + max(0, len(incidental) - _MOST_INCIDENTAL),
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=origins(start, end, containers, tuple(trajectory.parameters.values())),
-        counts=tuple(_counts(start, end, containers)),
-        filled=tuple(_filled(start, end, essential)),
         extended=tuple(_extended(start, end, containers)),
         rows=changed_rows(start, end),
         shown_parts=tuple(shown_parts(start, end)),
-        other_rows=other_rows(start, end),
-        kept=_kept(start, end),
-        kept_files=tuple(dict.fromkeys(map(steady_path, touched))),
-        new_kept_files=tuple(
-            dict.fromkeys(steady_path(path) for path in touched if start.file(path) is None)
-        ),
-        folders=folders_meant(division, start, end),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
-        other_files=tuple(
-            dict.fromkeys(
-                (
-                    *(
-                        item.container
-                        for item in incidental
-                        if item.area == "file"
-                        and item.container not in containers
-                        and not is_open_document(item.container)
-                    ),
-                )
-            )
-        ),
     )
 
 
@@ -178,28 +145,6 @@ def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
     }
 
 
-def _filled(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> Iterator[FilledFields]:
-    """Of files in which records are new that have fields, which of these hold something."""
-    added = [item for item in essential if item.area == "file" and item.kind == "added"]
-    for path in dict.fromkeys(item.container for item in added):
-        before, after = start.file(path), end.file(path)
-        if after is None or not after.text or after.truncated:
-            continue
-        form, tree = read(path, after.text)
-        if form not in _WITHOUT_DEFAULTS:
-            fields = filled_fields(tree, None if before is None else file_changes(before, after)[1])
-            yield FilledFields(file_path=path, fields=tuple(sorted(fields)))
-
-
-def _kept(start: Evidence, end: Evidence) -> ChangedFile | None:
-    """How many records of what applications keep differ; None where they keep nothing, or where that cannot
-    be told."""
-    counts = kept_counts(start, end)
-    if counts is None or not any(map(is_kept, (*start.files_by_path(), *end.files_by_path()))):
-        return None
-    return ChangedFile(file_path="", added=counts.added, removed=counts.removed, changed=counts.changed)
-
-
 def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:
     old, new = start.files_by_path(), end.files_by_path()
     for path in containers:
@@ -211,7 +156,7 @@ def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iter
         if before is None or after is None or not before.text or after.text is None:
             continue
         form, tree = read(path, after.text)
-        if form in (*_TEXTS, _LEDGER):
+        if form in _TEXTS:
             yield from _grown(path, "", before.text, after.text)
             continue
         if form == _DATABASE:
@@ -228,26 +173,6 @@ def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedT
     was, now = ([line.strip() for line in text.splitlines() if line.strip()] for text in (before, after))
     if was and len(now) > len(was) and now[: len(was)] == was:
         yield ExtendedText(file_path=path, field=field, text="\n".join(now[len(was) :]))
-
-
-def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ChangedFile]:
-    old, new = start.files_by_path(), end.files_by_path()
-    for path in containers:
-        if path not in old or path not in new:
-            continue
-        before, after = old[path], new[path]
-        if before.text is None or after.text is None or before.truncated or after.truncated:
-            continue
-        form, changes = file_changes(before, after)
-        counts = count_records(changes)
-        yield ChangedFile(
-            file_path=path,
-            added=counts.added,
-            removed=counts.removed,
-            changed=counts.changed,
-            fields=tuple(sorted(changed_fields(changes))),
-            parts=tuple(sorted({item.address[0] for item in changes})) if form == _DATABASE else (),
-        )
 
 
 def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from taskloom.evaluators_api.checks.rows import shows_records
 from taskloom.evaluators_api.evidence.evidence_view import view
-from taskloom.evaluators_api.state.kept_data import is_kept
-from taskloom.evaluators_api.text_matching import is_passing, same_page
+from taskloom.evaluators_api.text_matching import is_passing
 from taskloom.taskgraph.records.evidence import Evidence
 
 _LONGEST_TEXT = 400
@@ -25,24 +24,11 @@ def changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
     return {name: texts for name, texts in found.items() if texts}
 
 
-def other_rows(start: Evidence, end: Evidence) -> bool:
-    """Whether all rows that were there, on the same page, show what they showed, but for those with something
-    new in them."""
-    before, after = _rows(start), _rows(end)
-    changed = changed_rows(start, end)
-    others = [name for name in after if name in before and name not in changed]
-    return (
-        bool(others)
-        and same_page(start.url, end.url)
-        and all(set(before[name]) == set(after[name]) for name in others)
-    )
-
-
 def shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
     """Tables that applications keep, all of whose records are on the screen and were not at the start."""
     if not view(end).rows:
         return
-    for path in filter(is_kept, end.files_by_path()):
+    for path in (item for item in end.files_by_path() if item.startswith(".applications/")):
         tree = view(end).tree(path)
         for part in tree.children if tree is not None else ():
             if shows_records(view(end), path, part.name) and not shows_records(view(start), path, part.name):

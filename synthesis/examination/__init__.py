@@ -2,11 +2,10 @@
 
 examination                          the kill matrix; `verdict` accepts or rejects
 subject, cases, case_building        what is examined, and what it is held against
-counterfeits, harm_beside            wrong work made from right work
+counterfeits                         wrong work made from right work
 unfinished_work, other_work          wrong work otherwise
 given_content                        another content given at the start
 genuine_variants, given_otherwise    right work by other ways, or on other content
-histories                            tables that repeat what another one holds
 altering                             other values of the same shape
 mutation                             mutants of the function
 """

@@ -68,7 +68,9 @@ class _Judgement:
         """Whether the case was judged as it should be; wrong work counts as rejected only by an answer."""
         if self.case.right:
             return self.evaluation.passed
-        return self.evaluation.outcome == "result" and not self.evaluation.passed
+        if self.evaluation.passed:
+            return self.case.is_noticed
+        return self.evaluation.outcome == "result"
 
 
 def examine(
@@ -116,6 +118,7 @@ def examine(
     )
     if not mutate or not first.passed:
         return quality
+    asked = tuple(item for item in asked if not checks()[item.check].guard)
     flipped = sum(not examiner.notices([item], mutant([item], asked, flipped=True), judged) for item in asked)
     idle = _idle(examiner, asked, judged)
     return quality.model_copy(
@@ -129,69 +132,22 @@ def examine(
 
 
 def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Judgement]) -> list[Condition]:
-    """Conditions that can all be left out together without a case being judged otherwise; the least telling
-    ones first.
+    """Conditions about nothing that the work is about, which can all be left out together without a case
+    being judged otherwise.
 
-    What is read of the state to ask for it in another condition stays as long as that one does: that an
-    application numbers its records alike in every performance is no fault of the function. A guard, which
-    asks that all else is as it was, stays in any case: no list of wrong outcomes is complete, and right work
-    has to pass it like everything else. What reads the route goes before what reads the screen, that before
-    what reads files and the clipboard; of two of one kind the later one goes. Where every judgement so far is
-    what a plain list of conditions that must all hold would say, which ones can go follows from their
-    answers, and one mutant confirms it; any other function is run without each of them.
+    Those read clicks and typing, or texts of the screen that no parameter names. What reads files or the
+    clipboard, or asks the screen for what a parameter says, is about the work: another condition may say the
+    same, and both are right.
     """
-    differing = [_differing(asked, item) for item in judged]
-    readers = {item: _asked_with(item, asked) for item in asked}
-    plain = all(
-        item.evaluation.outcome == "result" and item.evaluation.passed == (not different)
-        for item, different in zip(judged, differing, strict=True)
-    )
-    if plain:
-        idle: list[Condition] = []
-        for one in _least_telling_first(asked):
-            without = {item.key for item in (*idle, one)}
-            used = checks()[one.check].guard or any(reader not in idle for reader in readers[one])
-            if not used and not any(different and different <= without for different in differing):
-                idle.append(one)
-        if not idle or not examiner.notices(idle, mutant(idle, asked), judged):
-            return idle
-    idle = []
-    for one in _least_telling_first(asked):
-        without_it = [*idle, one]
-        if checks()[one.check].guard or any(reader not in idle for reader in readers[one]):
+    idle: list[Condition] = []
+    for one in sorted(asked, key=lambda item: (_TELLING[checks()[item.check].reads], -item.index)):
+        named = any("{" in text for _, text in one.arguments)
+        if _TELLING[checks()[one.check].reads] > 1 or (checks()[one.check].reads == "screen" and named):
             continue
+        without_it = [*idle, one]
         if not examiner.notices(without_it, mutant(without_it, asked), judged):
             idle = without_it
     return idle
-
-
-def _asked_with(read: Condition, asked: Sequence[Condition]) -> list[Condition]:
-    """The conditions that ask for what `read` read of the state; none for a check that says yes or no."""
-    if checks()[read.check].returns != "str" or not read.answer:
-        return []
-    quoted = repr(read.answer)
-    return [
-        other
-        for other in asked
-        if other.index > read.index
-        and any(text == read.answer or quoted in text for _, text in other.arguments)
-    ]
-
-
-def _least_telling_first(asked: Sequence[Condition]) -> list[Condition]:
-    return sorted(asked, key=lambda item: (_TELLING[checks()[item.check].reads], -item.index))
-
-
-def _differing(asked: Sequence[Condition], judgement: _Judgement) -> set[object]:
-    """Keys of the conditions that answered otherwise than on right work."""
-    by_key = {item.key: item for item in asked}
-    by_index = {item.index: item for item in asked}
-    found: set[object] = set()
-    for other in conditions(judgement.evaluation, judgement.case.parameters):
-        usual = by_key.get(other.key) or by_index.get(other.index)
-        if usual is not None and usual.check == other.check and usual.answer != other.answer:
-            found.add(usual.key)
-    return found
 
 
 def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ def _other_content(subject: Subject) -> Iterator[Case]:
     """Something else was in the clipboard at the start, and therefore now is where that was put."""
     held = (subject.start.clipboard.text or "").strip()
     if len(held) < _SHORTEST_CONTENT or not any(
-        held in (effect.after or "").replace("\r\n", "\n") for effect in subject.guarded
+        held in (effect.after or "").replace("\r\n", "\n") for effect in subject.asked
     ):
         return
     start, end = _with_other(subject.start, held), _with_other(subject.end, held)
@@ -241,7 +241,7 @@ def _rewritten(path: str, text: str, held: str) -> str | None:
 
 def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:
     """A file that was written from scratch holds the same data with other spaces between them."""
-    for effect in subject.guarded:
+    for effect in subject.asked:
         file = subject.end.file(effect.container) if effect.area == "file" and not effect.address else None
         if effect.kind != "added" or effect.format not in _LAID_OUT or file is None or not file.text:
             continue

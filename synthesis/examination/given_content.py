@@ -30,10 +30,10 @@ def other_content_given(subject: Subject) -> Iterator[Case]:
     end is the same."""
     explained = {
         effect.container or CLIPBOARD
-        for effect in subject.guarded
+        for effect in subject.asked
         if effect.address in ((), ("text",)) and _is_given(effect.after_template or "")
     }
-    containers = list(dict.fromkeys(effect.container for effect in subject.guarded if effect.area == "file"))
+    containers = list(dict.fromkeys(effect.container for effect in subject.asked if effect.area == "file"))
     sources: dict[str, set[str]] = {}
     named = tuple(subject.positive.parameters.values())
     for origin in origins(subject.start, subject.end, containers, named):

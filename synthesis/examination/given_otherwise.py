@@ -31,7 +31,7 @@ _SHORTEST_SHOWN = 4
 def given_otherwise(subject: Subject) -> Iterator[Case]:
     """For each value and each file that right work took over: the same work where it was another one from the
     start."""
-    containers = list(dict.fromkeys(effect.container for effect in subject.guarded if effect.area == "file"))
+    containers = list(dict.fromkeys(effect.container for effect in subject.asked if effect.area == "file"))
     seen: set[tuple[str, str]] = set()
     for origin in origins(subject.start, subject.end, containers):
         place = (origin.source, origin.source_at)

@@ -72,7 +72,7 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
     Of a folder and a path in it, both of them parameters, the path stands for both. A short value on the
     screen, such as a digit, says nothing.
     """
-    changes = [*subject.guarded, *subject.shown]
+    changes = [*subject.asked, *subject.shown]
     containers = list(dict.fromkeys(effect.container for effect in changes if effect.area == "file"))
     own = subject.positive.parameters
     templates = [
@@ -110,7 +110,7 @@ def _names_of_changed_records(subject: Subject) -> set[str]:
     """Parameters by which the changed records are called, if there are several and no one parameter stands
     for all."""
     named: dict[tuple[str, ...], set[str]] = {}
-    for effect in subject.guarded:
+    for effect in subject.asked:
         file = subject.end.file(effect.container) if effect.area == "file" else None
         if effect.kind != "changed" or file is None or not file.text:
             continue
@@ -239,7 +239,7 @@ def _does_the_same(subject: Subject, other: Trajectory) -> bool:
         (effect.key, effect.after)
         for effect in effects(other.initial_evidence, other.final_evidence, subject.positive.parameters)
     }
-    wanted = {(effect.key, effect.after) for effect in (*subject.guarded, *subject.shown)}
+    wanted = {(effect.key, effect.after) for effect in (*subject.asked, *subject.shown)}
     return wanted <= found
 
 

@@ -30,7 +30,7 @@ _REMEDIES: Mapping[CaseFamily, str] = {
     "wrong_place": "Check the place of a value: its file, its row, its field.",
     "swapped_values": "Check each value at the field, and in the record, that it belongs to.",
     "half_records": "Ask in one check for all values of a record, not for each of them anywhere.",
-    "collateral_loss": "Check that all else is as it was at the start.",
+    "collateral_loss": "Say how many there must be, because the account of side effects does not notice it.",
     "untouched_product": "Compare with the state at the start: the work must have changed it.",
     "second_positive": "Do not demand a certain route; check the state that every way of doing it leads to.",
     "without_route": "Do not read clicks and typed text; check the state they led to.",
@@ -72,7 +72,9 @@ def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str,
             " missing."
         )
     if quality.untested_checks:
-        reasons.append(f"{len(quality.untested_checks)} of its conditions make no difference in any case.")
+        reasons.append(
+            f"{len(quality.untested_checks)} of its conditions ask for nothing that the work is about."
+        )
     tried = sum(kills.total + kills.excused for kills in quality.families if kills.family == "other_subtask")
     if tried < thresholds.least_other_subtasks:
         reasons.append(
@@ -109,5 +111,7 @@ def feedback(quality: FunctionQuality, thresholds: Thresholds | None = None) -> 
         lines.append(f"Right work does not meet these conditions: {refusing}.")
     if quality.untested_checks:
         checks = "; ".join(quality.untested_checks[:_SHOWN_CHECKS])
-        lines.append(f"Without these conditions every case is judged alike, so leave them out: {checks}.")
+        lines.append(
+            f"These conditions are about the route or the look of the screen, so leave them out: {checks}."
+        )
     return "\n".join(lines)

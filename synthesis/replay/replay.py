@@ -16,6 +16,7 @@ from taskloom.environments.episode import Recording
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.starting_place import go_to_starting_place, needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
+from taskloom.evaluators_api.interpreter.recorder import guards_answered
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
@@ -24,7 +25,7 @@ from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubt
 from taskloom.synthesis.errors import StageInputInvalidError
 from taskloom.synthesis.ports import Environments
 from taskloom.synthesis.replay.components import shown_keys
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.reperformance import perform_again
 from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
 from taskloom.synthesis.trajectories.task_starts import first_needs
@@ -83,6 +84,7 @@ class _Performance:
     initial: Evidence = field(default_factory=lambda: Evidence(step=0))
     steps: list[TrajectoryStep] = field(default_factory=list)
     nodes: list[ReplayedSubtask] = field(default_factory=list)
+    completions: list[Completion] = field(default_factory=list)
     ended: Evidence | None = None
     termination: Termination = "finished"
     failing: str = ""
@@ -178,11 +180,11 @@ class Replayer:
             if not may_help:
                 break
         invalid = performance.invalid
-        beyond = None
+        beyond, lost = None, None
         if not invalid and performance.ended is not None:
-            beyond = await asyncio.to_thread(
-                self._account().of, ordered, performance.initial, performance.ended
-            )
+            account, ended = self._account(), performance.ended
+            beyond = await asyncio.to_thread(account.of, ordered, performance.initial, ended)
+            lost = await asyncio.to_thread(account.lost, performance.completions, ended, self.sandbox)
         replay_id = f"{task.task_id}({number})"
         marked = self.provenance.model_copy(update={"stage": STAGE})
         replay = Replay(
@@ -193,6 +195,9 @@ class Replayer:
             success=not performance.failing and not invalid,
             invalid=invalid,
             side_effects=beyond,
+            clean=None if beyond is None else not beyond.total,
+            held=None if lost is None else not lost,
+            lost=lost or (),
             failing_instance=performance.failing,
             message=performance.message,
             subtasks=tuple(performance.nodes),
@@ -300,8 +305,11 @@ class Replayer:
                 node.parameters,
                 seen,
                 before,
+                alter=guards_answered,
             )
             success, message = evaluation.passed, evaluation.said
+            if success:
+                performance.completions.append(Completion(node, before, seen))
         else:
             success, message = False, f"{recording.termination}: {recording.message}"
             performance.termination, performance.failure = recording.termination, recording.failure

@@ -1,23 +1,35 @@
-"""Side effects of an attempt at a task: what it changed that the verified performances of its subtasks do
-not."""
+"""What an attempt at a task did beside success: what it changed beyond its subtasks' work, and what of their
+work did not last."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.interpreter.recorder import guards_answered
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.state.account import Bound, allowances, beyond
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Performance, divide
-from taskloom.evaluators_api.state.side_effects import Place, expected_places, lasting, place, side_effects
+from taskloom.evaluators_api.state.essential import divide
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.trajectories.generalisation import recorded_id
+from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.trajectory import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A subtask of an attempt that its function accepted."""
+
+    node: BoundSubtask
+    """The subtask."""
+    start: Evidence
+    """The state that its function compared with."""
+    done: Evidence
+    """The state that was accepted."""
 
 
 @dataclass(slots=True)
@@ -26,64 +38,58 @@ class SideEffectAccount:
 
     verified: Mapping[str, VerifiedSubtask]
     """Verified subtasks by id."""
-    _known: dict[str, Performance] = field(default_factory=dict)
-    _incidental: dict[str, tuple[Performance, ...]] = field(default_factory=dict)
+    _known: dict[str, tuple[tuple[Allowance, ...], tuple[Bound, ...]]] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[BoundSubtask], start: Evidence, end: Evidence) -> SideEffects:
         """Side effects of an attempt at `nodes`, done or not, from `start` to `end`."""
-        expected: Counter[Place] = expected_places(self._expected(node) for node in nodes)
-        usual = {
-            place(effect, values)
-            for name in {node.application for node in nodes}
-            for found, values in self._housekeeping(name)
-            for effect in found
-        }
-        for node in nodes:
-            for found, _ in self._housekeeping(node.application, node.subtask_id):
-                usual |= {place(effect, node.parameters) for effect in found}
-        return side_effects(effects(start, end, {}), expected, usual)
-
-    def _expected(self, node: BoundSubtask) -> Performance:
-        """What `node` changes: as it was verified, or as the instance does that its performance is made from.
-
-        In most worlds nothing was recorded: the places follow from the values of `node`, as its actions do.
-        """
-        verified = self.verified.get(node.subtask_id)
-        performed = verified.performance(node) if verified else None
-        if verified is None or performed is None:
-            return (), {}
-        origin = recorded_id(performed)
-        recorded = next(item for item in verified.trajectories if item.trajectory_id == origin)
-        return self._performance(recorded)[0], node.parameters
-
-    def _performance(self, trajectory: Trajectory) -> Performance:
-        found = self._known.get(trajectory.trajectory_id)
-        if found is None:
-            values = trajectory.parameters
-            changes = effects(trajectory.initial_evidence, trajectory.final_evidence, values)
-            found = (tuple(lasting(changes)), values)
-            self._known[trajectory.trajectory_id] = found
-        return found
-
-    def _housekeeping(self, application: str, subtask_id: str = "") -> list[Performance]:
-        """What performances in an application, or of one subtask, change incidentally. Never a loss of
-        something."""
-        return [
-            performance
+        applications = {node.application for node in nodes}
+        usual = [
+            bound
             for item in self.verified.values()
-            if item.subtask.application == application and subtask_id in ("", item.subtask.subtask_id)
-            for performance in self._incidental_of(item)
+            if item.subtask.application in applications
+            for bound in self._changes(item.subtask.subtask_id)[1]
         ]
+        return beyond(start, end, [self._bound(node) for node in nodes], usual)
 
-    def _incidental_of(self, item: VerifiedSubtask) -> tuple[Performance, ...]:
-        known = self._incidental.get(item.subtask.subtask_id)
+    def lost(
+        self, completions: Sequence[Completion], end: Evidence, sandbox: EvaluationSandbox
+    ) -> tuple[str, ...]:
+        """Instance ids of the completed subtasks whose work is not there at the end.
+
+        What a subtask that was completed later consumed, changed or covered is not lost.
+        """
+        found = []
+        for number, item in enumerate(completions):
+            if item.node.subtask_id not in self.verified:
+                continue
+            source = self.verified[item.node.subtask_id].function.source
+            last = end.model_copy(update={"inputs": item.done.inputs})
+            parameters = item.node.parameters
+            if sandbox.evaluate(source, parameters, last, item.start, alter=guards_answered).passed:
+                continue
+            later = [self._bound(other.node) for other in completions[number + 1 :]]
+            if later and not beyond(item.done, end, later, about=self._bound(item.node)).total:
+                continue
+            found.append(item.node.instance_id)
+        return tuple(found)
+
+    def _bound(self, node: BoundSubtask) -> Bound:
+        known = node.subtask_id in self.verified
+        return (self._changes(node.subtask_id)[0] if known else ()), node.parameters
+
+    def _changes(self, subtask_id: str) -> tuple[tuple[Allowance, ...], tuple[Bound, ...]]:
+        """What a subtask may change, and what its application changes on its own beside it."""
+        known = self._known.get(subtask_id)
         if known is None:
-            performances = [self._performance(one) for one in item.trajectories]
-            known = tuple(
-                (tuple(effect for effect in division.incidental if _is_own(effect)), values)
+            performances = [
+                (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+                for item in self.verified[subtask_id].trajectories
+            ]
+            usual = tuple(
+                (allowances([([item for item in division.incidental if _is_own(item)], values)]), values)
                 for (_, values), division in zip(performances, divide(performances), strict=True)
             )
-            self._incidental[item.subtask.subtask_id] = known
+            known = self._known[subtask_id] = (allowances(performances), usual)
         return known
 
 

@@ -43,11 +43,6 @@ def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -
     return None
 
 
-def recorded_id(performance: Trajectory) -> str:
-    """The id of the recording that `performance` was made from, or its own if it was recorded."""
-    return performance.trajectory_id.removesuffix(f"@{performance.instance_id}")
-
-
 def _generalised(
     one: Trajectory, other: Trajectory, parameters: Mapping[str, str]
 ) -> tuple[TrajectoryStep, ...] | None:

@@ -11,7 +11,7 @@ model_calls, worked_examples                      what models are asked
 computer_use, spoken                              what they answer through computer tools, or in words
 exploration                                       screens seen and categories proposed, kept from run to run
 noise                                             what applications change by themselves
-order_fact, side_effects, judge_trial             what replays show of orders and of changes; trials of the
+allowance, order_fact, side_effects, judge_trial  what replays show of orders and of changes; trials of the
 judge
 judging_sheet                                     how a task is judged elsewhere
 criticism, review                                 what a critic and what people think of a task

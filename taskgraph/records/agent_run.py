@@ -85,6 +85,8 @@ class AgentRun(Record):
     """Whether that is right; None where nothing was asked."""
     side_effects: SideEffects | None = None
     """What it changed beyond the outcome, a score beside success; None where nothing could be judged."""
+    lost: tuple[str, ...] = ()
+    """Completed subtasks whose work is not there at the end."""
     steps: int = 0
     """Steps the agent made."""
     outcome: str = ""

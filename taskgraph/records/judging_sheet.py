@@ -20,6 +20,11 @@ class JudgedSubtask(Record):
     """What the function is called with."""
     made_before: tuple[str, ...] = ()
     """Files that earlier subtasks of the task make: at the start of this one they are there already."""
+    as_left: tuple[str, ...] = ()
+    """Files of applications in which earlier subtasks made what this one takes over: its start is what they
+    left, which is there at the end."""
+    clipboard_from: str = ""
+    """File whose text an earlier subtask put into the clipboard for this one."""
     left_out: tuple[str, ...] = ()
     """Checks taken out of the function: of screen and clipboard, and of what other subtasks of the task
     change."""

@@ -212,6 +212,13 @@ class Replay(Record):
     """Whether it neither passed nor failed: the start lacked something, or the environment failed."""
     side_effects: SideEffects | None = None
     """What it changed beyond what its subtasks change when they are done alone; None where it is invalid."""
+    clean: bool | None = None
+    """Whether it changed nothing beyond that; None where it is invalid."""
+    held: bool | None = None
+    """Whether every subtask done is still done at the end, but for what later ones consumed or changed; None
+    where it is invalid."""
+    lost: tuple[str, ...] = ()
+    """Subtasks done whose work is not there at the end."""
     failing_instance: str = ""
     """The first node that failed."""
     message: str = ""

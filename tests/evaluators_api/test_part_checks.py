@@ -4,8 +4,8 @@ import pytest
 
 from taskloom.evaluators_api.state.editing import undone
 from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.operators import removed_otherwise
 from taskloom.evaluators_api.state.reading import read
-from taskloom.evaluators_api.state.removing import only_emptied
 from taskloom.taskgraph.records.evidence import Evidence
 from tests.evaluators_api.state.evidence import evidence
 from tests.evaluators_api.test_state_checks import CONFIG, SHOP, ask
@@ -70,7 +70,7 @@ def test_a_dropped_table_can_be_put_back_and_emptied() -> None:
     restored = undone(start, end, effect)
     assert restored is not None
     assert read("shop.db", restored.files_by_path()["shop.db"].text or "")[1].at(("sales", "rows", "North"))
-    (emptied,) = only_emptied(start, end, effect)
+    *_, emptied = removed_otherwise(start, end, effect)
     tree = read("shop.db", emptied.evidence.files_by_path()["shop.db"].text or "")[1]
     rows, count = tree.at(("sales", "rows")), tree.at(("sales", "count"))
     assert rows is not None and not rows.children

@@ -17,7 +17,7 @@ from taskloom.prompts.inputs import (
     StepInHistory,
 )
 from taskloom.prompts.replies import ActorReply
-from taskloom.prompts.shown_effects import ChangedFile, Origin, ShownEffects, TouchedRecord
+from taskloom.prompts.shown_effects import Origin, ShownEffects, TouchedRecord
 from taskloom.resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
 from taskloom.resources.path_parts import with_path_parts
 from taskloom.resources.reading.catalog import load_applications
@@ -177,7 +177,8 @@ class TestEvaluationWriter:
     def test_checks_the_state_over_all_parameters(self) -> None:
         source = written(MILK, TEA)
         assert "check_file_text(file_path=text_path, text='* ' + text)" in source
-        assert "check_other_files_unchanged(file_paths=[text_path])" in source
+        assert "check_file_changed(file_path=text_path)" in source
+        assert source.count("check_") == 2, "whether anything else was harmed is no matter of a function"
         assert "Milk" not in source
         ast.parse(source)
 
@@ -196,10 +197,10 @@ class TestEvaluationWriter:
     def test_drops_conditions_that_nothing_needs_by_the_number_of_their_call(self) -> None:
         first = written(MILK, TEA)
         calls = [line for line in first.splitlines() if line.startswith("        (")]
-        number = next(index for index, line in enumerate(calls) if "check_file_exists" in line)
-        untested = (f"check_file_exists('{{text_path}}') [call {number}]",)
+        number = next(index for index, line in enumerate(calls) if "check_file_changed" in line)
+        untested = (f"check_file_changed('{{text_path}}') [call {number}]",)
         second = written(MILK, TEA, previous_source=first, untested_checks=untested)
-        assert "check_file_exists" not in second
+        assert "check_file_changed" not in second
         assert second.count("check_") == first.count("check_") - 1
 
     def test_drops_what_right_work_does_not_meet_before_what_nothing_needs(self) -> None:
@@ -212,7 +213,7 @@ class TestEvaluationWriter:
             refusing_checks=("check_file_text('a', 'b') [call 0]",),
         )
         assert "check_file_text" not in second
-        assert "check_file_exists" in second
+        assert "check_file_changed" in second
 
     def test_a_record_holds_all_values_together(self) -> None:
         def row(region: str, amount: str, number: str) -> Performance:
@@ -221,18 +222,14 @@ class TestEvaluationWriter:
             return Performance(
                 instruction="",
                 parameters={"region": region, "amount": amount},
-                effects=ShownEffects(
-                    records=(record,),
-                    counts=(ChangedFile(file_path="shop.db", added=1, removed=0, changed=0),),
-                ),
+                effects=ShownEffects(records=(record,)),
             )
 
         source = written(row("North", "10", "4"), row("South", "20", "5"))
         assert (
-            "check_record(file_path='shop.db', fields={'amount': amount, 'region': region}, within='sales')"
-            in source
+            "check_record_added(file_path='shop.db', fields={'amount': amount, 'region': region},"
+            " within='sales')" in source
         )
-        assert "check_other_records_unchanged(file_path='shop.db', added=1, removed=0, changed=0)" in source
         assert "'id'" not in source
 
     def test_what_was_copied_is_asked_of_its_origin(self) -> None:

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.case_building import build_cases
 from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.examination import examine
 from taskloom.synthesis.examination.subject import subject_of
 from taskloom.synthesis.examination.unfinished_work import unfinished_steps
 from taskloom.taskgraph.records.evidence import ClipboardState, FileState
@@ -158,13 +156,6 @@ def test_values_are_emptied_cut_short_and_replaced_by_what_another_performance_h
     assert f"{SALES}Wes,30\n" in left
 
 
-def test_rows_beside_the_change_and_other_files_are_lost() -> None:
-    found = cases("collateral_loss", row_added())
-    left = texts(found, "Documents/sales.csv")
-    assert any("North" not in text and "West,30" in text for text in left)
-    assert any("Documents/plan.txt" not in {item.path for item in case.evidence.files} for case in found)
-
-
 def test_a_copied_text_can_be_one_word_of_it_or_nothing() -> None:
     found = cases("wrong_value", text_copied("Some words"))
     held = {case.evidence.clipboard.text for case in found}
@@ -266,20 +257,3 @@ def test_each_of_several_changed_records_is_asked_for_by_its_own_name() -> None:
     assert {"first": "Hours", "second": "Pools"} in asked
     assert {"first": "Prices", "second": "Trains"} in asked
     assert {"first": "Trains", "second": "Hours"} not in asked, "both are muted either way"
-
-
-def test_a_condition_for_the_second_of_two_records_is_not_idle(shared_sandbox: EvaluationSandbox) -> None:
-    other = both_muted("Prices", "Pools", attempt=1)
-    positive = both_muted("Hours", "Trains")
-    found = build_cases(positive, other_parameter_sets=(other.parameters,), other_trajectories=(other,))
-    wanted = ", ".join(
-        f"check_record(get_record_path({{'title': {name}}}), {{'title': {name}, 'muted': 'true'}})"
-        for name in ("first", "second")
-    )
-    source = f"""def evaluate_agent_task_completion(first: str, second: str) -> EvalResult:
-    good = [{wanted}, check_other_records_unchanged('', changed=2), check_other_files_unchanged([])]
-    return EvalResult(all(good), 'not so', sum(good) / 4)
-"""
-    quality = examine(source, positive, found, shared_sandbox)
-    assert quality.untested_checks == ()
-    assert {item.family for item in quality.families if item.killed < item.total} == set()

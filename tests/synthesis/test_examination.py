@@ -20,8 +20,6 @@ CASES = build_cases(
 GOOD = (
     "check_file_text(text_path, text)",
     "check_file_changed(text_path)",
-    "check_other_files_unchanged([text_path])",
-    "check_other_folders_unchanged([text_path])",
 )
 
 
@@ -65,7 +63,6 @@ def test_a_good_function_judges_everything_rightly(shared_sandbox: EvaluationSan
         ),
         (("check_any_file_contains(text)",), "wrong_place"),
         (("check_file_text(text_path, text)",), "untouched_product"),
-        (("check_file_text(text_path, text)", "check_file_changed(text_path)"), "collateral_loss"),
         (("check_mouse_clicks('Save')", *GOOD), "without_route"),
         (("check_text_exists_via_control('Saved ' + text_path)", *GOOD), "without_messages"),
     ],
@@ -110,7 +107,7 @@ def test_what_was_so_before_the_first_step_is_excused(shared_sandbox: Evaluation
     assert kills["no_op"].killed == 1
 
 
-def test_idle_conditions_can_all_be_left_out_together(shared_sandbox: EvaluationSandbox) -> None:
+def test_a_condition_about_nothing_that_the_work_is_about_is_told(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(
         shared_sandbox,
         *GOOD,
@@ -118,13 +115,16 @@ def test_idle_conditions_can_all_be_left_out_together(shared_sandbox: Evaluation
         "check_file_exists(text_path)",
         "check_file_contains(text_path, text)",
     )
-    assert [item.partition("(")[0] for item in quality.untested_checks] == [
-        "check_window",
-        "check_file_exists",
-        "check_file_contains",
-    ]
-    assert "make no difference in any case" in " ".join(unacceptable(quality, Thresholds()))
-    assert quality.mutation_score is not None and quality.mutation_score < 1
+    assert [item.partition("(")[0] for item in quality.untested_checks] == ["check_window"]
+    assert "ask for nothing that the work is about" in " ".join(unacceptable(quality, Thresholds()))
+
+
+def test_a_right_condition_that_says_the_same_once_more_is_not_refused(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    guards = ("check_other_files_unchanged([text_path])", "check_other_folders_unchanged([text_path])")
+    quality = examined(shared_sandbox, *GOOD, "check_file_contains(text_path, text)", *guards)
+    assert unacceptable(quality, Thresholds()) == ()
 
 
 def test_idle_conditions_are_found_behind_another_name_and_in_a_table(
@@ -155,7 +155,7 @@ def test_changes_that_are_missing_unnoticed_are_listed(shared_sandbox: Evaluatio
 
 def test_conditions_that_right_work_does_not_meet_are_listed(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, *GOOD, "check_text_exists_via_control(text)")
-    assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 4]",)
+    assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 2]",)
     assert "Right work does not meet these conditions" in feedback(quality)
 
 

@@ -10,7 +10,7 @@ from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import PLACE, click, control, file, page_opened, recording, screen
-from tests.synthesis.test_case_building import cases, row_added
+from tests.synthesis.test_case_building import cases
 
 PASTED = "Bread, milk and apples"
 
@@ -74,21 +74,6 @@ def test_a_content_that_the_parameters_say_is_not_given_by_a_file_that_happens_t
     assert not any("at the start" in text for text in told(cases("wrong_value", positive)))
 
 
-def test_work_is_wrong_when_it_was_done_twice_or_made_another_file() -> None:
-    found = cases("collateral_loss", row_added())
-    twice = [case for case in found if "was added twice" in case.description]
-    assert [
-        item.text.count("West,30") for item in twice[0].evidence.files if item.text and "West" in item.text
-    ] == [2]
-    assert any("was made as well" in text for text in told(found))
-
-
-def test_another_row_may_not_be_brought_into_the_same_state() -> None:
-    (case,) = [item for item in cases("collateral_loss", job_started()) if "row 'mailer'" in item.description]
-    states = {item.row: item.text for item in case.evidence.controls if item.row}
-    assert states == {"backup": "running", "mailer": "running"}
-
-
 def test_a_message_about_a_state_that_is_shown_need_not_be_seen_again() -> None:
     (case,) = cases("without_messages", job_started())
     shown = {item.text for item in case.evidence.controls}
@@ -108,12 +93,6 @@ def appended(instruction: str) -> Trajectory:
         start={"files": (file("Documents/a.txt", "one\ntwo\n"),)},
         instruction=instruction,
     )
-
-
-def test_a_line_belongs_at_the_end_where_the_instruction_says_so() -> None:
-    found = cases("wrong_place", appended("Add the line 'three' at the end of the note."))
-    assert [[item.text for item in case.evidence.files] for case in found] == [["three\none\ntwo\n"]]
-    assert cases("wrong_place", appended("Add the line 'three' to the note.")) == []
 
 
 def tracks(parameters: Mapping[str, str]) -> Trajectory:

@@ -4,7 +4,6 @@ was."""
 import json
 from collections.abc import Sequence
 
-from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.offline.evaluation_writer import write_function
 from taskloom.offline.mistakes import MistakeSource
 from taskloom.prompts.inputs import EvaluationWriterInput
@@ -93,12 +92,6 @@ def test_the_first_row_of_a_table_is_known_by_its_place() -> None:
     assert "check_one_record_copied" in source and "number=1, source_within=table_name" in source
 
 
-def test_work_that_is_only_shown_leaves_the_data_as_it_was() -> None:
-    assert "check_other_records_unchanged(file_path='')" in written(
-        [looked_at("customers"), looked_at("sales")]
-    )
-
-
 FLOWS = (
     '[{"id": "b1", "label": "Sales"}, {"id": "b2", "z": "b1", "name": "Run"}, {"id": "c1", "label": "Ideas"}]'
 )
@@ -121,19 +114,6 @@ def test_a_record_that_a_parameter_names_is_the_same_place_whatever_its_id() -> 
     assert "check_record_gone(" in written(both) and "{'label': flow_name}" in written(both)
 
 
-def test_what_a_copied_file_holds_is_not_asked_for_once_more() -> None:
-    def moved(path: str) -> Trajectory:
-        new = path.replace("Documents", "Downloads")
-        left = tuple(item for item in DRAWINGS if item.path != path)
-        done = click("Save", files=(*left, file(new, drawio(LABELS[path]))))
-        parameters = {"diagram_path": path, "moved_path": new}
-        return recording("files.move", parameters, [done], start={"files": DRAWINGS})
-
-    source = written([moved(path) for path in LABELS])
-    assert "check_copied(source=diagram_path, target=moved_path, whole=True)" in source
-    assert "get_field" not in source and "check_drawing_copied" not in source
-
-
 NOTES = ".applications/notes/tiddlers"
 NOTE = "created: {}\ntitle: {}\n\nSomething to remember\n"
 
@@ -146,44 +126,9 @@ def noted(title: str, time: str) -> Trajectory:
     return recording("notes.create", {"note_title": title}, [done], start={"files": kept})
 
 
-def test_times_in_a_new_note_do_not_hide_that_another_one_was_made_beside_it() -> None:
-    both = [noted("Garden", "20261122081519669"), noted("Shopping", "20261122093001123")]
-    (wrong,) = cases(both, "was made as well")[1:]
-    assert not wrong.right and wrong.description.startswith(NOTES)
-    assert "check_other_records_unchanged(file_path='', added=1)" in written(both)
-
-
 def titled(title: str, window: str = "Drawing") -> Trajectory:
     shown = screen(control(title, "TabItem"), control(f"Pages: {title}", "Pane"))
     return recording("draw.rename", {"page": title}, [click("OK", controls=shown, window_title=window)])
-
-
-def test_what_only_the_screen_shows_was_typed_letter_by_letter(shared_sandbox: EvaluationSandbox) -> None:
-    found = [
-        item
-        for item in build_cases(titled("Ground floor"))
-        if "screen shows 'gROUND FLOOR'" in item.description
-    ]
-    assert [(item.family, item.right) for item in found] == [("wrong_value", False)]
-    assert [shown.text for shown in found[0].evidence.controls][-2:] == [
-        "gROUND FLOOR",
-        "Pages: gROUND FLOOR",
-    ]
-    for exact in ("", ", exact=True"):
-        source = (
-            "def evaluate_agent_task_completion(page: str) -> EvalResult:\n"
-            f"    done = check_text_exists_via_control(page{exact})\n"
-            "    return EvalResult(done, 'the page', 1.0 if done else 0.0)\n"
-        )
-        said = shared_sandbox.evaluate(source, found[0].parameters, found[0].evidence, found[0].start)
-        assert said.passed is not bool(exact)
-
-
-def test_a_name_that_the_window_has_as_well_is_not_another_one_there_only_on_the_screen() -> None:
-    descriptions = [
-        item.description for item in build_cases(titled("Ground floor", "Ground floor - Drawing"))
-    ]
-    assert not any("gROUND" in item for item in descriptions)
 
 
 def listed(table: str, page: str) -> Trajectory:

@@ -1,7 +1,5 @@
 """Work of which nothing tells right from wrong: no function can accept the one and reject the other."""
 
-import json
-
 from taskloom.synthesis.examination.case_building import build_cases
 from taskloom.synthesis.examination.cases import Case
 from taskloom.taskgraph.records.evidence import ClipboardState
@@ -65,16 +63,3 @@ def test_a_message_that_the_address_holds_is_gone_after_loading_the_page_again()
 def test_a_text_that_the_address_does_not_hold_is_no_such_message() -> None:
     positive = restarted("Process mailer restarted", "http://127.0.0.1/?page=2")
     assert told(positive, "the page was loaded again") == []
-
-
-def test_the_layout_counts_where_it_is_asked_for() -> None:
-    compact = copied('[{"label":"Lights"}]', "Copy the flow 'Lights' in compact format.")
-    (case,) = told(compact, "other line breaks and indentation")
-    assert json.loads(case.evidence.clipboard.text or "") == [{"label": "Lights"}]
-    assert "\n" in (case.evidence.clipboard.text or "")
-    assert not case.right
-
-
-def test_the_layout_does_not_count_where_nobody_asks_for_it() -> None:
-    assert told(copied('[{"label":"Lights"}]', "Copy the flow 'Lights'."), "line breaks") == []
-    assert told(copied("Lights and more", "Copy 'Lights' in compact format."), "line breaks") == []

@@ -8,6 +8,8 @@ SELECT
     round(logical_consistency, 3) AS logical_consistency,
     len(completed) AS completed,
     side_effects.total AS side_effects,
+    clean,
+    held,
     steps,
     outcome,
     termination,

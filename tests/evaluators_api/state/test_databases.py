@@ -5,7 +5,6 @@ import sqlite3
 from pathlib import Path
 
 from taskloom.environments.evidence.sqlite_text import render_database
-from taskloom.evaluators_api.state.editing import losses, undone
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import Evidence
@@ -84,16 +83,6 @@ def test_a_change_behind_the_cut_of_a_long_value_shows(tmp_path: Path) -> None:
     start = _database(tmp_path, NOTES, f"INSERT INTO note VALUES ('{'x' * 5_000}a', 1)")
     end = _database(tmp_path, NOTES, f"INSERT INTO note VALUES ('{'x' * 5_000}b', 1)")
     assert _found(start, end) == [("changed", ("note", "rows", "1", "body"))]
-
-
-def test_an_undone_row_takes_its_number_with_it(tmp_path: Path) -> None:
-    start = _database(tmp_path, NOTES, *_rows(1, 3))
-    end = _database(tmp_path, NOTES, *_rows(1, 4))
-    back = undone(start, end, effects(start, end, {})[0])
-    assert back is not None and back.files[0].text == start.files[0].text
-    for item in losses(start, end):
-        kinds = [kind for kind, address in _found(start, item.evidence) if address[-1] == "count"]
-        assert kinds == [], item.description
 
 
 def test_what_does_not_fit_is_left_out_by_whole_statements(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.evaluators_api.state.editing import losses, moved, replaced, undone
+from taskloom.evaluators_api.state.editing import replaced, undone
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide, essential
+from taskloom.evaluators_api.state.operators import moved
 from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -138,17 +139,6 @@ def test_a_value_moves_to_its_siblings() -> None:
     texts = [item.evidence.files[0].text for item in moved(start, end, _only(effects(start, end, {})))]
     assert SALES.replace("10", "21") in texts and SALES.replace("30", "21") in texts
     assert SALES.replace("20", "21") not in texts
-
-
-def test_losses_keep_the_effects_and_lose_something_else() -> None:
-    start = evidence({"sales.csv": SALES, "other.txt": "x\n", "third.txt": "y\n"})
-    end = evidence({"sales.csv": SALES.replace("20", "21"), "other.txt": "x\n", "third.txt": "y\n"})
-    effect = _only(effects(start, end, {}))
-    found = list(losses(start, end))
-    assert len(found) >= 4
-    for item in found:
-        now = effects(start, item.evidence, {})
-        assert effect in now and any(other.kind == "removed" for other in now), item.description
 
 
 def test_effects_that_only_some_performances_have_are_incidental() -> None:

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.evaluators_api.state.effects import changed_folders, changed_paths, effects, file_changes
-from taskloom.evaluators_api.state.kept_data import kept_counts
+from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.effects import changed_paths, effects
 from taskloom.evaluators_api.state.noise import Noise
-from taskloom.evaluators_api.state.records import RecordCounts, count_records
 from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.evidence import Evidence
 from tests.evaluators_api.state.evidence import evidence
@@ -30,7 +29,7 @@ def test_rows_lost_and_added_are_effects_whatever_the_table_is_called(name: str)
     more = evidence({".applications/x/a.db": table(name, 1, 2, 3)})
     assert [item.kind for item in effects(start, lost, {})] == ["removed"]
     assert {item.kind for item in effects(start, more, {})} == {"added"}
-    assert kept_counts(start, lost) == RecordCounts(0, 1, 0)
+    assert beyond(start, lost, []).records_lost == 1
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -41,14 +40,13 @@ def test_a_file_that_changed_is_an_effect_whatever_it_is_called(path: str) -> No
 def test_two_rows_with_an_old_and_a_new_price_are_two() -> None:
     head = "item,old_price,new_price\n"
     start, end = evidence({"a.csv": head}), evidence({"a.csv": f"{head}tea,1,2\ntea,2,3\n"})
-    changes = file_changes(start.file("a.csv"), end.file("a.csv"))[1]
-    assert count_records(changes) == RecordCounts(2, 0, 0)
+    assert beyond(start, end, []).records_added == 2
 
 
 @pytest.mark.parametrize("value", ["2026-11-25 16:40:00", "1795402302", "20261122081519669"])
 def test_a_time_that_somebody_typed_is_a_change(value: str) -> None:
     start, end = evidence({"a.json": '{"due": ""}'}), evidence({"a.json": f'{{"due": "{value}"}}'})
-    assert count_records(file_changes(start.file("a.json"), end.file("a.json"))[1]).changed == 1
+    assert beyond(start, end, []).values_changed == 1
 
 
 def noisy(state: Evidence, *places: NoisePlace) -> Evidence:
@@ -73,7 +71,7 @@ def test_folders_and_files_with_made_up_names() -> None:
     start = noisy(evidence({}), *places)
     end = evidence({"state/run-17.pid": "1"}).model_copy(update={"directories": ("state", "state/x", "y")})
     assert effects(start, end, {}, screen=False)[0].container == "state"
-    assert changed_folders(start, end) == ("state", "y")
+    assert [item.container for item in effects(start, end, {}) if item.area == "directory"] == ["state", "y"]
     assert changed_paths(start, evidence({"state/run/1.pid": "1"})) == ("state/run/1.pid",)
 
 

@@ -24,7 +24,7 @@ from taskloom.warehouse.errors import InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportSource
 from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
 
-_APPLICATION_STATE: Final = ".applications/"
+_CLIPBOARD: Final = "clipboard"
 
 
 def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> JudgingSheet:
@@ -53,12 +53,13 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
             raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
         _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
-        text, left_out = rewritten(function.source, node, earlier, several, source.checks)
+        text, left_out = rewritten(function.source, node, several, source.checks)
         if not text:
             if not graph.out_degree(name):
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
             through.append(name)
             continue
+        clipboard = _copied_file(name, graph, nodes, source)
         made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE}
         judged.append(
             JudgedSubtask(
@@ -67,6 +68,8 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
                 source=text,
                 parameters=dict(node.parameters),
                 made_before=tuple(sorted(made)),
+                as_left=_taken_over(text, node, earlier, clipboard, source.checks),
+                clipboard_from=clipboard,
                 left_out=left_out,
             )
         )
@@ -96,18 +99,13 @@ def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> No
 
 
 def rewritten(
-    source: str,
-    node: BoundSubtask,
-    earlier: list[BoundSubtask],
-    several: bool,
-    checks: Mapping[str, CheckFacts],
+    source: str, node: BoundSubtask, several: bool, checks: Mapping[str, CheckFacts]
 ) -> tuple[str, tuple[str, ...]]:
     """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
     is left.
 
     Raises:
-        InexpressibleError: it judges the route, or compares with a state that is not kept, or its logic
-            cannot be taken apart.
+        InexpressibleError: it judges the route, or its logic cannot be taken apart.
     """
     try:
         module = ast.parse(source)
@@ -117,19 +115,25 @@ def rewritten(
     def is_gone(call: ast.Call) -> bool:
         facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
         return facts is not None and (
-            facts.momentary or (several and _is_guard(facts)) or _reads_what_is_open(call)
+            facts.momentary
+            or (several and _is_guard(facts))
+            or _reads_what_is_open(call)
+            or _is_copied_out(call)
         )
 
     calls = list(_checks_in(module))
-    for name, call in calls:
-        if name not in checks or not (checks[name].reads == "files" or checks[name].momentary):
+    for name, _ in calls:
+        if name not in checks or checks[name].reads == "inputs":
             raise InexpressibleError(
                 f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
             )
-        if not is_gone(call):
-            _refuse_what_is_not_kept(name, checks[name], call, node, earlier)
     if not any(
-        not (checks[name].momentary or _is_guard(checks[name]) or _reads_what_is_open(call))
+        not (
+            checks[name].momentary
+            or _is_guard(checks[name])
+            or _reads_what_is_open(call)
+            or _is_copied_out(call)
+        )
         for name, call in calls
     ):
         return "", ()
@@ -149,26 +153,59 @@ def _is_guard(facts: CheckFacts) -> bool:
     return facts.guard and facts.reads == "files"
 
 
-def _refuse_what_is_not_kept(
-    name: str, facts: CheckFacts, call: ast.Call, node: BoundSubtask, earlier: list[BoundSubtask]
-) -> None:
-    """Refuse comparisons with a state that is neither the start of the task nor a file that an earlier
-    subtask made."""
-    values = [_text(item, node.parameters) for item in (*call.args, *(word.value for word in call.keywords))]
-    if facts.of_source and "clipboard" in values:
-        raise InexpressibleError(f"the evaluation function of {node.subtask_id} compares with the clipboard")
-    at_start = any(word.arg == "at_start" for word in call.keywords) or name == "check_file_changed"
-    if not earlier or not (facts.of_source or at_start):
-        return
-    source = next(
-        (_text(word.value, node.parameters) for word in call.keywords if word.arg == "source"), None
-    )
-    path = source if source is not None else (values[0] if values else None)
-    shared = node.application in {item.application for item in earlier}
-    if path is None or (path.startswith(_APPLICATION_STATE) and shared):
+def _taken_over(
+    source: str,
+    node: BoundSubtask,
+    earlier: list[BoundSubtask],
+    clipboard: str,
+    checks: Mapping[str, CheckFacts],
+) -> tuple[str, ...]:
+    """Files of applications whose state between the subtasks is compared with, and is there at the end.
+
+    Raises:
+        InexpressibleError: what is compared with is not kept: a clipboard that no file was copied into, or
+            something that an earlier subtask made and this one changes.
+    """
+    made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD}
+    read: set[str] = set()
+    changed: set[str] = set()
+    for name, call in _checks_in(ast.parse(source)):
+        words = (*call.args, *(word.value for word in call.keywords))
+        given = [_text(item, node.parameters) for item in words]
+        at_start = any(word.arg == "at_start" for word in call.keywords)
+        takes_over = any(word.arg == "source" for word in call.keywords)
+        if not clipboard and (checks[name].reads == "clipboard" or _CLIPBOARD in given):
+            raise InexpressibleError(
+                f"the evaluation function of {node.subtask_id} compares with the clipboard"
+            )
+        if not (checks[name].of_source or at_start):
+            continue
+        if not (takes_over or at_start):
+            changed.add(given[0] or "")
+        values = {_text(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
+        if made & (values - {""}):
+            read.add(given[0] or "")
+    if "" in read or read & changed:
         raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} compares with a state between the subtasks"
         )
+    return tuple(sorted(read))
+
+
+def _copied_file(
+    name: str, graph: networkx.DiGraph[str], nodes: Mapping[str, BoundSubtask], source: ExportSource
+) -> str:
+    """The file whose text is in the clipboard that a node is given; empty where none is known."""
+    for producer in graph.predecessors(name):
+        node = nodes[producer]
+        function = source.functions.get(node.subtask_id)
+        if function is None or not any(item.kind is ResourceKind.CLIPBOARD for item in node.outputs):
+            continue
+        for _, call in _checks_in(ast.parse(function.source)):
+            given = {word.arg: _text(word.value, node.parameters) for word in call.keywords}
+            if given.get("target") == _CLIPBOARD:
+                return given.get("source") or ""
+    return ""
 
 
 def _reads_what_is_open(call: ast.Call) -> bool:
@@ -176,6 +213,14 @@ def _reads_what_is_open(call: ast.Call) -> bool:
     return any(
         isinstance(item, ast.Constant) and isinstance(item.value, str) and is_open_document(item.value)
         for item in ast.walk(call)
+    )
+
+
+def _is_copied_out(call: ast.Call) -> bool:
+    """Whether a check asks what is in the clipboard now."""
+    return any(
+        word.arg == "target" and isinstance(word.value, ast.Constant) and word.value.value == _CLIPBOARD
+        for word in call.keywords
     )
 
 

@@ -1,0 +1,229 @@
+"""What an episode changed beyond what its subtasks may change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import pytest
+
+from taskloom.evaluators_api.state.account import Bound, allowances, beyond
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.side_effects import SideEffects
+
+START = {
+    "Documents/notes.txt": "first\nsecond\n",
+    "Documents/people.csv": "name,city\nAnn,Oslo\nBob,Rome\n",
+    ".applications/editor/settings.json": '{"theme": "light", "opened": 1}',
+}
+DONE = {**START, "Documents/report.txt": "all is well\n"}
+PARAMETERS = {"text_path": "Documents/report.txt"}
+
+
+def state(texts: Mapping[str, str], *directories: str) -> Evidence:
+    files = tuple(
+        FileState(path=path, size=len(text), sha256=hashlib.sha256(text.encode()).hexdigest(), text=text)
+        for path, text in sorted(texts.items())
+    )
+    return Evidence(step=1, files=files, directories=directories)
+
+
+def found(end: Mapping[str, str], *directories: str, usual: Mapping[str, str] | None = None) -> SideEffects:
+    """Side effects of an attempt that ended in `end`, where a file is to be written."""
+    verified = effects(state(START), state(DONE), PARAMETERS)
+    housekeeping = allowances([(effects(state(START), state(usual or START), {}), {})])
+    bound = [(allowances([(verified, PARAMETERS)]), PARAMETERS)]
+    return beyond(state(START), state(end, *directories), bound, [(housekeeping, {})])
+
+
+def without(path: str) -> dict[str, str]:
+    return {name: text for name, text in DONE.items() if name != path}
+
+
+def test_work_done_as_verified_has_none_whatever_its_value() -> None:
+    assert found(DONE) == SideEffects()
+    assert found({**DONE, "Documents/report.txt": "something else\n"}) == SideEffects()
+
+
+def test_work_not_done_has_none() -> None:
+    assert found(START) == SideEffects()
+
+
+@pytest.mark.parametrize(
+    ("end", "counted"),
+    [
+        (without("Documents/notes.txt"), {"files_lost": 1}),
+        ({**DONE, "Documents/other.txt": "x\ny\n"}, {"files_added": 1}),
+        ({**DONE, "Documents/notes.txt": "first\n"}, {"records_lost": 1}),
+        (
+            {**DONE, "Documents/people.csv": START["Documents/people.csv"] + "Cid,Bern\n"},
+            {"records_added": 1},
+        ),
+        (
+            {**DONE, "Documents/people.csv": "name,city\nAnn,Oslo\nBob,Paris\n"},
+            {"values_changed": 1},
+        ),
+        (
+            {
+                **without("Documents/notes.txt"),
+                "Documents/a.txt": "x",
+                "Documents/b.txt": "y",
+            },
+            {"files_lost": 1, "files_added": 2},
+        ),
+    ],
+    ids=["file lost", "file added", "line lost", "row added", "cell changed", "several"],
+)
+def test_everything_else_counts_by_what_it_is(end: dict[str, str], counted: dict[str, int]) -> None:
+    result = found(end)
+
+    assert result == SideEffects(total=sum(counted.values()), examples=result.examples, **counted)
+    assert len(result.examples) == result.total
+
+
+def test_what_is_inside_of_something_new_counts_with_it() -> None:
+    result = found({**DONE, "Documents/new.csv": "a,b\n1,2\n3,4\n"})
+
+    assert result.total == 1
+    assert "Documents/new.csv" in result.examples[0]
+
+
+def test_a_folder_counts_by_itself_only_when_it_is_empty() -> None:
+    assert found(DONE, "Documents/empty").files_added == 1
+    assert found({**DONE, "Documents/sub/new.txt": "x"}, "Documents/sub").files_added == 1
+
+
+def test_the_same_place_is_expected_as_often_as_it_is_verified() -> None:
+    added = {**START, "Documents/notes.txt": START["Documents/notes.txt"] + "third\n"}
+    line: Bound = (allowances([(effects(state(START), state(added), {}), {})]), {})
+    twice = state({**added, "Documents/notes.txt": added["Documents/notes.txt"] + "x\n"})
+
+    assert beyond(state(START), twice, [line]).records_added == 1
+    assert beyond(state(START), twice, [line, line]).total == 0
+
+
+def test_housekeeping_is_none_however_often_and_other_settings_are() -> None:
+    opened = START[".applications/editor/settings.json"].replace("1", "2")
+    dark = opened.replace("light", "dark")
+    usual = {**START, ".applications/editor/settings.json": opened}
+
+    assert found({**DONE, ".applications/editor/settings.json": opened}, usual=usual).total == 0
+    assert found({**DONE, ".applications/editor/settings.json": dark}, usual=usual).values_changed == 1
+
+
+def test_only_files_and_folders_are_possessions() -> None:
+    end = state(DONE).model_copy(update={"window_title": "Other", "url": "http://localhost/elsewhere"})
+
+    assert beyond(state(DONE), end, []).total == 0
+
+
+def database(pages: str, milestones: str = "") -> str:
+    """A database with pages known by name and version, and milestones known by their names."""
+    return (
+        f'CREATE TABLE "wiki"("name" PRIMARY KEY, "version" PRIMARY KEY, "text", "readonly");\n{pages}'
+        f'CREATE TABLE "milestone"("name" PRIMARY KEY, "due", "text");\n{milestones}'
+    )
+
+
+def page(name: str, version: int, text: str, readonly: int = 0) -> str:
+    return f"INSERT INTO \"wiki\" VALUES('{name}',{version},'{text}',{readonly});\n"
+
+
+def milestone(name: str, due: str) -> str:
+    return f"INSERT INTO \"milestone\" VALUES('{name}','{due}','none yet');\n"
+
+
+DB = ".applications/trac/trac.db"
+HOME = page("Home", 1, "Welcome")
+
+
+def performed(template: str, *values: tuple[str, str]) -> tuple[Allowance, ...]:
+    """What may be changed by work that makes or extends a page, from two performances."""
+    performances = []
+    for name, text in values:
+        before = HOME if template == "make" else HOME + page(name, 4, "old")
+        after = before + page(name, 1 if template == "make" else 5, text)
+        parameters = {"page": name, "text": text}
+        changes = effects(
+            state({DB: database(before, milestone("Spring", "0"))}),
+            state({DB: database(after, milestone("Spring", "0"))}),
+            parameters,
+        )
+        performances.append((changes, parameters))
+    return allowances(performances)
+
+
+MADE = performed("make", ("Garden", "Sow beans"), ("Kitchen", "Wash up"))
+EXTENDED = performed("extend", ("Plans", "more"), ("Notes", "and so on"))
+TASK = [(MADE, {"page": "Cellar", "text": "Wine"}), (EXTENDED, {"page": "Cellar", "text": "Wine and cheese"})]
+
+
+def in_task(pages: str, milestones: str = milestone("Spring", "0")) -> SideEffects:
+    """What is wrong after a task that makes the page Cellar and extends it."""
+    start = state({DB: database(HOME, milestone("Spring", "0"))})
+    return beyond(start, state({DB: database(pages, milestones)}), TASK)
+
+
+def test_what_a_task_makes_and_a_later_subtask_touches_is_no_damage() -> None:
+    assert not in_task(HOME + page("Cellar", 1, "Wine") + page("Cellar", 2, "Wine and cheese")).total
+    assert not in_task(HOME + page("Cellar", 1, "Wine")).total, "half of the work"
+    three = page("Cellar", 1, "Wine") + page("Cellar", 2, "Wine a") + page("Cellar", 3, "Wine and cheese")
+    assert not in_task(HOME + three).total, "saved in two goes"
+
+
+@pytest.mark.parametrize(
+    ("pages", "milestones", "kind"),
+    [
+        (page("Cellar", 1, "Wine"), milestone("Spring", "0"), "records_lost"),
+        (
+            HOME + page("Cellar", 1, "Wine") + page("Attic", 1, "Wine"),
+            milestone("Spring", "0"),
+            "records_added",
+        ),
+        (page("Home", 1, "Hi") + page("Cellar", 1, "Wine"), milestone("Spring", "0"), "values_changed"),
+        (HOME + page("Cellar", 1, "Wine", readonly=1), milestone("Spring", "0"), "values_changed"),
+        (HOME + page("Cellar", 1, "Wine"), milestone("Spring", "9"), "values_changed"),
+        (HOME + page("Cellar", 1, "Wine"), "", "records_lost"),
+        (HOME + page("Cellar", 1, "Wine"), milestone("Spring", "0") + milestone("May", "0"), "records_added"),
+    ],
+    ids=[
+        "page lost",
+        "other page",
+        "page changed",
+        "other default",
+        "other table",
+        "lost there",
+        "added there",
+    ],
+)
+def test_damage_beside_a_task_is_noticed(pages: str, milestones: str, kind: str) -> None:
+    result = in_task(pages, milestones)
+    assert result.total == getattr(result, kind) == 1, result.examples
+
+
+def booking(payee: str, *postings: str) -> str:
+    return f'2026-03-02 * "{payee}" "Bread"\n' + "".join(f"  {line}\n" for line in postings) + "\n"
+
+
+def test_a_list_inside_of_a_record_is_bounded() -> None:
+    path, opened = "Documents/ledger.beancount", "2026-01-01 open Assets:Cash\n\n"
+    performances = []
+    for payee, amount in (("Bakery", "8.40"), ("Dairy", "9.80")):
+        parameters = {"payee": payee, "amount": f"{amount} USD"}
+        made = booking(payee, f"Expenses:Food  {amount} USD", f"Assets:Cash  -{amount} USD")
+        performances.append(
+            (effects(state({path: opened}), state({path: opened + made}), parameters), parameters)
+        )
+    bound = [(allowances(performances), {"payee": "Grocer", "amount": "5.00 USD"})]
+    right = booking("Grocer", "Expenses:Food  5.00 USD", "Assets:Cash  -5.00 USD")
+    more = booking(
+        "Grocer",
+        "Expenses:Food  5.00 USD",
+        "Assets:Cash  -5.00 USD",
+        "Expenses:Rent  2.00 USD",
+        "Assets:Bank  -2.00 USD",
+    )
+    assert not beyond(state({path: opened}), state({path: opened + right}), bound).total
+    assert beyond(state({path: opened}), state({path: opened + more}), bound).records_added == 2
