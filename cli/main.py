@@ -75,8 +75,9 @@ def _keep_examples(app: typer.Typer) -> None:
     """Keep the lines of examples in the help of all commands as they are."""
     for command in app.registered_commands:
         command.help = _marked(command.help, command.callback)
-    if app.registered_callback is not None:
-        app.registered_callback.help = _marked(app.registered_callback.help, app.registered_callback.callback)
+    first = app.registered_callback
+    if first is not None and (text := _marked(first.help, first.callback)):
+        first.help = text
     for group in app.registered_groups:
         if group.typer_instance is not None:
             _keep_examples(group.typer_instance)

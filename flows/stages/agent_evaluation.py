@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal
@@ -126,6 +126,24 @@ class AttemptErrand:
         )
 
 
+async def attempt_task(
+    place: Workplace,
+    task: Task,
+    make: AgentMaker,
+    verified: Mapping[str, VerifiedSubtask],
+    order: AgentOrder,
+    *,
+    on_completed: Callable[[str], object] | None = None,
+) -> AgentAttempt:
+    """One attempt at `task` by an agent that `make` makes; nothing is stored.
+
+    `on_completed` is called with the id of each subtask once it is completed.
+    """
+    account = SideEffectAccount(verified)
+    evaluation = _AgentEvaluation(place, "python", make, verified, order, account, on_completed)
+    return await evaluation.attempt(task)
+
+
 @dataclass(slots=True)
 class _AgentEvaluation:
     """The evaluation of one agent in one process."""
@@ -136,11 +154,13 @@ class _AgentEvaluation:
     verified: Mapping[str, VerifiedSubtask]
     order: AgentOrder
     account: SideEffectAccount
+    on_completed: Callable[[str], object] | None = None
 
     async def attempt(self, task: Task) -> AgentAttempt:
         """Let a new agent attempt `task`."""
         run = self.run
         watch = _Watch.of(task, self.verified, run.sandbox, self.order.patience, self.order.step_limit)
+        watch.on_completed = self.on_completed
         started = perf_counter()
         trajectory = await self._perform(task, watch)
         outcome = await asyncio.to_thread(watch.evaluator.finish)
@@ -221,6 +241,7 @@ class _Watch:
     completed: list[CompletedSubtask] = field(default_factory=list)
     accepted: dict[str, Completion] = field(default_factory=dict)
     ungradable: set[str] = field(default_factory=set)
+    on_completed: Callable[[str], object] | None = None
 
     @classmethod
     def of(
@@ -256,6 +277,9 @@ class _Watch:
         if self.evaluator.outcome == "running":
             new = await asyncio.to_thread(self.evaluator.after_action)
             self.completed += [CompletedSubtask(instance_id=name, step=step.step) for name in new]
+            if self.on_completed is not None:
+                for name in new:
+                    self.on_completed(name)
 
     def judge(self, node: BoundSubtask, since_step: int) -> Evaluation:
         """The judgement of the node's function on what was done since that step."""

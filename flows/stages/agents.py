@@ -64,6 +64,17 @@ def agent_maker(
     return make
 
 
+_GIVEN: dict[str, Callable[[], object]] = {}
+"""Factories that were given from Python, by name."""
+
+
+def named(factory: Callable[[], object]) -> str:
+    """The name by which this process finds a factory that has none, such as one defined in a notebook."""
+    name = f"{factory.__module__}:{factory.__qualname__}"
+    _GIVEN[name] = factory
+    return name
+
+
 def check_agent(name: str) -> None:
     """Check that there is an agent of this name, without creating it.
 
@@ -83,6 +94,8 @@ def _brief(task: Task, run: Workplace, step_limit: int) -> AgentBrief:
 
 
 def _factory(name: str) -> Callable[[], object]:
+    if name in _GIVEN:
+        return _GIVEN[name]
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise CommandError(

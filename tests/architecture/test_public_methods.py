@@ -13,6 +13,7 @@ from tests.architecture.sources import MODULES, PACKAGES, ROOT, tree
 CALLED_BY_OTHERS = {
     "capture_signals": "uvicorn's server, which calls it itself",
     "log_message": "the standard library's HTTP handler, which calls it itself",
+    "recording": "programs, by the public interface (docs/python.md)",
     "settings_customise_sources": "pydantic-settings, which asks for it",
 }
 """Methods that a library calls."""

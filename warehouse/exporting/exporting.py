@@ -292,8 +292,7 @@ def export(
     With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or
     instruction, but for what they may share; `sets.json` says which task is in which, `left_out.jsonl` which
     is in none and why. Tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The
-    manifest carries the leakage report. Formats that are judged elsewhere need `checks`, what is known of the
-    checks that functions ask (`taskloom.evaluators_api.checks.registry.check_facts`).
+    manifest carries the leakage report. Formats that are judged elsewhere need `checks` (`check_facts`).
 
     Raises:
         ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a

@@ -1,0 +1,88 @@
+"""Runs from Python: builds and evaluations as the commands make them, and scores without an environment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from taskloom.flows.hosting.preflight import check_keys, check_settings
+from taskloom.flows.running.interruptions import interruptible
+from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
+from taskloom.flows.running.prefect_server import prefect_server
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.flows.stages.agents import check_agent, named
+from taskloom.taskgraph.records.model_calls import ModelRole
+
+if TYPE_CHECKING:
+    from taskloom.environments.agent import Agent
+    from taskloom.flows.evaluate_agent import AgentReport
+    from taskloom.flows.summaries.summary import RunSummary
+    from taskloom.warehouse.sets.selection import Selection
+
+Done = TypeVar("Done")
+
+
+def build(settings: Settings | None = None) -> RunSummary:
+    """Build or extend the dataset of the settings, as `taskloom build` does; what is finished is kept.
+
+    Raises:
+        TaskloomError: no application can be started, a key is missing, the budget is used up.
+    """
+    chosen = settings or load_settings()
+    check_settings(chosen)
+    check_keys(chosen)
+
+    def start() -> Coroutine[object, object, RunSummary]:
+        from taskloom.flows.build_dataset import build_dataset
+
+        return build_dataset(settings=chosen)
+
+    return _run(chosen, start)
+
+
+def evaluate(
+    agent: str | Callable[[], Agent],
+    selection: Selection | None = None,
+    *,
+    settings: Settings | None = None,
+    patience: int = 20,
+) -> AgentReport:
+    """Have an agent attempt the selected tasks, as `taskloom evaluate` does; every attempt is stored.
+
+    Args:
+        agent: A function or class that makes an agent, or a name that `--agent` takes.
+        selection: Which tasks; all validated ones by default.
+        settings: Those of the run; `load_settings()` by default.
+        patience: Steps without a newly completed subtask after which an attempt ends.
+
+    Raises:
+        TaskloomError: there is no such agent, or no task to attempt.
+    """
+    chosen = settings or load_settings()
+    name = agent if isinstance(agent, str) else named(agent)
+    check_agent(name)
+    check_settings(chosen)
+    check_keys(chosen, (ModelRole.ACTOR,) if name == "model" else ())
+
+    def start() -> Coroutine[object, object, AgentReport]:
+        from taskloom.flows.evaluate_agent import evaluate_agent
+
+        return evaluate_agent(name, selection, patience=patience, settings=chosen)
+
+    return _run(chosen, start)
+
+
+def _run(settings: Settings, start: Callable[[], Coroutine[object, object, Done]]) -> Done:
+    """Run a flow to its end, also where an event loop is running already, as in a notebook."""
+    prepare_prefect(settings.data)
+    with interruptible("what is finished is kept."), prefect_server():
+        flow = start()
+        quiet_libraries()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(flow)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, flow).result()
