@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from taskloom.omnieval.lookup import agent_module, agent_names
+from taskloom.omnieval.lookup import AGENTS, agent_module
 from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
 
 
 def agents_page(cell: Callable[[str], str]) -> str:
     """The page as Markdown, with `cell` to write texts in tables."""
     rows, formats = [], []
-    for name in agent_names():
+    for name in AGENTS.built_in():
         module = agent_module(name)
         about, _, more = (module.__doc__ or "").strip().partition("\n\n")
         asks = "yes" if getattr(module, "MODEL", False) else "no"

@@ -62,3 +62,11 @@ class Agent(Protocol):
     ) -> Decision:
         """The next decision, given the instruction, the screen now, and the steps so far."""
         ...
+
+
+class Companion(Protocol):
+    """Whoever gave the task: answers questions, and has news in mid-task. Equal steps hear equal words."""
+
+    def says(self, question: str, step: int) -> str:
+        """What the agent hears after `step`; `question` is empty unless it asked. Empty for nothing."""
+        ...

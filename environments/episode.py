@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from time import monotonic
 
-from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agent import Agent, Companion, Decision
 from taskloom.environments.aiming import aim
 from taskloom.environments.changes import describe_change
 from taskloom.environments.environment import Environment
@@ -28,6 +31,20 @@ StartCheck = Callable[[Evidence], Sequence[str]]
 """What the state that an episode starts from lacks, as phrases."""
 
 
+_LOOKS_EACH_QUIET = 3
+_NOBODY = "Nobody answers questions here."
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """How long an environment is waited for once the agent has ended."""
+
+    seconds: float = 0.0
+    """How long nothing may change; 0 looks at once."""
+    limit_seconds: float = 10.0
+    """Longest wait for that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recording:
     """What happened in a stretch of an episode."""
@@ -42,6 +59,8 @@ class Recording:
     """The last screen."""
     failure: EnvironmentFailureError | None = None
     """What ended it as `environment_error`; its `transient` says whether another try can help."""
+    answer: str = ""
+    """What the agent answered at its end."""
 
 
 async def run_episode(
@@ -59,6 +78,9 @@ async def run_episode(
     on_start: StartListener | None = None,
     on_step: StepListener | None = None,
     on_failure: Callable[[EnvironmentFailureError], None] | None = None,
+    turn: AbstractAsyncContextManager[object] | None = None,
+    companion: Companion | None = None,
+    quiet: Quiet | None = None,
 ) -> Trajectory:
     """Have `agent` carry out `assignment` in `environment`, after a reset with `applications` (the first in
     front).
@@ -67,7 +89,9 @@ async def run_episode(
     episode as `environment_error` with the steps recorded so far. The id is derived from the assignment and
     the attempt unless it is given. If `check_start` finds something missing, the agent is not asked at all
     and the episode ends as `invalid_start`. `on_failure` is called with the environment's failure if that
-    ends the episode.
+    ends the episode. After the reset, and before the agent is asked, it waits for its `turn`, so that
+    environments can be made ready ahead. `companion` answers and has news. With `quiet` the state is looked
+    at once more, when nothing changes any more.
 
     Raises:
         Exception: whatever the agent raises other than AgentError, such as an exhausted budget.
@@ -76,6 +100,7 @@ async def run_episode(
     initial = Evidence(step=0)
     termination: Termination
     failure: EnvironmentFailureError | None = None
+    closing, answer = None, ""
     try:
         observation = await environment.reset(applications, without=without)
         initial = await environment.evidence()
@@ -88,16 +113,20 @@ async def run_episode(
         else:
             if on_start is not None:
                 await on_start(initial)
-            recording = await record_steps(
-                environment,
-                agent,
-                assignment.instruction,
-                observation,
-                step_limit=step_limit,
-                on_step=on_step,
-            )
+            async with turn or nullcontext():
+                recording = await record_steps(
+                    environment,
+                    agent,
+                    assignment.instruction,
+                    observation,
+                    step_limit=step_limit,
+                    on_step=on_step,
+                    companion=companion,
+                )
             steps, termination, message = recording.steps, recording.termination, recording.message
-            failure = recording.failure
+            failure, answer = recording.failure, recording.answer
+            if quiet is not None and failure is None:
+                closing = await _when_quiet(environment, quiet)
     if failure is not None and on_failure is not None:
         on_failure(failure)
     return Trajectory(
@@ -111,7 +140,9 @@ async def run_episode(
         simulated=environment.simulated,
         initial_evidence=initial,
         steps=steps,
+        closing_evidence=closing,
         termination=termination,
+        answer=answer,
         message=message,
         attempt=attempt,
         provenance=provenance or Provenance(),
@@ -127,6 +158,7 @@ async def record_steps(
     step_limit: int,
     history: Sequence[TrajectoryStep] = (),
     on_step: StepListener | None = None,
+    companion: Companion | None = None,
 ) -> Recording:
     """Continue from `observation` without a reset until the agent stops or has made `step_limit` more steps.
 
@@ -137,9 +169,9 @@ async def record_steps(
         try:
             decision = await agent.decide(instruction, observation, (*history, *steps))
         except AgentError as error:
-            return Recording(tuple(steps), "model_error", str(error), observation)
+            return Recording(tuple(steps), error.termination, str(error), observation)
         if decision.status == "finish":
-            return Recording(tuple(steps), "finished", "", observation)
+            return Recording(tuple(steps), "finished", "", observation, answer=decision.answer)
         if decision.status == "give_up":
             return Recording(tuple(steps), "gave_up", decision.message, observation)
         if len(steps) >= step_limit:
@@ -159,6 +191,8 @@ async def record_steps(
         except EnvironmentFailureError as error:
             message = describe_failure(error)
             return Recording(tuple(steps), "environment_error", message, observation, error)
+        if companion is not None or decision.status == "ask_user":
+            step = _heard(step, decision, companion)
         steps.append(step)
         if on_step is not None:
             await on_step(step)
@@ -169,14 +203,45 @@ def describe_failure(error: EnvironmentFailureError) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def _heard(step: TrajectoryStep, decision: Decision, companion: Companion | None) -> TrajectoryStep:
+    """The step with what the agent hears after it."""
+    asked = decision.message if decision.status == "ask_user" else ""
+    told = companion.says(asked, step.step) if companion is not None else ""
+    if asked and not told:
+        told = _NOBODY
+    return step.model_copy(update={"told": told})
+
+
+async def _when_quiet(environment: Environment, quiet: Quiet) -> Evidence | None:
+    """The state once nothing has changed for a while, or when the wait is over; None if it cannot be had."""
+    end = monotonic() + quiet.limit_seconds
+    try:
+        await environment.observe()
+        last = await environment.evidence()
+        since = monotonic()
+        while quiet.seconds and monotonic() - since < quiet.seconds and monotonic() < end:
+            await asyncio.sleep(min(quiet.seconds / _LOOKS_EACH_QUIET, max(0.0, end - monotonic())))
+            await environment.observe()
+            now = await environment.evidence()
+            if _state(now) != _state(last):
+                last, since = now, monotonic()
+        return last
+    except EnvironmentFailureError:
+        return None
+
+
+def _state(evidence: Evidence) -> tuple[object, ...]:
+    return (evidence.files, evidence.directories, evidence.clipboard, evidence.controls, evidence.url)
+
+
 async def _do(
     environment: Environment, decision: Decision, seen: Observation, number: int
 ) -> tuple[TrajectoryStep, Observation]:
     """Carry out one decision; an action that cannot be carried out is a step with a problem."""
     action: Action = decision.action if decision.action is not None else WaitInput(seconds=0)
     problem, change, target, end = "", "", None, None
-    if decision.action is None:
-        problem = "The decision was to continue, but it names no action."
+    if decision.action is None and decision.status == "continue":
+        problem = decision.message or "The decision was to continue, but it names no action."
     try:
         aimed = aim(action, seen.controls, seen.screen_size)
         action, target, end = aimed.action, aimed.target, aimed.end

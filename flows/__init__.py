@@ -1,12 +1,13 @@
 """Prefect flows and everything that a run needs.
 
 <flow>.py                     one flow each: build_dataset, explore_applications, verify_subtasks,
-                              compose_tasks, evaluate_agent, export_test_set, write_world
+                              compose_tasks, run_experiment, export_test_set, write_world
 steps                         the flows' steps, the only Prefect task wrappers
 settings, settings_file       all settings of a run, and the file they come from
 places                        where data is, for readers that need no other setting
 wiring                        makes the objects of a run from its settings
 shutting_in                   refuses runs in which a model would act without isolation
+experimenting/                experiments: checked, fixed, finished, scored again
 stages/                       what the steps do: growing the pool, making tasks, agents at work
 hosting/                      contexts of steps, checks before a run, waiting for batches
 pool/                         what is known of the pool from earlier runs

@@ -12,7 +12,7 @@ again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar, cast
 
 import prefect
@@ -22,9 +22,11 @@ from prefect.utilities.annotations import opaque
 from taskloom.flows.hosting.contexts import RunReference, work_of
 from taskloom.flows.nights.standing_quota import wanted_by
 from taskloom.flows.running.retries import RETRIED
-from taskloom.flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
+from taskloom.flows.stages.agent_evaluation import AgentResults, evaluate_tasks
+from taskloom.flows.stages.agent_models import agent_model
 from taskloom.flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
 from taskloom.flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
+from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
 from taskloom.taskgraph.records.task import Intent, Task
 
 T = TypeVar("T")
@@ -152,12 +154,18 @@ async def publish(reference: RunReference) -> str:
     return await work.making.publish()
 
 
-@prefect.task(task_run_name="evaluate {agent}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRIED)
+@prefect.task(
+    task_run_name="evaluate {order.entry.title}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRIED
+)
 async def evaluate(
-    reference: RunReference, agent: str, order: AgentOrder, tasks: Sequence[Task]
+    reference: RunReference,
+    order: AgentOrder,
+    planned: Sequence[tuple[PlannedAttempt, Task]],
+    hashes: Mapping[str, str],
 ) -> AgentResults:
-    """Have an agent attempt tasks, as many at a time as there are environments."""
+    """Have an agent make the attempts that are planned, as many at a time as there are environments."""
     work = work_of(reference)
-    names = (node.subtask_id for task in tasks for node in task.graph.nodes)
+    names = (node.subtask_id for _, task in planned for node in task.graph.nodes)
     verified = await work.making.subtasks(names)
-    return await evaluate_tasks(work.run, agent, order, tasks, verified)
+    async with agent_model(work.run, order):
+        return await evaluate_tasks(work.run, order, planned, verified, hashes)

@@ -73,6 +73,16 @@ class Workplace:
     """Runs evaluation functions."""
     elsewhere: Elsewhere | None = None
     """Other processes that do items for this one; None where it does all itself."""
+    players: dict[str, Models] = field(default_factory=dict)
+    """Models that agents ask, by the names of agents that have one of their own."""
+    player_at_home: Callable[[str], Models] | None = None
+    """In a worker: asks the model of an agent at home."""
+
+    def player(self, agent: str) -> Models:
+        """The model that the agent called `agent` asks: its own, or that of the role."""
+        if self.player_at_home is not None:
+            return self.player_at_home(agent)
+        return self.players.get(agent, self.models)
 
     @property
     def side_by_side(self) -> int:
@@ -194,7 +204,7 @@ async def _objects(
     ):
         environments = environment_pool(settings)
         async with RoleModels(
-            settings.models, ledger, run_id=record.run_id, shared_place=_call_place(settings)
+            settings.models, ledger, run_id=record.run_id, shared_place=call_place_of(settings)
         ) as calls:
             yield Run(
                 run_id=record.run_id,
@@ -315,7 +325,8 @@ def environment_pool(settings: Settings) -> EnvironmentPool:
     return EnvironmentPool(create, settings.environments, environment_place)
 
 
-def _call_place(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:
+def call_place_of(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:
+    """The place that a request takes in the limits that several runs share; None without them."""
     if not settings.shared_limits:
         return None
     from taskloom.flows.running.shared_places import call_place

@@ -13,13 +13,15 @@ from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
 from taskloom.flows.running.prefect_server import prefect_server
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent, named
+from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits, TaskSet
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.warehouse.sets.selection import Selection, select
+from taskloom.warehouse.store import Warehouse
 
 if TYPE_CHECKING:
     from taskloom.environments.agent import Agent
-    from taskloom.flows.evaluate_agent import AgentReport
+    from taskloom.flows.experimenting.finishing import ExperimentReport
     from taskloom.flows.summaries.summary import RunSummary
-    from taskloom.warehouse.sets.selection import Selection
 
 Done = TypeVar("Done")
 
@@ -47,15 +49,17 @@ def evaluate(
     selection: Selection | None = None,
     *,
     settings: Settings | None = None,
-    patience: int = 20,
-) -> AgentReport:
+    patience: int = 0,
+    repeats: int = 1,
+) -> ExperimentReport:
     """Have an agent attempt the selected tasks, as `taskloom evaluate` does; every attempt is stored.
 
     Args:
         agent: A function or class that makes an agent, or a name that `--agent` takes.
         selection: Which tasks; all validated ones by default.
         settings: Those of the run; `load_settings()` by default.
-        patience: Steps without a newly completed subtask after which an attempt ends.
+        patience: Steps without a newly completed subtask after which an attempt ends; 0 for the protocol's.
+        repeats: Attempts at each task, each with its own seed.
 
     Raises:
         TaskloomError: there is no such agent, or no task to attempt.
@@ -65,11 +69,20 @@ def evaluate(
     check_agent(name)
     check_settings(chosen)
     check_keys(chosen, (ModelRole.ACTOR,) if name == "model" else ())
+    with Warehouse(chosen.warehouse_location, read_only=True) as warehouse:
+        ids = select(warehouse, selection or Selection()).task_ids
+    experiment = ExperimentFile(
+        agents=(AgentEntry(agent=name),),
+        tasks=TaskSet(ids=ids) if ids else TaskSet(where="false"),
+        repeats=repeats,
+        seed=chosen.seed,
+        limits=Limits(patience=patience),
+    )
 
-    def start() -> Coroutine[object, object, AgentReport]:
-        from taskloom.flows.evaluate_agent import evaluate_agent
+    def start() -> Coroutine[object, object, ExperimentReport]:
+        from taskloom.flows.run_experiment import run_experiment
 
-        return evaluate_agent(name, selection, patience=patience, settings=chosen)
+        return run_experiment(experiment, settings=chosen)
 
     return _run(chosen, start)
 

@@ -24,7 +24,7 @@ from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.flows.settings import Settings, describe_problems
 from taskloom.flows.shutting_in import refuse_unconfined
-from taskloom.flows.stages.agent_evaluation import AgentAttempt, AgentOrder, attempt_task
+from taskloom.flows.stages.agent_evaluation import AgentAttempt, attempt_task
 from taskloom.flows.wiring import Workplace, choose_applications, create_environment, sandbox_settings
 from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.lookup import measured
@@ -209,13 +209,13 @@ class TaskEnvironment:
     async def _begin(self, task: Task) -> Observation | None:
         self._caller = caller = _Caller()
         longest = self._settings.trajectories.step_limit * len(task.graph.nodes)
-        order = AgentOrder(level="high", step_limit=self._step_limit or longest, patience=self._patience)
         attempt = attempt_task(
             self._place,
             task,
-            lambda _: caller,
+            caller,
             self._verified,
-            order,
+            step_limit=self._step_limit or longest,
+            patience=self._patience,
             on_completed=caller.completed.append,
         )
         self._attempt = asyncio.create_task(attempt)

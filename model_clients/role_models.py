@@ -45,9 +45,17 @@ class RoleModels:
     """
 
     def __init__(
-        self, settings: CallSettings, ledger: Ledger, *, run_id: str = "", shared_place: Place | None = None
+        self,
+        settings: CallSettings,
+        ledger: Ledger,
+        *,
+        run_id: str = "",
+        shared_place: Place | None = None,
+        account: RunAccount | None = None,
     ) -> None:
         """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
+
+        Several may share the `account` of a run, and so its budget and its figures.
 
         What `run_id` has already spent, according to the ledger, counts against its budget. A request that is
         sent also takes a `shared_place(model)`, which other processes may hold.
@@ -57,9 +65,11 @@ class RoleModels:
             RequestRejectedError: the file of replies cannot be read.
         """
         self.settings = settings
-        spent = ledger.spent(run_id) if run_id else {}
-        budget = Budget.of(settings.budget, settings.stage_budgets, spent)
-        self.account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
+        if account is None:
+            spent = ledger.spent(run_id) if run_id else {}
+            budget = Budget.of(settings.budget, settings.stage_budgets, spent)
+            account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
+        self.account = account
         self._senders = Senders(settings, ledger, self.counters, shared_place)
         self._asked = RequestFile(settings.batch_out) if settings.batch_out is not None else None
         self._calls = PaidCalls(

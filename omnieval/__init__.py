@@ -5,6 +5,7 @@ protocols/         one module per protocol of evaluation
 agents/            one module per agent; each is made from a `brief`
 replies/           what models say, read into actions
 asking/            how agents ask models: typed, in words, through a computer tool
+answers            how answers are read and compared
 graph_evaluator    follows an attempt through a graph
 metrics/           one module per metric, found by `lookup`; each is computed from an `attempt`
 action_metrics/    metrics of actions against recorded ones, without an environment

@@ -49,6 +49,8 @@ class AgentTask(Record):
     """Applications that are open, the first in front."""
     step_limit: int = 200
     """Most steps."""
+    question: str = ""
+    """What is asked; empty for tasks without a question."""
     can_ask: bool = False
     """Whether somebody answers `ask_user`."""
 
@@ -63,10 +65,12 @@ class RecordedPart:
     """Where it is done."""
     title: str
     """What the task bar calls that."""
-    first_page: bool
-    """Whether it begins at the application's first page, which must be opened before."""
+    reads_open_page: bool
+    """Whether it reads what only the page holds that is open, so that this must not be left before."""
     trajectory: Trajectory
     """The performance."""
+    needs: tuple[str, ...] = ()
+    """Subtasks that come before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 OmniEvalError
 ├── UnknownAgentError        an agent that nothing brings (names the known ones)
 ├── UnknownMetricError       the same of a metric
+├── UnknownProtocolError     the same of a protocol
 ├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation
 is named
 ├── EvaluationEndedError     an action was reported to an evaluator whose task has ended
@@ -24,6 +25,10 @@ class UnknownAgentError(OmniEvalError):
 
 class UnknownMetricError(OmniEvalError):
     """There is no metric of this name."""
+
+
+class UnknownProtocolError(OmniEvalError):
+    """There is no protocol of this name."""
 
 
 class SequenceImpossibleError(OmniEvalError):

@@ -1,4 +1,4 @@
-"""Metrics and agents, found by name."""
+"""Metrics, agents and protocols, found by name."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Protocol, cast
 
 from taskloom.environments.agent import Agent
 from taskloom.omnieval.action_examples import Example
+from taskloom.omnieval.answers import ProtocolLimits
 from taskloom.omnieval.attempt import Attempt
-from taskloom.omnieval.brief import AgentBrief
-from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError
+from taskloom.omnieval.brief import AgentBrief, AgentTask
+from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError, UnknownProtocolError
 from taskloom.resources.plugins import PluginKind, report
 
 METRICS = PluginKind(
@@ -36,6 +37,14 @@ AGENTS = PluginKind(
     needs=("create",),
 )
 """Each offers what `AgentModule` says."""
+PROTOCOLS = PluginKind(
+    "protocol",
+    UnknownProtocolError,
+    folder="taskloom.omnieval.protocols",
+    group="taskloom.protocols",
+    needs=("LIMITS", "instruction", "answer"),
+)
+"""Each offers what `EvaluationProtocol` says."""
 PAPER = ("coverage_rate", "logical_consistency")
 """Metrics of the paper; records have a field for each of them, and keep the others by name."""
 
@@ -64,9 +73,19 @@ class AgentModule(Protocol):
         """A new agent for one attempt."""
 
 
-def agent_names() -> tuple[str, ...]:
-    """Names of the agents that taskloom brings, sorted."""
-    return AGENTS.built_in()
+class EvaluationProtocol(Protocol):
+    """What a protocol's module offers."""
+
+    LIMITS: ProtocolLimits
+    """Where attempts end."""
+
+    @staticmethod
+    def instruction(task: AgentTask) -> str:
+        """What the agent is told."""
+
+    @staticmethod
+    def answer(said: str) -> str:
+        """The answer in what the agent said at its end; empty for none."""
 
 
 def agent_module(name: str) -> AgentModule:
@@ -77,6 +96,16 @@ def agent_module(name: str) -> AgentModule:
         PluginBrokenError: the package that brings it is broken.
     """
     return cast(AgentModule, AGENTS.load(name))
+
+
+def protocol(name: str) -> EvaluationProtocol:
+    """The protocol `name`, imported now.
+
+    Raises:
+        UnknownProtocolError: there is none; the known ones are named.
+        PluginBrokenError: the package that brings it is broken.
+    """
+    return cast(EvaluationProtocol, PROTOCOLS.load(name))
 
 
 def measured(attempt: Attempt) -> dict[str, float | None]:

@@ -1,8 +1,9 @@
-"""`taskloom evaluate`: an agent attempts tasks and is scored by the graph (section 4.1)."""
+"""`taskloom evaluate`: agents attempt tasks and are scored by the graph (section 4.1)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,10 @@ from taskloom.cli.run_options import RunOptions, with_run_options
 from taskloom.flows.errors import CommandError
 from taskloom.flows.running.interruptions import interruptible
 from taskloom.resources.dimensions import EXAMPLE_CHOICE
+from taskloom.resources.errors import ExitCode
+
+if TYPE_CHECKING:
+    from taskloom.flows.experimenting.finishing import ExperimentReport
 
 
 def register(app: typer.Typer) -> None:
@@ -20,81 +25,107 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     options: RunOptions,
+    experiment: Annotated[
+        Path | None,
+        typer.Argument(help="YAML file of an experiment; without one, the options say what is measured."),
+    ] = None,
     agent: Annotated[
         str,
         typer.Option(
-            help=(
-                "`module:factory` of your agent; `model` for the actor model of the settings; `recorded`"
-                " for the"
-                " verified trajectories, the upper bound."
-            )
+            help=("An agent of taskloom, such as `recorded` or `model`, or `module:factory` of your own.")
         ),
     ] = "model",
-    size: Annotated[int, typer.Option(min=1, help="Maximum number of tasks.")] = 20,
+    name: Annotated[str, typer.Option(help="Name of the experiment and of its folder.")] = "",
+    protocol: Annotated[str, typer.Option(help="Protocol of evaluation: paper or notes.")] = "paper",
+    size: Annotated[int, typer.Option(min=1, help="Tasks at most.")] = 20,
     where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
     level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
+    repeats: Annotated[int, typer.Option(min=1, help="Attempts at each task, each with its own seed.")] = 1,
     patience: Annotated[
         int,
-        typer.Option(min=1, help="Steps without a newly completed subtask after which a task has failed."),
-    ] = 20,
-    instructions: Annotated[str, typer.Option(help="high (whole tasks) or low (subtasks).")] = "high",
+        typer.Option(
+            min=0,
+            help="Steps without any completed subtask after which a task has failed; 0 for the protocol's.",
+        ),
+    ] = 0,
+    instructions: Annotated[
+        str, typer.Option(help="Which are given: high (whole tasks), low (subtasks), orders, intent.")
+    ] = "high",
 ) -> None:
-    """Have an agent attempt validated tasks in real environments, and score it.
+    """Let agents attempt validated tasks in real environments, and score what they completed.
 
-    Prints success rate, coverage rate and logical consistency: in total, per capability and per level.
-    Attempts are stored in the table `agent_runs`, recordings in `trajectories`.
+    Prints the agents' figures with intervals, and how attempts ended. Everything is kept: the tables
+    `experiments`, `agent_runs`, `agent_steps` and `agent_scores`, and a folder with the report. Whatever
+    stops it, the same command goes on from there. `--seed` is that of the agents; it never changes the tasks.
 
     Examples:
+      taskloom evaluate experiment.yaml
+
       taskloom evaluate --agent recorded --size 5
 
-      taskloom evaluate --agent my_agents:make --level dependency=hard --json
+      taskloom evaluate --agent my_agents:make --level dependency=hard --repeats 4 --json
     """
     import asyncio
 
-    from taskloom.flows.hosting.preflight import check_keys, check_settings
+    from taskloom.flows.experimenting.checking import check_experiment, experiment_of, read_experiment
     from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
-    from taskloom.flows.running.prefect_server import prefect_server
-    from taskloom.flows.stages.agents import check_agent
-    from taskloom.taskgraph.records.model_calls import ModelRole
-    from taskloom.warehouse.sets.selection import Selection, parse_levels
+    from taskloom.flows.running.prefect_server import require_server
+    from taskloom.warehouse.sets.selection import parse_levels
 
-    if instructions not in ("high", "low"):
-        raise CommandError(f"--instructions is {instructions!r}; it is high or low.")
     settings = options.load()
-    selection = Selection(
-        where=where,
-        levels=parse_levels(level),
-        capability=capability,
-        size=size,
-        seed=settings.seed,
-    )
-    check_agent(agent)
-    check_settings(settings)
+    if experiment is not None:
+        asked = read_experiment(experiment)
+    else:
+        content: dict[str, Any] = {
+            "name": name,
+            "protocol": protocol,
+            "agents": [agent],
+            "tasks": {"where": where, "levels": parse_levels(level), "capability": capability, "size": size},
+            "variants": [instructions],
+            "repeats": repeats,
+            "seed": settings.seed,
+            "limits": {"patience": patience},
+        }
+        asked = experiment_of(content, "the experiment of these options")
+    check_experiment(asked, settings)
     prepare_prefect(settings.data)
-    with interruptible("attempts that ended are kept."), prefect_server():
-        check_keys(settings, (ModelRole.ACTOR,) if agent == "model" else ())
-        from taskloom.flows.evaluate_agent import evaluate_agent
+    with interruptible("attempts that ended are kept."):
+        from taskloom.flows.run_experiment import run_experiment
 
         quiet_libraries()
-        report = asyncio.run(
-            evaluate_agent(
-                agent,
-                selection,
-                "high" if instructions == "high" else "low",
-                patience,
-                settings=settings,
-                quiet=options.quiet,
-            )
-        )
-    if options.as_json:
+        if _named_server():
+            require_server()
+            report = asyncio.run(run_experiment(asked, settings=settings, quiet=options.quiet))
+        else:
+            report = asyncio.run(run_experiment.fn(asked, settings=settings, quiet=options.quiet))
+    print_report(report, as_json=options.as_json)
+
+
+def print_report(report: ExperimentReport, *, as_json: bool) -> None:
+    """Print what an experiment came to.
+
+    Raises:
+        CommandError: too many attempts are invalid.
+    """
+    if as_json:
         typer.echo(report.model_dump_json(indent=2))
-        return
-    rows = [row.model_dump() for row in report.rows]
-    further = sorted({name for row in rows for name in row["further_metrics"]})
-    for row in rows:
-        values = row.pop("further_metrics")
-        row.update({name: values.get(name) for name in further})
-    print_records(rows, as_json=False)
-    for line in report.remarks:
-        typer.echo(line)
+    else:
+        for table in (report.leaderboard, report.ends):
+            if table:
+                head, *rows = table
+                print_records([dict(zip(head, row, strict=True)) for row in rows], as_json=False)
+        for line in (*report.remarks, f"report: {report.folder}/report.html"):
+            typer.echo(line)
+    if not report.holds:
+        raise CommandError(
+            f"{report.invalid} of {report.attempts} attempts are invalid: the figures do not hold",
+            exit_code=ExitCode.NEGATIVE_ANSWER,
+        )
+
+
+def _named_server() -> bool:
+    """Whether the user runs a Prefect server; without one nothing needs it."""
+    import os
+
+    return bool(os.environ.get("PREFECT_API_URL"))

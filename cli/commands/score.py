@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import GraphFile, JsonOption, SubtasksOption
+from taskloom.cli.shared_options import DataOption, JsonOption, SettingsOption, SubtasksOption
 from taskloom.flows.errors import CommandError
 
 
@@ -17,7 +18,12 @@ def register(app: typer.Typer) -> None:
 
 
 def score(
-    file: GraphFile,
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="JSON of a task graph (- reads standard input); with --again, the name of an experiment."
+        ),
+    ],
     completed: Annotated[
         str,
         typer.Option(
@@ -27,22 +33,36 @@ def score(
             ),
             show_default=False,
         ),
-    ],
+    ] = "",
     subtasks: SubtasksOption = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Judge the recorded attempts of an experiment with today's functions."),
+    ] = False,
+    settings: SettingsOption = None,
+    data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print coverage rate and logical consistency (section 4.1) of the completed subtasks.
 
+    With `--again`, all scores of an experiment are computed again from its recordings, without an environment
+    or a model, and its report is written anew: for functions and metrics that have changed.
+
     Examples:
       taskloom score task.json --completed a,b,c
+
+      taskloom score baselines --again
     """
+    if again:
+        _score_again(file, settings, data, as_json=as_json)
+        return
     from taskloom.cli.commands.graph import notes_on
     from taskloom.cli.graph_files import graph_in
     from taskloom.omnieval.errors import SequenceImpossibleError
     from taskloom.omnieval.scoring import score_of
     from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
-    graph = graph_in(file, subtasks)
+    graph = graph_in(Path(file), subtasks)
     sequence = _sequence(completed)
     try:
         found = score_of(graph, sequence)
@@ -71,6 +91,22 @@ def score(
     typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")
     for note in notes:
         typer.echo(f"{'note':22}{note}")
+
+
+def _score_again(name: str, settings_file: Path | None, data: Path | None, *, as_json: bool) -> None:
+    from taskloom.cli.commands.evaluate import print_report
+    from taskloom.flows.experimenting.scoring_again import score_again
+    from taskloom.flows.settings import load_settings
+
+    found = score_again(load_settings(settings_file, data=data), name)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+        return
+    typer.echo(
+        f"{found.attempts} attempts judged again, {len(found.changed)} with another result"
+        + (f", {found.without_recording} left as they are" if found.without_recording else "")
+    )
+    print_report(found.report, as_json=False)
 
 
 def _sequence(completed: str) -> list[str]:

@@ -42,6 +42,8 @@ class HomeAddress:
     """Port."""
     secret: bytes = field(repr=False)
     """Signs everything that is said."""
+    player: str = ""
+    """Agent whose model is asked; empty for the players of the roles."""
 
     async def _asked(self, *request: object) -> object:
         try:
@@ -69,7 +71,7 @@ class HomeAddress:
             ModelClientError: as raised there.
             RunUnreachableError: the run does not answer.
         """
-        return cast(R, await self._asked("ask", question, stage, item_id, attempt))
+        return cast(R, await self._asked("ask", question, stage, item_id, attempt, self.player))
 
     async def settings(self) -> tuple[str, Settings]:
         """Id and settings of the run."""
@@ -139,8 +141,9 @@ class Home:
     async def _answer(self, request: object) -> object:
         try:
             match request:
-                case ("ask", PromptInput() as question, str(stage), str(item_id), int(attempt)):
-                    return await self.run.models.ask(question, stage=stage, item_id=item_id, attempt=attempt)
+                case ("ask", PromptInput() as question, str(stage), str(item_id), int(attempt), str(player)):
+                    models = self.run.player(player)
+                    return await models.ask(question, stage=stage, item_id=item_id, attempt=attempt)
                 case ("settings",):
                     return self.run.run_id, self.run.settings
                 case ("applications",):

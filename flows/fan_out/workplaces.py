@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.fan_out.frames import portable
@@ -49,6 +49,7 @@ class RemoteWorkplace:
                     settings=settings,
                     applications=applications,
                     models=self.home,
+                    player_at_home=lambda agent: replace(self.home, player=agent),
                     environments=environments,
                     sandbox=sandbox,
                 )

@@ -39,10 +39,24 @@ class EnvironmentPool:
         self._free = size
         self._room = max(1, round(size * _APPLICATIONS_EACH))
         self._in_use = 0
+        self._turns: asyncio.Semaphore | None = None
         self._waiting = 0
         self._changed = asyncio.Event()
         self._idle: dict[str, list[Environment]] = {}
         self._all: list[Environment] = []
+
+    def make_ahead(self, environments: int) -> None:
+        """Lease `environments` more than may be acted in at a time, so that they are reset meanwhile; the
+        first call counts."""
+        if self._turns is None:
+            self._turns = asyncio.Semaphore(self._free)
+            self._free += environments
+            self._room += round(environments * _APPLICATIONS_EACH)
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """What is entered before acting: as many at a time as the pool has environments, those ahead left
+        out."""
+        return nullcontext() if self._turns is None else self._turns
 
     @asynccontextmanager
     async def lease(self, platform: str, applications: int = 1) -> AsyncIterator[Environment]:

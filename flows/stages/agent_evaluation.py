@@ -4,93 +4,50 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Literal
 
 from taskloom.environments.agent import Agent, Decision
-from taskloom.environments.episode import run_episode
+from taskloom.environments.agents.guarding import GuardedAgent, Patience
+from taskloom.environments.episode import Quiet, run_episode
+from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
-from taskloom.evaluators_api.interpreter.recorder import guards_answered
-from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.agents import AgentMaker, agent_maker
+from taskloom.flows.stages.agents import guarded_agent, is_own_code, recorded_parts
+from taskloom.flows.stages.attempt_judging import AttemptJudge, Judgement
+from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
-from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
-from taskloom.omnieval.reports.report_rows import ReportRow, report
+from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
+from taskloom.omnieval.experiments.ends import INVALID
+from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
+from taskloom.omnieval.experiments.specification import AgentEntry, Limits
+from taskloom.omnieval.lookup import protocol
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
-from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
+from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files
 from taskloom.synthesis.trajectories.task_starts import first_needs
-from taskloom.taskgraph.records.agent_run import AgentRun, CompletedSubtask
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
 from taskloom.taskgraph.records.assignment import Assignment
-from taskloom.taskgraph.records.evaluation_function import Evaluation
-from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Observation
-from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 EVALUATION = "evaluation"
-
-InstructionLevel = Literal["high", "low"]
-"""`high`: the task's instruction; `low`: the instructions of its subtasks, one after the other."""
-
-
-class AgentOrder(Record):
-    """How agents attempt tasks."""
-
-    level: InstructionLevel
-    """Which instruction they are given."""
-    step_limit: int
-    """Most steps of one task."""
-    patience: int
-    """Steps without a completed subtask after which a task fails (the paper's N)."""
+_FOREVER = 1e9
+_SPENT = (
+    "SELECT count(*), total(input_tokens), total(output_tokens), total(cost_usd) FROM calls WHERE item_id = ?"
+)
 
 
 class AgentResults(Record):
-    """How an agent did."""
+    """What one agent's attempts came to, in this run."""
 
-    completed: int
-    """Tasks completed."""
-    ungradable: int
-    """Attempts in which some subtask was accepted before the agent began."""
+    attempts: int
+    """Attempts made."""
     invalid: int
-    """Attempts that are not scored: the start lacked something, or the environment failed."""
-    rows: tuple[ReportRow, ...]
-    """Results over all attempts, per capability and per level of each dimension."""
-
-
-async def evaluate_tasks(
-    run: Run, agent: str, order: AgentOrder, tasks: Sequence[Task], verified: Mapping[str, VerifiedSubtask]
-) -> AgentResults:
-    """Have `agent` attempt each of `tasks`, whose subtasks are all in `verified`; every attempt is recorded.
-
-    Raises:
-        CommandError: there is no such agent.
-    """
-    make = agent_maker(agent, run, verified, order.step_limit)
-    here = _AgentEvaluation(run, agent, make, verified, order, SideEffectAccount(verified))
-
-    async def attempted(task: Task) -> tuple[Task, AgentAttempt]:
-        done = await (
-            run.elsewhere.do(AttemptErrand(agent, order, task)) if run.elsewhere else here.attempt(task)
-        )
-        await run.recorder.record(done.trajectory, done.record, replace=True)
-        run.progress.done(EVALUATION)
-        return task, done
-
-    attempts = await together(attempted(task) for task in tasks)
-    await run.recorder.flush()
-    graded = [(task, done.outcome) for task, done in attempts if done.record.outcome != "invalid"]
-    return AgentResults(
-        completed=sum(outcome.success for _, outcome in graded),
-        ungradable=sum(bool(done.record.ungradable) for _, done in attempts),
-        invalid=len(attempts) - len(graded),
-        rows=report(graded),
-    )
+    """Of these, invalid ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,215 +58,252 @@ class AgentAttempt:
     """Its recording."""
     record: AgentRun
     """The attempt as it is kept."""
-    outcome: GraphEvaluation
-    """What the evaluator makes of it."""
+    steps: tuple[AgentStep, ...]
+    """Its decisions."""
+
+
+async def evaluate_tasks(
+    run: Run,
+    order: AgentOrder,
+    planned: Sequence[tuple[PlannedAttempt, Task]],
+    verified: Mapping[str, VerifiedSubtask],
+    hashes: Mapping[str, str],
+) -> AgentResults:
+    """Have an agent make the attempts that are `planned` and not stored; each is kept as soon as it ends.
+
+    Raises:
+        CommandError: there is no such agent.
+        RunStoppedError: model calls cannot go on at all, as when the budget is used up.
+    """
+    here = AttemptPlace(run, order, SideEffectAccount(verified), verified)
+
+    async def attempted(attempt: PlannedAttempt, task: Task) -> AgentAttempt:
+        errand = AttemptErrand(order, attempt, task)
+        done = await (run.elsewhere.do(errand) if run.elsewhere else here.attempt(attempt, task))
+        done = replace(done, record=_with_calls(run, done.record))
+        scores = scores_of(done.record, task.graph, hashes.get(task.task_id, ""))
+        await run.recorder.record(done.trajectory, done.record, *done.steps, *scores, replace=True)
+        run.progress.done(EVALUATION)
+        return done
+
+    done = await together(attempted(*item) for item in planned)
+    await run.recorder.flush()
+    return AgentResults(attempts=len(done), invalid=sum(item.record.end == "invalid" for item in done))
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptErrand:
-    """One task to be attempted by an agent, in any process that has the agent's module."""
+    """One attempt, in any process that has the agent's module."""
 
-    agent: str
-    """The agent."""
     order: AgentOrder
-    """How it attempts tasks."""
+    """The agent and how it is measured."""
+    planned: PlannedAttempt
+    """The attempt."""
     task: Task
-    """The task."""
+    """Its task."""
 
     async def do(self, place: Workplace, subtasks: KnownSubtasks) -> AgentAttempt:
-        """Let a new agent attempt the task."""
+        """Let a new agent make the attempt."""
         verified = await subtasks([node.subtask_id for node in self.task.graph.nodes])
-        make = agent_maker(self.agent, place, verified, self.order.step_limit)
-        account = SideEffectAccount(verified)
-        return await _AgentEvaluation(place, self.agent, make, verified, self.order, account).attempt(
-            self.task
-        )
+        there = AttemptPlace(place, self.order, SideEffectAccount(verified), verified)
+        return await there.attempt(self.planned, self.task)
 
 
 async def attempt_task(
     place: Workplace,
     task: Task,
-    make: AgentMaker,
+    agent: Agent,
     verified: Mapping[str, VerifiedSubtask],
-    order: AgentOrder,
     *,
-    on_completed: Callable[[str], object] | None = None,
+    step_limit: int,
+    patience: int,
+    on_completed: Callable[[str], object],
 ) -> AgentAttempt:
-    """One attempt at `task` by an agent that `make` makes; nothing is stored.
+    """One attempt at `task` by an agent that takes its time; nothing is stored.
 
     `on_completed` is called with the id of each subtask once it is completed.
     """
+    unhurried = Limits(decision_seconds=_FOREVER, attempt_seconds=_FOREVER, refused_actions=step_limit + 1)
+    order = AgentOrder(
+        experiment_id="",
+        entry=AgentEntry(agent="python"),
+        protocol="paper",
+        limits=unhurried,
+        step_limit=step_limit,
+        patience=patience,
+        quiet_seconds=0,
+        quiet_limit_seconds=0,
+        invalid_tries=1,
+    )
+    planned = PlannedAttempt(
+        attempt_id=f"{place.run_id}:{task.task_id}",
+        task_id=task.task_id,
+        variant="high",
+        instruction=task.instruction,
+        repeat=0,
+        seed=place.settings.seed,
+        number=0,
+    )
     account = SideEffectAccount(verified)
-    evaluation = _AgentEvaluation(place, "python", make, verified, order, account, on_completed)
-    return await evaluation.attempt(task)
+    return await AttemptPlace(place, order, account, verified, agent, on_completed).attempt(planned, task)
 
 
 @dataclass(slots=True)
-class _AgentEvaluation:
-    """The evaluation of one agent in one process."""
+class AttemptPlace:
+    """The attempts of one agent in one process."""
 
-    run: Workplace
-    agent: str
-    make: AgentMaker
-    verified: Mapping[str, VerifiedSubtask]
+    place: Workplace
+    """What they work with."""
     order: AgentOrder
+    """The agent and how it is measured."""
     account: SideEffectAccount
-    on_completed: Callable[[str], object] | None = None
-
-    async def attempt(self, task: Task) -> AgentAttempt:
-        """Let a new agent attempt `task`."""
-        run = self.run
-        watch = _Watch.of(task, self.verified, run.sandbox, self.order.patience, self.order.step_limit)
-        watch.on_completed = self.on_completed
-        started = perf_counter()
-        trajectory = await self._perform(task, watch)
-        outcome = await asyncio.to_thread(watch.evaluator.finish)
-        invalid = trajectory.termination in ("invalid_start", "environment_error")
-        if not invalid:
-            beyond = await asyncio.to_thread(
-                self.account.of, task.graph.nodes, trajectory.initial_evidence, trajectory.final_evidence
-            )
-            lost = await asyncio.to_thread(
-                self.account.lost, watch.completions, trajectory.final_evidence, run.sandbox
-            )
-            outcome = outcome.model_copy(update={"side_effects": beyond, "lost": lost})
-        record = AgentRun(
-            agent_run_id=trajectory.trajectory_id,
-            agent=self.agent,
-            task_id=task.task_id,
-            instruction=trajectory.instruction,
-            completed=tuple(watch.completed),
-            ungradable=tuple(sorted(watch.ungradable)),
-            coverage_rate=outcome.coverage_rate,
-            logical_consistency=outcome.logical_consistency,
-            further_metrics=outcome.further_metrics,
-            success=outcome.success and not invalid,
-            side_effects=outcome.side_effects,
-            clean=outcome.clean,
-            held=outcome.held,
-            lost=outcome.lost or (),
-            steps=outcome.steps,
-            outcome="invalid" if invalid else outcome.outcome,
-            termination=trajectory.termination,
-            message=trajectory.message,
-            seconds=round(perf_counter() - started, 3),
-            trajectory_id=trajectory.trajectory_id,
-            provenance=trajectory.provenance,
-        )
-        return AgentAttempt(trajectory, record, outcome)
-
-    async def _perform(self, task: Task, watch: _Watch) -> Trajectory:
-        """A new agent at work on `task` in a fresh environment, while `watch` looks on."""
-        run, applications = self.run, applications_in(self.run.applications, task.world)
-        agent_run_id = f"{run.run_id}:{task.task_id}"
-        instruction = (
-            task.instruction if self.order.level == "high" else "\n".join(task.low_level_instructions)
-        )
-        names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-        agent = _Stopped(self.make(task), watch)
-        opened = [applications[name] for name in names]
-        made = made_files(task.graph.nodes)
-        async with run.environments.lease(applications[names[0]].platform, len(names)) as environment:
-            return await run_episode(
-                environment,
-                agent,
-                assignment=Assignment.of_task(task, agent_run_id, instruction),
-                applications=opened,
-                step_limit=self.order.step_limit,
-                without=made,
-                trajectory_id=agent_run_id,
-                provenance=run.provenance(EVALUATION),
-                check_start=lambda evidence: missing_at_start(
-                    first_needs(task.graph.nodes), evidence, fixtures_laid(opened, made)
-                ),
-                on_start=watch.begin,
-                on_step=watch.see,
-            )
-
-
-@dataclass(slots=True)
-class _Watch:
-    """Feeds the evidence of an episode to the evaluator."""
-
-    task: Task
+    """Tells what was changed beyond a task."""
     verified: Mapping[str, VerifiedSubtask]
-    sandbox: EvaluationSandbox
-    evaluator: GraphEvaluator
-    evidence: Evidence = field(default_factory=lambda: Evidence(step=0))
-    inputs: list[int] = field(default_factory=lambda: [0])
-    states: list[Evidence] = field(default_factory=list)
-    completed: list[CompletedSubtask] = field(default_factory=list)
-    accepted: dict[str, Completion] = field(default_factory=dict)
-    ungradable: set[str] = field(default_factory=set)
+    """Verified subtasks by id."""
+    given: Agent | None = None
+    """An agent that is there already, instead of the one that the order names."""
     on_completed: Callable[[str], object] | None = None
+    """Called with the id of each subtask once it is completed."""
 
-    @classmethod
-    def of(
-        cls,
+    async def attempt(self, planned: PlannedAttempt, task: Task) -> AgentAttempt:
+        """A new agent at work on `task`; begun again in a fresh environment where it was invalid."""
+        invalid: list[str] = []
+        self.place.environments.make_ahead(self.order.ahead)
+        while True:
+            started = perf_counter()
+            judge = AttemptJudge.of(
+                task,
+                self.verified,
+                self.place.sandbox,
+                self.account,
+                patience=self.order.patience,
+                step_limit=self.order.step_limit,
+                on_completed=self.on_completed,
+            )
+            trajectory, agent = await self._perform(planned, task, judge)
+            if trajectory.termination in INVALID:
+                invalid.append(trajectory.message)
+                if len(invalid) < self.order.invalid_tries:
+                    continue
+            judgement = await asyncio.to_thread(judge.end, trajectory)
+            seconds = perf_counter() - started
+            return self._kept(planned, task, trajectory, judgement, agent, tuple(invalid), seconds)
+
+    def _kept(
+        self,
+        planned: PlannedAttempt,
         task: Task,
-        verified: Mapping[str, VerifiedSubtask],
-        sandbox: EvaluationSandbox,
-        patience: int,
-        step_limit: int,
-    ) -> _Watch:
-        watch: _Watch
+        trajectory: Trajectory,
+        judgement: Judgement,
+        agent: GuardedAgent,
+        invalid: tuple[str, ...],
+        seconds: float,
+    ) -> AgentAttempt:
+        record = attempt_record(self.order, planned, task, trajectory, judgement, agent.decided)
+        counted = invalid[:-1] if record.end == "invalid" else invalid
+        record = record.model_copy(update={"invalid_before": counted, "seconds": round(seconds, 3)})
+        return AgentAttempt(trajectory, record, step_records(record, trajectory, judgement, agent.decided))
 
-        def judge(node: BoundSubtask, since_step: int) -> Evaluation:
-            return watch.judge(node, since_step)
+    async def _perform(
+        self, planned: PlannedAttempt, task: Task, judge: AttemptJudge
+    ) -> tuple[Trajectory, GuardedAgent]:
+        place, order = self.place, self.order
+        there = applications_in(place.applications, task.world)
+        names = list(dict.fromkeys(node.application for node in task.graph.nodes))
+        opened = [there[name] for name in names]
+        gone = frozenset(task.lack.paths if task.lack else ())
+        made = made_files(task.graph.nodes) | gone
+        told = AgentTask(
+            task_id=task.task_id,
+            instruction=planned.instruction,
+            applications=tuple(
+                ApplicationBrief(name=item.name, title=item.title, manual=item.manual) for item in opened
+            ),
+            step_limit=order.step_limit,
+            question=task.question.text if task.question else "",
+        )
+        told = told.model_copy(update={"instruction": protocol(order.protocol).instruction(told)})
+        own = self.given is None and is_own_code(order.entry.agent)
+        models = place.player(order.entry.title)
+        brief = AgentBrief(
+            task=told,
+            seed=planned.seed,
+            number=planned.number,
+            settings=order.entry.settings,
+            models=models,
+            stage=EVALUATION,
+            attempt_id=planned.attempt_id,
+            recorded=() if own else recorded_parts(task, place, self.verified),
+        )
+        patience = Patience(
+            decision_seconds=order.limits.decision_seconds,
+            attempt_seconds=order.limits.attempt_seconds,
+            unusable_replies=order.limits.unusable_replies,
+            refused_actions=order.limits.refused_actions,
+        )
+        if self.given is not None:
+            given = self.given
+            agent = GuardedAgent(lambda: given, patience)
+        else:
+            agent = guarded_agent(order.entry, task, brief, place, models, patience)
+        needs = [item for item in first_needs(task.graph.nodes) if item.value not in gone]
+        trajectory: Trajectory | None = None
+        try:
+            async with place.environments.lease(opened[0].platform, len(names)) as environment:
+                trajectory = await run_episode(
+                    environment,
+                    _Stopped(agent, judge, asks=task.question is not None or task.lack is not None),
+                    assignment=Assignment.of_task(task, planned.attempt_id, told.instruction),
+                    applications=opened,
+                    step_limit=order.step_limit,
+                    without=made,
+                    trajectory_id=planned.attempt_id,
+                    provenance=place.provenance(EVALUATION),
+                    check_start=lambda evidence: missing_at_start(
+                        needs, evidence, fixtures_laid(opened, made)
+                    ),
+                    on_start=judge.beginning,
+                    on_step=judge.seeing,
+                    turn=place.environments.turn(),
+                    quiet=Quiet(order.quiet_seconds, order.quiet_limit_seconds),
+                )
+                if trajectory.termination in INVALID:
+                    raise EnvironmentBrokenError(trajectory.message)  # so that nobody gets this one again
+        except EnvironmentBrokenError:
+            if trajectory is None:
+                raise
+        finally:
+            await agent.close()
+        return trajectory, agent
 
-        evaluator = GraphEvaluator(task.graph, judge, patience=patience, step_limit=step_limit)
-        watch = cls(task, verified, sandbox, evaluator)
-        return watch
 
-    async def begin(self, evidence: Evidence) -> None:
-        """Find the subtasks whose functions accept the untouched state; they cannot be graded."""
-        self.evidence = evidence
-        self.states = [evidence]
-        for node in self.task.graph.nodes:
-            if (await asyncio.to_thread(self.judge, node, 0)).passed:
-                self.ungradable.add(node.instance_id)
-
-    async def see(self, step: TrajectoryStep) -> None:
-        """Judge what is open after `step`."""
-        self.evidence = step.evidence
-        self.inputs.append(len(step.evidence.inputs))
-        self.states.append(step.evidence)
-        if self.evaluator.outcome == "running":
-            new = await asyncio.to_thread(self.evaluator.after_action)
-            self.completed += [CompletedSubtask(instance_id=name, step=step.step) for name in new]
-            if self.on_completed is not None:
-                for name in new:
-                    self.on_completed(name)
-
-    def judge(self, node: BoundSubtask, since_step: int) -> Evaluation:
-        """The judgement of the node's function on what was done since that step."""
-        if not self.states:
-            return Evaluation(outcome="bad_result", message="the attempt had no valid start")
-        if node.instance_id in self.ungradable:
-            return Evaluation(outcome="bad_result", message="accepted before anything was done")
-        evidence = since(self.evidence, since_step, self.inputs[since_step])
-        source, start = self.verified[node.subtask_id].function.source, self.states[since_step]
-        evaluation = self.sandbox.evaluate(source, node.parameters, evidence, start, alter=guards_answered)
-        if evaluation.passed:
-            self.accepted[node.instance_id] = Completion(node, start, evidence)
-        return evaluation
-
-    @property
-    def completions(self) -> list[Completion]:
-        """The completed subtasks in order."""
-        return [self.accepted[item.instance_id] for item in self.completed]
+def _with_calls(run: Run, record: AgentRun) -> AgentRun:
+    """The attempt with what its model calls took, by the ledger."""
+    row = run.ledger.select(_SPENT, (record.agent_run_id,))[0]
+    calls, given, said, usd = (float(str(value or 0)) for value in row)
+    provenance = record.provenance.model_copy(update={"cost_usd": round(record.provenance.cost_usd + usd, 6)})
+    return record.model_copy(
+        update={
+            "calls": record.calls + int(calls),
+            "input_tokens": record.input_tokens + int(given),
+            "output_tokens": record.output_tokens + int(said),
+            "provenance": provenance,
+        }
+    )
 
 
 @dataclass(slots=True)
 class _Stopped:
-    """An agent that is asked no more once the evaluator has seen the end."""
+    """An agent that is asked no more once the evaluator has seen the end, unless it is to answer as well."""
 
     agent: Agent
-    watch: _Watch
+    judge: AttemptJudge
+    asks: bool = False
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        if self.watch.evaluator.outcome != "running":
+        over = self.judge.evaluator.outcome
+        if over in ("stalled", "step_limit") or (over == "completed" and not self.asks):
             return Decision(status="finish")
         return await self.agent.decide(instruction, observation, history)

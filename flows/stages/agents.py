@@ -1,67 +1,47 @@
-"""Agents that can be evaluated: the user's `module:factory`, the actor model, and recorded work as an upper
-bound."""
+"""Agents that can be evaluated: those of `omnieval/agents`, the actor model, and the user's
+`module:factory`."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from taskloom.environments.agent import Agent, Decision
-from taskloom.environments.starting_place import StartingPlaceAgent, needs_open_page
+from pydantic import JsonValue
+
+from taskloom.environments.agents.guarding import GuardedAgent, Patience
+from taskloom.environments.starting_place import needs_open_page
 from taskloom.flows.errors import CommandError
 from taskloom.flows.wiring import Workplace
-from taskloom.omnieval.brief import AgentBrief, AgentTask
+from taskloom.omnieval.brief import AgentBrief, AgentTask, RecordedPart
+from taskloom.omnieval.experiments.specification import AgentEntry
 from taskloom.omnieval.lookup import AGENTS, agent_module
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.ports import Models
 from taskloom.synthesis.trajectories.briefing import Briefing
-from taskloom.synthesis.trajectories.reperformance import RecordedAgent
 from taskloom.synthesis.trajectories.trajectories import actor, annotated_picture
-from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.task import Task
-from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
-AgentMaker = Callable[[Task], Agent]
-"""Makes a new agent for one attempt at a task."""
-
-BUILT_IN = ("model", "recorded")
-"""Agents that taskloom brings."""
+MODEL = "model"
+"""The actor of builds, as an agent."""
 
 
-def agent_maker(
-    name: str, run: Workplace, verified: Mapping[str, VerifiedSubtask], step_limit: int
-) -> AgentMaker:
-    """The factory of the agent `name`: `model`, `recorded`, one that a package brings, or the user's
-    `module:factory`.
+def known_agents() -> tuple[str, ...]:
+    """Names of all agents that taskloom brings."""
+    return (MODEL, *AGENTS.names())
 
-    The factory is called once per task, without arguments, and returns an object with `decide`; see
-    `taskloom.environments.agent.Agent`.
 
-    Raises:
-        CommandError: there is no such module or factory, or it does not return an agent.
-    """
-    if name == "recorded":
-        return lambda task: RecordedTaskAgent.of(task, run, verified)
-    if name == "model":
-        return lambda task: _model_agent(task, run, step_limit)
-    if name in AGENTS:
-        module = agent_module(name)
-        return lambda task: module.create(_brief(task, run, step_limit))
-    factory = _factory(name)
+def is_own_code(name: str) -> bool:
+    """Whether the agent is the user's own code."""
+    return name not in known_agents()
 
-    def make(task: Task) -> Agent:
-        made = factory()
-        if not inspect.iscoroutinefunction(getattr(made, "decide", None)):
-            raise CommandError(
-                f"the agent {name!r} made a {type(made).__name__}, which has no `async def"
-                " decide(instruction, observation, history)`; see docs/agents.md."
-            )
-        return cast(Agent, made)
 
-    return make
+def asks_a_model(name: str) -> bool:
+    """Whether the agent asks a model of the run."""
+    return name == MODEL or (name in AGENTS and bool(getattr(agent_module(name), "MODEL", False)))
 
 
 _GIVEN: dict[str, Callable[[], object]] = {}
@@ -83,42 +63,111 @@ def check_agent(name: str) -> None:
     """
     if name in AGENTS:
         agent_module(name)
-    elif name not in BUILT_IN:
-        _factory(name)
+    if is_own_code(name):
+        made = _factory(name)
+        if inspect.isclass(made) and not callable(getattr(made, "decide", None)):
+            raise CommandError(
+                f"the agent {name!r} makes a {made.__name__}, which has no method `decide(instruction,"
+                " observation, history)`; see docs/agents.md."
+            )
 
 
-def _brief(task: Task, run: Workplace, step_limit: int) -> AgentBrief:
-    """What an agent that taskloom brings is made from."""
-    told = AgentTask(task_id=task.task_id, instruction=task.instruction, step_limit=step_limit)
-    return AgentBrief(task=told, seed=run.settings.seed, models=run.models, attempt_id=task.task_id)
+def guarded_agent(
+    entry: AgentEntry,
+    task: Task,
+    brief: AgentBrief,
+    place: Workplace,
+    models: Models,
+    patience: Patience,
+) -> GuardedAgent:
+    """A new agent for one attempt at `task`.
+
+    Raises:
+        CommandError: there is no such agent.
+    """
+    name = entry.agent
+    if name == MODEL:
+        return GuardedAgent(lambda: _actor(task, brief, place, models), patience)
+    if name in AGENTS:
+        module = agent_module(name)
+        return GuardedAgent(lambda: module.create(brief), patience)
+    factory = _factory(name)
+    return GuardedAgent(lambda: factory(**_wanted(factory, brief)), patience, apart=True)
 
 
-def _factory(name: str) -> Callable[[], object]:
+def recorded_parts(
+    task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]
+) -> tuple[RecordedPart, ...]:
+    """How the subtasks of `task` were performed, in its first successful order; empty where one was not."""
+    nodes = {node.instance_id: node for node in task.graph.nodes}
+    order: Sequence[str] = task.successful_orders[0] if task.successful_orders else tuple(nodes)
+    needs: dict[str, list[str]] = {}
+    for producer, consumer in task.graph.pairs:
+        needs.setdefault(consumer, []).append(producer)
+    parts = []
+    for node in (nodes[name] for name in order):
+        known = verified.get(node.subtask_id)
+        trajectory = known.performance(node) if known else None
+        if trajectory is None:
+            return ()
+        parts.append(
+            RecordedPart(
+                instance_id=node.instance_id,
+                application=node.application,
+                title=place.applications[node.application].title,
+                reads_open_page=needs_open_page(node),
+                trajectory=trajectory,
+                needs=tuple(needs.get(node.instance_id, ())),
+            )
+        )
+    return tuple(parts)
+
+
+def _wanted(factory: Callable[..., object], brief: AgentBrief) -> dict[str, object]:
+    """What the factory has parameters for: `task`, `seed`, `settings`."""
+    offered: dict[str, AgentTask | int | Mapping[str, JsonValue]] = {
+        "task": brief.task,
+        "seed": brief.seed,
+        "settings": dict(brief.settings),
+    }
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        return {}
+    if any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values()):
+        return dict(offered)
+    return {name: value for name, value in offered.items() if name in parameters}
+
+
+def _factory(name: str) -> Callable[..., object]:
     if name in _GIVEN:
         return _GIVEN[name]
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
+        known = known_agents()
+        near = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
         raise CommandError(
-            f"the agent {name!r} is neither {' nor '.join((*BUILT_IN, *AGENTS.names()))}, nor of the form"
-            " module:factory, such as my_agents:make."
+            f"the agent {name!r} is neither one of {', '.join(known)} nor of the form module:factory, such as"
+            f" my_agents:make.{hint}"
         )
     try:
         module = import_module(module_name)
-    except ImportError as error:
+    except Exception as error:
         raise CommandError(
-            f"the agent's module {module_name!r} cannot be imported: {error}. Is it installed, or its folder"
-            " in PYTHONPATH?"
+            f"the agent's module {module_name!r} cannot be imported: {type(error).__name__}: {error}. Is it"
+            " installed, or its folder in PYTHONPATH?"
         ) from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
         raise CommandError(f"the agent's module {module_name!r} has no function or class {attribute!r}.")
-    return cast(Callable[[], object], factory)
+    return cast(Callable[..., object], factory)
 
 
-def _model_agent(task: Task, run: Workplace, step_limit: int) -> Agent:
+def _actor(task: Task, brief: AgentBrief, place: Workplace, models: Models) -> object:
     """The actor model with the manuals of all applications of the task."""
     names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-    there = applications_in(run.applications, task.world)
+    there = applications_in(place.applications, task.world)
     applications = [there[name] for name in names]
     whole = applications[0].model_copy(
         update={
@@ -127,46 +176,5 @@ def _model_agent(task: Task, run: Workplace, step_limit: int) -> Agent:
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    briefing = Briefing(task.task_id, whole, step_limit)
-    return actor(run.models, briefing, run.settings.performing, annotated_picture)
-
-
-@dataclass(slots=True)
-class RecordedTaskAgent:
-    """Performs a task from the verified trajectories of its subtasks: what a perfect agent would score.
-
-    It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator
-    agree.
-    """
-
-    parts: list[Agent] = field(default_factory=list)
-    """The remaining work, in order: for each subtask, the way to its starting place, then the recorded
-    actions."""
-
-    @classmethod
-    def of(cls, task: Task, run: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:
-        """The agent for `task`, in its first successful order."""
-        nodes = {node.instance_id: node for node in task.graph.nodes}
-        order = task.successful_orders[0] if task.successful_orders else tuple(nodes)
-        parts: list[Agent] = []
-        used: set[str] = set()
-        for node in (nodes[name] for name in order):
-            trajectory = verified[node.subtask_id].performance(node)
-            if trajectory is None:
-                raise CommandError(f"no verified trajectory is stored for {node.instance_id}.")
-            first_page = node.application in used and not needs_open_page(node)
-            used.add(node.application)
-            title = run.applications[node.application].title
-            parts += [StartingPlaceAgent(node.application, title, first_page), RecordedAgent(trajectory)]
-        return cls(parts)
-
-    async def decide(
-        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
-    ) -> Decision:
-        """The next action of the current subtask, or on the way to its starting place."""
-        while self.parts:
-            decision = await self.parts[0].decide(instruction, observation, history)
-            if decision.status != "finish":
-                return decision
-            del self.parts[0]
-        return Decision(status="finish")
+    briefing = Briefing(brief.attempt_id, whole, brief.task.step_limit, brief.seed)
+    return actor(models, briefing, place.settings.performing, annotated_picture)

@@ -312,13 +312,6 @@ class TaskMaking:
         run.progress.done(VALIDATION)
         return validated
 
-    def can_replay(self, task: Task) -> bool:
-        """Whether every node has a verified trajectory among `verified`."""
-        return all(
-            node.subtask_id in self.verified and self.verified[node.subtask_id].performance(node)
-            for node in task.graph.nodes
-        )
-
     def _marked(self, task: Task) -> Task:
         """The task with the keys of its components, and whether any of its subtasks runs on a simulated
         platform."""

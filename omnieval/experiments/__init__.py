@@ -1,4 +1,6 @@
 """Agents × tasks × repeats.
 
 specification   the file of an experiment
+plan            the attempts it asks for
+ends            the one name of an end
 """

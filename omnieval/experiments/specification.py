@@ -129,3 +129,8 @@ class ExperimentFile(Record):
         if twice:
             raise ValueError(f"two agents are called {twice[0]!r}; give one of them another `name`")
         return self
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds of the repeats, equal for all agents."""
+        return tuple(self.seed + repeat for repeat in range(self.repeats))

@@ -7,7 +7,6 @@ setup_trajectories    brings an environment to a subtask's start
 task_starts           what must be there before a whole task
 generalisation        recordings of others, with the values of a new instance put in
 reperformance         performs a recording again
-typing_places         where recorded keys went, and whether that place has the focus now
 slips                 performs it with one harmless mistake that is taken back
 settled_ends          whether nothing is left open at the end
 """

@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from taskloom.environments.agents.typing_places import marks_a_place
 from taskloom.resources.applications import ControlQuery
 from taskloom.resources.path_parts import with_path_parts
-from taskloom.synthesis.trajectories.typing_places import marks_a_place
 from taskloom.taskgraph.records.interaction import Control, WaitInput, escape_keys
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep

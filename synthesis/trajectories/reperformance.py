@@ -4,118 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 
-from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agent import Agent
+from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import Recording, record_steps
 from taskloom.synthesis.trajectories.slips import MOST_SLIP_STEPS, SlippingAgent
-from taskloom.synthesis.trajectories.typing_places import what_is_missing
-from taskloom.taskgraph.records.grounding import find_control, name_query
-from taskloom.taskgraph.records.interaction import (
-    Action,
-    ClickInput,
-    Control,
-    DragInput,
-    Observation,
-    WaitInput,
-)
+from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-
-_PATIENCE = 6
-"""Looks at the screen for a control that is not there yet."""
-_FIRST_WAIT_SECONDS = 0.25
-
-
-@dataclass(slots=True)
-class RecordedAgent:
-    """An agent that does what a trajectory recorded: the control is found by text, type, parent, row
-    and section, never by place.
-
-    Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when
-    they were recorded are left out. Gives up when a control does not turn up.
-    """
-
-    trajectory: Trajectory
-    """What to do."""
-    _next: int = 0
-    _looks: int = 0
-
-    async def decide(
-        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
-    ) -> Decision:
-        """The next recorded action on the control of the same description."""
-        steps = [step for step in self.trajectory.steps if not step.problem]
-        if self._next >= len(steps):
-            return Decision(status="finish")
-        step = steps[self._next]
-        if step.target is None or isinstance(step.action, WaitInput):
-            missing = what_is_missing(steps, self._next, observation)
-            if missing and self._looks < _PATIENCE:
-                self._looks += 1
-                wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-                thought = f"What is typed next would go astray, because {missing}, so I wait a moment."
-                return Decision(status="continue", thought=thought, action=wait)
-            self._next += 1
-            self._looks = 0
-            if isinstance(step.action, ClickInput | DragInput):
-                return self._give_up(
-                    step, "was made where no control is, and a place alone is not done again"
-                )
-            return Decision(status="continue", thought=step.thought, action=step.action)
-        control = find_control(step.target, observation.controls)
-        end = find_control(step.end_target, observation.controls) if step.end_target else None
-        if step.end_target is not None and end is None:
-            control = None
-        if control is None or (control.disabled and self._looks < _PATIENCE):
-            self._looks += 1
-            if self._looks > _PATIENCE:
-                return self._give_up(
-                    step, f"needs a {self._missing(step, observation)}, which is not on the screen"
-                )
-            wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-            thought = (
-                f"A {self._missing(step, observation)} is needed next and is not ready yet, so I wait a"
-                " moment."
-            )
-            return Decision(status="continue", thought=thought, action=wait)
-        self._next += 1
-        self._looks = 0
-        aimed_anew: dict[str, object] = {
-            "control_label": control.label,
-            "control_text": "",
-            "point": None,
-            "points": (),
-        }
-        if end is not None:
-            aimed_anew["end_label"] = end.label
-        known = {name: value for name, value in aimed_anew.items() if name in type(step.action).model_fields}
-        return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
-
-    def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
-        """The recorded action that comes next with the control it will be made on; None if it needs none, or
-        none is there."""
-        steps = [step for step in self.trajectory.steps if not step.problem]
-        if self._next >= len(steps) or steps[self._next].target is None:
-            return None
-        step = steps[self._next]
-        control = find_control(step.target, observation.controls) if step.target else None
-        return (step.action, control) if control is not None and not control.disabled else None
-
-    def _give_up(self, step: TrajectoryStep, reason: str) -> Decision:
-        message = f"step {step.step} of trajectory {self.trajectory.trajectory_id} {reason}"
-        return Decision(status="give_up", message=message)
-
-    def _missing(self, step: TrajectoryStep, observation: Observation) -> str:
-        assert step.target is not None
-        there = find_control(step.target, observation.controls)
-        return name_query(step.end_target if there is not None and step.end_target else step.target)
-
-    @property
-    def step_limit(self) -> int:
-        """Steps it can take at most, waiting included."""
-        return len(self.trajectory.steps) * (_PATIENCE + 1) + 1
 
 
 async def perform_again(

@@ -9,6 +9,9 @@ from pydantic import Field, JsonValue
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.provenance import Provenance
 
+ExperimentStatus = Literal["running", "completed", "interrupted", "budget_exhausted"]
+"""How far an experiment got."""
+
 
 class Standing(Record):
     """A figure of one agent with its interval."""
@@ -73,7 +76,7 @@ class Experiment(Record):
     """SHA-256 of what it rests on: tasks, functions, applications, prompts, settings."""
     software_version: str = ""
     """Version of taskloom."""
-    status: Literal["running", "completed", "interrupted", "budget_exhausted", "failed"] = "running"
+    status: ExperimentStatus = "running"
     """How far it got."""
     holds: bool | None = None
     """Whether few enough attempts are invalid for its figures to hold; None before it is complete."""

@@ -10,6 +10,7 @@ from taskloom.resources.dimensions import Level
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.question import Lack, Question
 from taskloom.taskgraph.records.side_effects import SideEffects
 
 TaskStatus = Literal["composed", "validated", "rejected", "retired", "imported"]
@@ -134,6 +135,10 @@ class Task(Record):
     """Id of the task whose chain twin this is (Figure 7)."""
     permuted_instructions: tuple[str, ...] = ()
     """The instruction in other orders (Table 8), where asked for."""
+    question: Question | None = None
+    """What is asked beside what is to be done."""
+    lack: Lack | None = None
+    """What was taken away so that it cannot be done; None for tasks that can."""
     other_applications: tuple[str, ...] = ()
     """Applications that its subtasks need beside their own; only imported tasks name any."""
     simulated: bool = False

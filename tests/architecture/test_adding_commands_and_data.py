@@ -87,20 +87,29 @@ def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from taskloom.flows.stages.agents import agent_maker
+    from taskloom.flows.stages.agents import check_agent
 
     (tmp_path / "novel_agent.py").write_text(
         "class Agent:\n    async def decide(self, instruction, observation, history): ...\n", encoding="utf-8"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    make = agent_maker("novel_agent:Agent", None, {}, 1)  # type: ignore[arg-type]
-    assert type(make(None)).__name__ == "Agent"  # type: ignore[arg-type]
+    check_agent("novel_agent:Agent")
+
+
+def test_an_agent_and_a_protocol_of_ours_are_one_file_each(add: Add) -> None:
+    from taskloom.flows.stages.agents import check_agent
+    from taskloom.omnieval import agents, protocols
+    from taskloom.omnieval.lookup import protocol
+
+    add(agents, "novel.py", '"""New."""\ndef create(brief):\n    return None\n')
+    add(protocols, "brief.py", '"""New."""\ndef answer(said):\n    return said[:2]\n')
+    check_agent("novel")
+    assert protocol("brief").answer("yes") == "ye"
 
 
 def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
     from taskloom.cli.main import create_app
     from taskloom.omnieval.graph_evaluator import GraphEvaluator
-    from taskloom.omnieval.reports.report_rows import report
     from taskloom.omnieval.scoring import score_of
     from taskloom.synthesis.composition.composition import compose
     from taskloom.synthesis.composition.request import CompositionRequest
@@ -122,7 +131,6 @@ def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
     evaluator.after_action()
     outcome = evaluator.finish()
     assert outcome.further_metrics == {"novelty": 0.5}
-    assert report([(task, outcome)])[0].further_metrics == {"novelty": 0.5}
     file = tmp_path / "graph.json"
     file.write_text('{"nodes": ["a", "b"], "edges": [["a", "b"]]}', encoding="utf-8")
     printed = CliRunner().invoke(create_app(), ["score", str(file), "--completed", "a"]).output

@@ -8,13 +8,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from taskloom.resources.errors import PluginBrokenError
-from taskloom.taskgraph.records.graph import TaskGraph
 from tests.architecture.test_adding import NOVEL_PLATFORM
 from tests.architecture.test_adding_commands_and_data import NOVEL_EXPORT, NOVEL_IMPORT
 
@@ -140,15 +138,24 @@ def test_a_provider_of_another_package_plays_roles(install: Install) -> None:
     assert create_client(settings.models.default) == "novel-1"  # type: ignore[comparison-overlap]
 
 
-def test_an_agent_of_another_package_is_made(install: Install) -> None:
-    from taskloom.flows.stages.agents import agent_maker, check_agent
+def test_an_agent_and_a_protocol_of_another_package_are_made(install: Install) -> None:
+    from taskloom.flows.stages.agents import check_agent, known_agents
+    from taskloom.omnieval.brief import AgentBrief, AgentTask
+    from taskloom.omnieval.lookup import agent_module, protocol
 
-    install("novelty", {"novelty.py": "def create(brief): return brief"}, {"agents.novel": "novelty"})
+    install(
+        "novelty",
+        {
+            "novelty.py": "def create(brief): return brief.seed",
+            "telling.py": "LIMITS = None\ndef instruction(task): ...\ndef answer(said): return said[:1]",
+        },
+        {"agents.novel": "novelty", "protocols.novel": "telling"},
+    )
     check_agent("novel")
-    task = SimpleNamespace(task_id="t", instruction="Do it.", graph=TaskGraph(nodes=()), world="")
-    run = SimpleNamespace(settings=SimpleNamespace(seed=4), models=None, applications={})
-    made = agent_maker("novel", run, {}, 9)(task)  # type: ignore[arg-type]
-    assert (made.seed, made.task.step_limit) == (4, 9)  # type: ignore[attr-defined]
+    assert "novel" in known_agents()
+    brief = AgentBrief(task=AgentTask(task_id="t", instruction="Do it."), seed=4)
+    assert agent_module("novel").create(brief) == 4  # type: ignore[comparison-overlap]
+    assert protocol("novel").answer("yes") == "y"
 
 
 def test_queries_of_another_package_have_names(install: Install) -> None:

@@ -26,7 +26,7 @@ FOUND_BY_NAME = {
     "taskloom.omnieval.action_metrics": {"measure"},
     "taskloom.omnieval.agents": {"create"},
     "taskloom.omnieval.metrics": {"measure"},
-    "taskloom.omnieval.protocols": {"instruction"},
+    "taskloom.omnieval.protocols": {"answer", "instruction"},
     "taskloom.warehouse.exports": {"write"},
     "taskloom.warehouse.imports": {"read"},
     "taskloom.warehouse.viewer.pages": {"add_pages"},

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import taskloom
-from taskloom.flows.stages.agents import RecordedTaskAgent
+from taskloom.flows.stages.agents import recorded_parts
 from taskloom.interface.dataset import Dataset
+from taskloom.omnieval.agents import recorded
+from taskloom.omnieval.brief import AgentBrief, AgentTask
 
 PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"^## (.*?)$(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -68,7 +70,9 @@ def test_recorded_actions_earn_the_whole_coverage(dataset: Dataset) -> None:
     task = next(dataset.tasks("node_count >= 2"))
     with dataset.environment(task) as environment:
         observation, info = environment.reset()
-        agent = RecordedTaskAgent.of(task, environment._place, environment._verified)
+        parts = recorded_parts(task, environment._place, environment._verified)
+        told = AgentTask(task_id=task.task_id, instruction=task.instruction)
+        agent = recorded.create(AgentBrief(task=told, recorded=parts))
         total, ended = 0.0, False
         while not ended:
             decision = asyncio.run(agent.decide(task.instruction, observation, environment._caller.history))

@@ -6,12 +6,8 @@ import pytest
 
 from taskloom.omnieval.errors import EvaluationEndedError
 from taskloom.omnieval.graph_evaluator import GraphEvaluator, NodeState
-from taskloom.omnieval.reports.report_rows import report
-from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from tests.synthesis.compositions import chain_pool
 from tests.taskgraph.small_graphs import shaped
 
 DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")
@@ -117,18 +113,3 @@ def test_a_refused_evaluation_completes_nothing() -> None:
     evaluator = GraphEvaluator(DIAMOND, refuses)
     assert evaluator.after_action() == ()
     assert evaluator.state_of("s0") is NodeState.EVALUATING
-
-
-def test_the_report_leaves_undefined_consistency_out_of_its_means(world: World) -> None:
-    outcomes = []
-    for applications in ("aa", "ab"):
-        nodes, intents, fixtures = chain_pool(*applications)
-        (task,) = compose(nodes, intents, CompositionRequest(count=1), fixtures=fixtures)
-        evaluator = GraphEvaluator(task.graph, world)
-        world.done = {"s0", "s1"}
-        evaluator.after_action()
-        outcomes.append((task, evaluator.finish()))
-    rows = {row.name: row for row in report(outcomes)}
-    assert (rows["all"].tasks, rows["all"].success_rate) == (2, 1.0)
-    assert (rows["all"].logical_consistency, rows["all"].undefined) == (1.0, 1)
-    assert rows["knowledge medium"].logical_consistency is None

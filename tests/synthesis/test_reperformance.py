@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskloom.synthesis.trajectories.reperformance import RecordedAgent
+from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
     Control,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.omnieval.errors import CallUnusableError
-from taskloom.omnieval.lookup import agent_module, agent_names
+from taskloom.omnieval.lookup import AGENTS, agent_module
 from taskloom.omnieval.replies.formats import ReplyFormat
 from taskloom.omnieval.replies.reading import ReadReply, read_reply
 from taskloom.omnieval.replies.verbs import Ending
@@ -20,7 +20,7 @@ from tests.omnieval.replies.said import SAID
 SCREENS = [(1280, 800), (1920, 1080), (1366, 768), (2560, 1600), (800, 1280), (640, 480)]
 FORMATS: dict[str, ReplyFormat] = {
     name: form
-    for name in agent_names()
+    for name in AGENTS.built_in()
     if isinstance(form := getattr(agent_module(name), "FORMAT", None), ReplyFormat)
 }
 

@@ -1,0 +1,7 @@
+"""Experiments: what is checked, fixed and written around the attempts of agents.
+
+checking       what is refused before anything starts
+fixing         the tasks, hashes and name of an experiment, fixed before its first attempt
+finishing      figures, files and the record of an experiment, from what is stored
+scoring_again  judges the recorded attempts again, without environment or model
+"""

@@ -1,0 +1,197 @@
+"""The end of an experiment: figures, files and record, made from what is stored alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from importlib.metadata import distributions
+from pathlib import Path
+
+from taskloom.flows.experimenting.fixing import Fixed
+from taskloom.flows.running.clock import now
+from taskloom.flows.wiring import Run
+from taskloom.omnieval.reports.figures import figures
+from taskloom.omnieval.reports.page import report_page
+from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
+from taskloom.omnieval.reports.tables import ReportTable, tables
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
+from taskloom.taskgraph.records.experiment import Experiment, ExperimentStatus, Standing
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.store import Warehouse
+
+_OF = "experiment_id = ?"
+_PARQUET = {
+    "agent_runs": f"{_OF} ORDER BY agent_run_id",
+    "agent_scores": f"{_OF} ORDER BY agent_run_id, metric",
+    "agent_steps": (
+        "agent_run_id IN (SELECT agent_run_id FROM agent_runs WHERE experiment_id = ?) ORDER BY agent_run_id,"
+        " step"
+    ),
+}
+"""Tables that are copied into the folder, and what of them."""
+
+
+class ExperimentReport(Record):
+    """What an experiment came to."""
+
+    experiment_id: str
+    """The experiment."""
+    run_id: str = ""
+    """The run that made its last attempts."""
+    folder: str
+    """Where its files are."""
+    attempts: int
+    """Attempts that are stored, of those that it asks for."""
+    wanted: int
+    """Attempts that it asks for."""
+    invalid: int
+    """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
+    left_out: tuple[str, ...] = ()
+    """Selected tasks with subtasks that are not verified for the installed applications."""
+    holds: bool
+    """Whether few enough attempts are invalid for the figures to hold."""
+    status: ExperimentStatus
+    """How far it got."""
+    standings: tuple[Standing, ...]
+    """Its figures."""
+    leaderboard: tuple[tuple[str, ...], ...]
+    """The table of agents, headings first."""
+    ends: tuple[tuple[str, ...], ...]
+    """How attempts ended, headings first."""
+
+    def figure(self, metric: str, agent: str = "", group: str = "all") -> float | None:
+        """One figure; of the only agent, over all attempts, unless said otherwise."""
+        name = agent or (self.standings[0].agent if self.standings else "")
+        found = (
+            item for item in self.standings if (item.agent, item.metric, item.group) == (name, metric, group)
+        )
+        return next((item.value for item in found), None)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know beside the figures."""
+        lines = []
+        if self.attempts < self.wanted:
+            lines.append(
+                f"{self.attempts} of {self.wanted} attempts are made; the same command goes on from here."
+            )
+        if self.left_out:
+            lines.append(
+                f"{len(self.left_out)} selected tasks were left out: not every subtask of theirs is verified"
+                " with the applications installed here."
+            )
+        if self.invalid:
+            lines.append(
+                f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task"
+                " needs, or the environment failed."
+            )
+        if not self.holds:
+            lines.append("That is more than the experiment allows (invalid_share): its figures do not hold.")
+        return lines
+
+
+def finish(run: Run, record: Experiment, fixed: Fixed, status: ExperimentStatus) -> ExperimentReport:
+    """Write figures and files of an experiment from its stored attempts."""
+    report = written(run.warehouse, record.model_copy(update={"status": status}), fixed.left_out)
+    return report.model_copy(update={"run_id": run.run_id})
+
+
+def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = ()) -> ExperimentReport:
+    """Write the record and the folder of an experiment from its stored attempts."""
+    runs = list(warehouse.read(AgentRun, _OF, [record.experiment_id]))
+    tasks = {
+        task.task_id: task
+        for task in warehouse.read(
+            Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [sorted({run.task_id for run in runs})]
+        )
+    }
+    scores: dict[str, dict[str, float | None]] = {}
+    for score in warehouse.read(AgentScore, _OF, [record.experiment_id]):
+        scores.setdefault(score.agent_run_id, {})[score.metric] = score.value
+    order = {name: position for position, name in enumerate(record.agents)}
+    runs.sort(key=lambda run: (order.get(run.agent, len(order)), run.repeat, run.task_id, run.variant))
+    valid = [
+        ScoredAttempt(run, tasks[run.task_id], scores.get(run.agent_run_id, {}))
+        for run in runs
+        if run.end != "invalid" and run.task_id in tasks
+    ]
+    invalid = [run for run in runs if run.end == "invalid"]
+    share = float(str(record.specification.get("invalid_share", 0.05)))
+    holds = len(invalid) <= share * len(runs)
+    found, compared = standings(valid), comparisons(valid)
+    shown = tables(valid, invalid, found, compared)
+    done = record.model_copy(
+        update={
+            "standings": found,
+            "comparisons": compared,
+            "holds": holds if record.status == "completed" else None,
+            "finished_at": now().isoformat(timespec="seconds") if record.status == "completed" else "",
+        }
+    )
+    by_name = {table.name: (table.columns, *table.rows) for table in shown}
+    report = ExperimentReport(
+        experiment_id=record.experiment_id,
+        folder=record.folder,
+        attempts=len(runs),
+        wanted=record.attempts,
+        invalid=len(invalid),
+        left_out=tuple(left_out),
+        holds=holds,
+        status=record.status,
+        standings=found,
+        leaderboard=by_name.get("leaderboard", ()),
+        ends=by_name.get("ends", ()),
+    )
+    _write_folder(warehouse, done, runs, shown, report)
+    warehouse.write([done], replace=True)
+    return report
+
+
+def _write_folder(
+    warehouse: Warehouse,
+    record: Experiment,
+    runs: Sequence[AgentRun],
+    shown: Sequence[ReportTable],
+    report: ExperimentReport,
+) -> None:
+    """One folder with all that a stranger needs to repeat the experiment and to check its figures."""
+    folder = Path(record.folder)
+    (folder / "tables").mkdir(parents=True, exist_ok=True)
+    _put(folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"}))
+    repeat = {**record.specification, "tasks": {**_mapping(record), "ids": list(record.task_ids)}}
+    _put(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
+    versions = {item.metadata["Name"]: item.version for item in distributions()}
+    machine = {"python": platform.python_version(), "system": platform.platform(), "packages": versions}
+    _put(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))
+    told = {(run.task_id, run.variant): run.instruction for run in runs}
+    lines = [
+        json.dumps({"task": task, "variant": variant, "told": text}, ensure_ascii=False)
+        for (task, variant), text in sorted(told.items())
+    ]
+    _put(folder / "prompts.jsonl", "\n".join(lines) + "\n")
+    figures_json = [item.model_dump() for item in record.standings]
+    _put(folder / "figures.json", json.dumps(figures_json, indent=1))
+    for table in shown:
+        _put(folder / "tables" / f"{table.name}.csv", table.as_csv())
+        _put(folder / "tables" / f"{table.name}.tex", table.as_latex())
+    for name, where in _PARQUET.items():
+        found = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
+        found.write_parquet(folder / f"{name}.parquet")
+    page = report_page(record, shown, figures(record.standings), report.remarks)
+    _put(folder / "report.html", page)
+
+
+def _mapping(record: Experiment) -> dict[str, object]:
+    tasks = record.specification.get("tasks")
+    kept = {"version"}
+    return {key: value for key, value in tasks.items() if key in kept} if isinstance(tasks, dict) else {}
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,212 @@
+"""What an experiment is fixed to before its first attempt: its name, its tasks, and hashes of all that it
+rests on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version as distribution_version
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from taskloom.flows.errors import CommandError
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.running.clock import now
+from taskloom.flows.wiring import Run
+from taskloom.omnieval.experiments.plan import digest
+from taskloom.omnieval.experiments.specification import ExperimentFile, TaskSet
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.taskgraph.records.experiment import Experiment
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
+from taskloom.warehouse.sets.selection import Selection, parse_levels, select
+from taskloom.warehouse.store import Warehouse
+
+FOLDER = "experiments"
+"""Folder of the data folder in which every experiment has one."""
+_PLACE_ONLY = frozenset({"ahead"})
+_AMONG = "task_id IN (SELECT unnest(?::VARCHAR[]))"
+_KNOWN = "SELECT task_id FROM tasks WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """An experiment with what it is fixed to."""
+
+    record: Experiment
+    """Its record."""
+    tasks: tuple[Task, ...]
+    """Its tasks, in order."""
+    left_out: tuple[str, ...]
+    """Selected tasks that cannot be attempted here, because a subtask of theirs is not verified."""
+    verified: Mapping[str, VerifiedSubtask]
+    """Verified subtasks by id."""
+    function_hashes: Mapping[str, str]
+    """Hash of the evaluation functions of each task."""
+
+
+def fix(run: Run, experiment: ExperimentFile) -> Fixed:
+    """Fix `experiment`, or find it fixed by an earlier run.
+
+    Raises:
+        CommandError: no task can be attempted; an experiment of the name has other content; or its tasks or
+            applications have changed since.
+        SelectionInvalidError, QueryFailedError: the task set cannot be selected.
+    """
+    specification = _specification(experiment)
+    stored = _stored(run.warehouse, experiment.name) if experiment.name else None
+    if stored is not None:
+        _refuse_other_content(stored, specification)
+    source = run.warehouse.reopened(experiment.tasks.version) if experiment.tasks.version else run.warehouse
+    try:
+        verified = load_verified(source, run.applications)
+        names = list(stored.task_ids) if stored else _selected(source, experiment.tasks)
+        found = {
+            task.task_id: task
+            for task in source.read(Task, _AMONG, [names])
+            if task.status == "validated" or stored or task.task_id in experiment.tasks.ids
+        }
+    finally:
+        if source is not run.warehouse:
+            source.close()
+    tasks = [found[name] for name in names if name in found]
+    if experiment.tasks.twins and stored is None:
+        tasks += _twins(run.warehouse, tasks)
+    ready = tuple(task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes))
+    left_out = tuple(task.task_id for task in tasks if task not in ready)
+    if not ready:
+        raise CommandError(
+            f"there is no task to attempt: {len(names)} are selected, and none of them has all its subtasks"
+            " verified with the applications installed here; widen the selection, or run: taskloom build"
+        )
+    functions = {
+        task.task_id: digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
+        for task in ready
+    }
+    hashes = {
+        "tasks": digest([task.model_dump(mode="json", exclude={"provenance", "covered"}) for task in ready]),
+        "functions": digest(functions),
+        "applications": digest(
+            {
+                name: run.applications[name].model_dump(mode="json")
+                for name in sorted({node.application for task in ready for node in task.graph.nodes})
+            }
+        ),
+        "specification": digest(specification),
+    }
+    if stored is not None:
+        _refuse_other_data(stored, hashes)
+        return Fixed(stored, ready, left_out, verified, functions)
+    name = experiment.name or _name(experiment, hashes)
+    again = _stored(run.warehouse, name)
+    if again is not None:
+        return Fixed(again, ready, left_out, verified, functions)
+    record = Experiment(
+        experiment_id=name,
+        name=name,
+        protocol=experiment.protocol,
+        specification=specification,
+        agents=tuple(entry.title for entry in experiment.agents),
+        task_ids=tuple(task.task_id for task in ready),
+        seeds=experiment.seeds,
+        hashes=hashes,
+        software_version=distribution_version("taskloom"),
+        started_at=now().isoformat(timespec="seconds"),
+        folder=str(run.settings.data / FOLDER / name),
+        provenance=run.provenance("evaluation"),
+    )
+    return Fixed(record, ready, left_out, verified, functions)
+
+
+def _specification(experiment: ExperimentFile) -> dict[str, JsonValue]:
+    """All that decides the experiment; where and how fast it runs does not."""
+    content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=set(_PLACE_ONLY)))
+    return content
+
+
+def _stored(warehouse: Warehouse, name: str) -> Experiment | None:
+    return next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+
+
+def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
+    changed = sorted(
+        name
+        for name in {*specification, *stored.specification}
+        if specification.get(name) != stored.specification.get(name)
+    )
+    if changed:
+        raise CommandError(
+            f"there is an experiment {stored.name!r} with other {', '.join(changed)}; give this one another"
+            " name, or leave its content as it was"
+        )
+
+
+def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str]) -> None:
+    changed = [name for name in ("tasks", "applications") if hashes[name] != stored.hashes.get(name)]
+    if changed:
+        raise CommandError(
+            f"the {' and '.join(changed)} of the experiment {stored.name!r} have changed since its first"
+            " attempt, so new attempts would not compare; give it another name, or name a dataset version"
+            " under tasks.version"
+        )
+
+
+def _selected(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
+    """Ids of the tasks of a set, in the order of their ids."""
+    names = list(dict.fromkeys([*wanted.ids, *(_exported(wanted.export) if wanted.export else ())]))
+    if names:
+        there = {str(row[0]) for row in warehouse.query(_KNOWN, [names]).rows()}
+        missing = [name for name in names if name not in there]
+        if missing:
+            raise CommandError(
+                f"{len(missing)} of the {len(names)} tasks are not in the warehouse, such as {missing[0]!r}"
+            )
+        return names
+    levels = parse_levels(",".join(f"{name}={level}" for name, level in wanted.levels.items()))
+    selection = Selection(
+        where=wanted.where,
+        levels=levels,
+        capability=wanted.capability,
+        applications=wanted.applications,
+        size=wanted.size,
+        seed=wanted.seed,
+    )
+    return list(select(warehouse, selection).task_ids)
+
+
+def _exported(named: str) -> Sequence[str]:
+    """Tasks of an export, or of one of its sets."""
+    folder, _, split = named.rpartition(":") if ":" in named else (named, "", "")
+    path = Path(folder) / MANIFEST
+    try:
+        sets = Manifest.model_validate_json(path.read_text(encoding="utf-8")).splits
+    except (OSError, ValueError, ValidationError) as error:
+        raise CommandError(f"tasks.export: {path} is no manifest of an export: {error}") from None
+    if split and split not in sets:
+        raise CommandError(
+            f"tasks.export: {folder} has no set {split!r}; it has: {', '.join(sets) or 'no sets'}"
+        )
+    return [name for key, members in sets.items() if split in ("", key) for name in members]
+
+
+def _twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:
+    """Validated chain twins of `tasks`, and the tasks whose twins they are."""
+    names = [task.task_id for task in tasks]
+    others = [task.twin_of for task in tasks if task.twin_of]
+    found = warehouse.read(
+        Task,
+        "status = 'validated' AND (twin_of IN (SELECT unnest($names::VARCHAR[])) OR task_id IN (SELECT"
+        " unnest($others::VARCHAR[])))",
+        {"names": names, "others": others},
+    )
+    return [task for task in found if task.task_id not in set(names)]
+
+
+def _name(experiment: ExperimentFile, hashes: Mapping[str, str]) -> str:
+    """A name made from the content: equal experiments on equal data have the same."""
+    first = experiment.agents[0].title if len(experiment.agents) == 1 else "experiment"
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", first).strip("-") or "experiment"
+    return f"{plain}-{digest(dict(hashes))[:8]}"

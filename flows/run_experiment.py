@@ -1,0 +1,135 @@
+"""Agents measured on tasks of the warehouse: an experiment, from its file to its figures (section 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import prefect
+from prefect.context import FlowRunContext
+
+from taskloom.flows import steps
+from taskloom.flows.errors import CommandError
+from taskloom.flows.experimenting.checking import check_experiment, experiment_of
+from taskloom.flows.experimenting.finishing import ExperimentReport, finish
+from taskloom.flows.experimenting.fixing import Fixed, fix
+from taskloom.flows.hosting.contexts import Work, begin, timed
+from taskloom.flows.running.together import together
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.stages.agent_evaluation import EVALUATION
+from taskloom.flows.stages.agents import asks_a_model
+from taskloom.flows.steps import whole
+from taskloom.flows.summaries.artifacts import publish_table
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.errors import BudgetExhaustedError
+from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, attempts_for, order_for
+from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.resources.errors import ExitCode
+from taskloom.taskgraph.records.experiment import ExperimentStatus
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.task import Task
+
+T = TypeVar("T")
+
+_VALID = "SELECT agent_run_id FROM agent_runs WHERE experiment_id = ? AND ended <> 'invalid'"
+
+
+@prefect.flow(name="run_experiment", validate_parameters=False)
+async def run_experiment(
+    experiment: ExperimentFile | Mapping[str, object],
+    settings_file: str = "",
+    settings: Settings | None = None,
+    quiet: bool = True,
+) -> ExperimentReport:
+    """Make the attempts of `experiment` that are not stored, and write its figures.
+
+    It may be stopped at any moment: every attempt that ended is kept, and the same experiment goes on from
+    there. Called without Prefect (`run_experiment.fn`), it does the same without a server.
+
+    Args:
+        experiment: agents, tasks, repeats and limits; a mapping as in its file.
+        settings_file: settings file of a scheduled run.
+        settings: settings of a run started from Python; a mapping overrides the file.
+        quiet: no progress on standard error.
+
+    Raises:
+        CommandError: there is no such agent or task, or the time of the run is over.
+    """
+    if not isinstance(experiment, ExperimentFile):
+        experiment = experiment_of(experiment, "the experiment")
+    chosen = settings_of(settings, settings_file)
+    check_experiment(experiment, chosen)
+    async with begin(chosen, "run_experiment", quiet=quiet) as work:
+        run = work.run
+        fixed = await asyncio.to_thread(fix, run, experiment)
+        work.making.verified.update(fixed.verified)
+        jobs = _jobs(run, experiment, fixed)
+        wanted = sum(len(planned) for _, planned in jobs)
+        stored = {str(row[0]) for row in run.warehouse.query(_VALID, [fixed.record.experiment_id]).rows()}
+        record = fixed.record.model_copy(update={"attempts": wanted, "status": "running"})
+        await asyncio.to_thread(run.warehouse.write, [record], True)
+        missing = [
+            (order, [item for item in planned if item[0].attempt_id not in stored]) for order, planned in jobs
+        ]
+        run.progress.begin(EVALUATION, sum(len(planned) for _, planned in missing))
+        status: ExperimentStatus = "interrupted"
+        try:
+            with timed(run, EVALUATION):
+                await _attempt(work, experiment, fixed, missing)
+            status = "completed"
+        except BudgetExhaustedError:
+            status = "budget_exhausted"
+            raise
+        except TimeoutError:
+            raise CommandError(
+                f"the {experiment.limits.run_seconds:g} s of the run are over; the attempts that ended are"
+                " kept, and the same command goes on from there",
+                exit_code=ExitCode.BUDGET_EXHAUSTED,
+            ) from None
+        finally:
+            run.progress.end(EVALUATION)
+            await run.recorder.flush()
+            report = await asyncio.to_thread(finish, run, record, fixed, status)
+        if FlowRunContext.get() is not None:
+            await publish_table(f"{record.name}, run {run.run_id}", "evaluation", report.standings)
+        return report
+
+
+def _jobs(
+    run: Run, experiment: ExperimentFile, fixed: Fixed
+) -> list[tuple[AgentOrder, list[tuple[PlannedAttempt, Task]]]]:
+    """The attempts of every agent, with their tasks."""
+    tasks = {task.task_id: task for task in fixed.tasks}
+    found = []
+    for entry in experiment.agents:
+        order = order_for(experiment, fixed.record.experiment_id, entry, fixed.tasks)
+        if entry.model is None and asks_a_model(entry.agent):
+            model = run.settings.models.role(ModelRole.ACTOR).model
+            order = order.model_copy(update={"provider": model.provider, "model": model.model})
+        planned = attempts_for(experiment, fixed.record.experiment_id, entry, fixed.tasks)
+        found.append((order, [(item, tasks[item.task_id]) for item in planned]))
+    return found
+
+
+async def _attempt(
+    work: Work,
+    experiment: ExperimentFile,
+    fixed: Fixed,
+    missing: Sequence[tuple[AgentOrder, Sequence[tuple[PlannedAttempt, Task]]]],
+) -> None:
+    """Have all agents make what is missing, at the same time, as many attempts as there are environments."""
+    async with asyncio.timeout(experiment.limits.run_seconds or None):
+        if FlowRunContext.get() is None:
+            step, kept = steps.evaluate.fn, _as_it_is
+        else:
+            step, kept = steps.evaluate, whole
+        await together(
+            step(work.reference, kept(order), kept(planned), kept(fixed.function_hashes))
+            for order, planned in missing
+            if planned
+        )
+
+
+def _as_it_is(value: T) -> T:
+    return value

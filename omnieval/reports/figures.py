@@ -1,0 +1,148 @@
+"""The paper's figures for one's own agents, as SVG: the radar of capabilities, chains against graphs,
+pass@k curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import cos, pi, sin
+
+from taskloom.omnieval.reports.standings import ALL
+from taskloom.resources.reading.catalog import load_capabilities
+from taskloom.taskgraph.records.experiment import Standing
+
+COLOURS = ("#3367b5", "#c4532d", "#2f8a55", "#8a4fa8", "#b08a1e", "#4a9aa5", "#a33a5b", "#6b6b6b")
+"""One colour per agent, in turn."""
+_SIZE, _MIDDLE, _RADIUS = 460, 230, 140
+_Curves = Mapping[str, Sequence[tuple[float, float]]]
+
+
+def figures(standings: Sequence[Standing]) -> dict[str, str]:
+    """Titles and drawings of the figures that there is anything to draw for."""
+    agents = list(dict.fromkeys(item.agent for item in standings))
+    found = {
+        "Capabilities, coverage rate (Figure 1 of the paper as a radar)": _radar(agents, standings),
+        "Subtask identification and long instructions (Figure 6)": _bars(
+            agents,
+            standings,
+            {"subtask_identification": "SI", "long_instruction_following": "LIF"},
+            "coverage_rate",
+        ),
+        "Chains and their graph twins (Figure 7)": _bars(
+            agents, standings, {"chain twins": "chain", "graph twins": "graph"}, "coverage_rate"
+        ),
+        "pass@k": _curves(agents, standings, "pass@"),
+        "pass^k": _curves(agents, standings, "pass^"),
+    }
+    return {title: drawing for title, drawing in found.items() if drawing}
+
+
+def _radar(agents: Sequence[str], standings: Sequence[Standing]) -> str:
+    values = {
+        (item.agent, item.group): item.value
+        for item in standings
+        if item.metric == "coverage_rate" and item.value is not None
+    }
+    axes = [item for item in load_capabilities() if any((agent, item.name) in values for agent in agents)]
+    if len(axes) < 3:
+        return ""
+    parts = []
+    for share in (0.25, 0.5, 0.75, 1.0):
+        ring = " ".join(_place(number, len(axes), share) for number in range(len(axes)))
+        parts.append(f'<polygon points="{ring}" fill="none" stroke="#ccc"/>')
+    for number, axis in enumerate(axes):
+        x, y = (float(value) for value in _place(number, len(axes), 1.18).split(","))
+        parts.append(
+            f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle" font-size="10">{escape(axis.title)}</text>'
+        )
+    for agent, colour in _coloured(agents):
+        points = " ".join(
+            _place(number, len(axes), values.get((agent, axis.name)) or 0.0)
+            for number, axis in enumerate(axes)
+        )
+        parts.append(f'<polygon points="{points}" fill="{colour}" fill-opacity="0.12" stroke="{colour}"/>')
+    return _svg(_SIZE, _SIZE, parts, agents)
+
+
+def _bars(
+    agents: Sequence[str], standings: Sequence[Standing], groups: Mapping[str, str], metric: str
+) -> str:
+    values = {(item.agent, item.group): item for item in standings if item.metric == metric}
+    if not any(group in groups for _, group in values):
+        return ""
+    parts, x = [], 50.0
+    width = 22
+    for group, label in groups.items():
+        begin = x
+        for agent, colour in _coloured(agents):
+            found = values.get((agent, group))
+            if found is not None and found.value is not None:
+                height = 200 * found.value
+                parts.append(
+                    f'<rect x="{x:.0f}" y="{230 - height:.1f}" width="{width - 4}" height="{height:.1f}"'
+                    f' fill="{colour}"><title>{escape(agent)}: {100 * found.value:.1f}</title></rect>'
+                )
+                if found.low is not None and found.high is not None:
+                    middle = x + width / 2 - 2
+                    parts.append(
+                        f'<line x1="{middle:.0f}" x2="{middle:.0f}" y1="{230 - 200 * found.low:.1f}"'
+                        f' y2="{230 - 200 * found.high:.1f}" stroke="#222"/>'
+                    )
+            x += width
+        parts.append(
+            f'<text x="{(begin + x) / 2:.0f}" y="246" text-anchor="middle" font-size="11">{label}</text>'
+        )
+        x += 30
+    parts += _scale(x)
+    return _svg(max(x, 300), 260, parts, agents)
+
+
+def _curves(agents: Sequence[str], standings: Sequence[Standing], prefix: str) -> str:
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for item in standings:
+        if item.metric.startswith(prefix) and item.value is not None and item.group == ALL:
+            curves.setdefault(item.agent, []).append((int(item.metric.removeprefix(prefix)), item.value))
+    most = max((k for curve in curves.values() for k, _ in curve), default=0)
+    if most < 2:
+        return ""
+    parts = _scale(440)
+    for k in range(1, most + 1):
+        x = 60 + 360 * (k - 1) / (most - 1)
+        parts.append(f'<text x="{x:.0f}" y="246" text-anchor="middle" font-size="11">{k}</text>')
+    for agent, colour in _coloured(agents):
+        points = " ".join(
+            f"{60 + 360 * (k - 1) / (most - 1):.0f},{230 - 200 * value:.1f}"
+            for k, value in sorted(curves.get(agent, []))
+        )
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+    return _svg(450, 260, parts, agents)
+
+
+def _place(number: int, count: int, share: float) -> str:
+    angle = 2 * pi * number / count - pi / 2
+    return f"{_MIDDLE + _RADIUS * share * cos(angle):.1f},{_MIDDLE + _RADIUS * share * sin(angle):.1f}"
+
+
+def _scale(right: float) -> list[str]:
+    return [
+        f'<line x1="40" x2="{right:.0f}" y1="{230 - 2 * value}" y2="{230 - 2 * value}" stroke="#ddd"/>'
+        f'<text x="34" y="{234 - 2 * value}" text-anchor="end" font-size="10">{value}</text>'
+        for value in (0, 25, 50, 75, 100)
+    ]
+
+
+def _coloured(agents: Sequence[str]) -> list[tuple[str, str]]:
+    return [(agent, COLOURS[number % len(COLOURS)]) for number, agent in enumerate(agents)]
+
+
+def _svg(width: float, height: float, parts: Sequence[str], agents: Sequence[str]) -> str:
+    legend = [
+        f'<rect x="10" y="{height + 6 + 16 * number:.0f}" width="10" height="10" fill="{colour}"/>'
+        f'<text x="26" y="{height + 15 + 16 * number:.0f}" font-size="11">{escape(agent)}</text>'
+        for number, (agent, colour) in enumerate(_coloured(agents))
+    ]
+    whole = height + 12 + 16 * len(agents)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {whole:.0f}" width="{width:.0f}"'
+        f' font-family="sans-serif">{"".join(parts)}{"".join(legend)}</svg>'
+    )
