@@ -26,6 +26,16 @@ def filled_template(empty_template: Path) -> Path:
     return place
 
 
+@pytest.fixture(scope="session")
+def published_template(filled_template: Path) -> Path:
+    """The sample records, published as v1."""
+    place = filled_template.with_name("published")
+    shutil.copytree(filled_template, place)
+    with Warehouse(place) as opened:
+        opened.publish("v1", description="first")
+    return place
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path, empty_template: Path) -> Iterator[Warehouse]:
     shutil.copytree(empty_template, tmp_path / "warehouse")

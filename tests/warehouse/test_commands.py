@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,11 +19,8 @@ from tests.warehouse import foreign
 Run = Callable[..., Result]
 
 
-@pytest.fixture
-def run(filled: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    filled.publish("v1", description="first")
-    filled.close()
-    monkeypatch.setenv("TASKLOOM_WAREHOUSE", str(tmp_path / "warehouse"))
+@pytest.fixture(scope="module")
+def invoke() -> Run:
     app = create_app()
 
     def invoke(*arguments: str, text: str = "") -> Result:
@@ -31,23 +29,43 @@ def run(filled: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> R
     return invoke
 
 
-def test_sql_answers_as_table_json_csv_and_parquet(run: Run, tmp_path: Path) -> None:
+@pytest.fixture
+def run(invoke: Run, published_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command line over a published warehouse of this test alone."""
+    shutil.copytree(published_template, tmp_path / "warehouse")
+    monkeypatch.setenv("TASKLOOM_WAREHOUSE", str(tmp_path / "warehouse"))
+    return invoke
+
+
+@pytest.fixture
+def ask(invoke: Run, published_template: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command line over a published warehouse that no test changes."""
+    monkeypatch.setenv("TASKLOOM_WAREHOUSE", str(published_template))
+    return invoke
+
+
+def files(place: Path) -> dict[str, int]:
+    """The Parquet files of a warehouse with their sizes."""
+    return {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*.parquet")}
+
+
+def test_sql_answers_as_table_json_csv_and_parquet(ask: Run, tmp_path: Path) -> None:
     sql = "SELECT task_id, node_count FROM tasks"
 
-    assert "task-1" in run("sql", sql).stdout
-    assert json.loads(run("sql", sql, "--json").stdout) == [{"task_id": "task-1", "node_count": 2}]
-    assert run("sql", sql, "--csv").stdout == "task_id,node_count\ntask-1,2\n"
-    run("sql", sql, "--parquet", str(tmp_path / "a.parquet"))
+    assert "task-1" in ask("sql", sql).stdout
+    assert json.loads(ask("sql", sql, "--json").stdout) == [{"task_id": "task-1", "node_count": 2}]
+    assert ask("sql", sql, "--csv").stdout == "task_id,node_count\ntask-1,2\n"
+    ask("sql", sql, "--parquet", str(tmp_path / "a.parquet"))
     assert pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pylist() == [
         {"task_id": "task-1", "node_count": 2}
     ]
 
 
-def test_named_queries_take_parameters(run: Run) -> None:
-    answer = run("sql", "task", "--param", "id=task-1", "--json")
+def test_named_queries_take_parameters(ask: Run) -> None:
+    answer = ask("sql", "task", "--param", "id=task-1", "--json")
 
     assert [row["application"] for row in json.loads(answer.stdout)] == ["notes", "sheets"]
-    assert "funnel" in run("sql", "--list").stdout
+    assert "funnel" in ask("sql", "--list").stdout
 
 
 @pytest.mark.parametrize(
@@ -71,20 +89,25 @@ def test_named_queries_take_parameters(run: Run) -> None:
         ("audit", "--fail-on", "never"),
     ],
 )
-def test_bad_input_ends_with_one_error_and_changes_nothing(run: Run, arguments: tuple[str, ...]) -> None:
-    result = run(*arguments)
+def test_bad_input_ends_with_one_error_and_changes_nothing(
+    ask: Run, published_template: Path, arguments: tuple[str, ...]
+) -> None:
+    before = files(published_template)
+
+    result = ask(*arguments)
 
     assert result.exit_code != 0
     assert result.exception is not None and str(result.exception)
     assert not result.stdout
     assert not Path("x").exists()
+    assert files(published_template) == before
 
 
 @pytest.mark.slow
-def test_versions_and_their_differences_are_listed(run: Run) -> None:
-    assert json.loads(run("versions", "--json").stdout)[0]["name"] == "v1"
-    assert "first" in run("versions").stdout
-    assert json.loads(run("diff", "v1", "v1", "--json").stdout) == []
+def test_versions_and_their_differences_are_listed(ask: Run) -> None:
+    assert json.loads(ask("versions", "--json").stdout)[0]["name"] == "v1"
+    assert "first" in ask("versions").stdout
+    assert json.loads(ask("diff", "v1", "v1", "--json").stdout) == []
 
 
 def test_export_import_and_audit_work_together(run: Run, tmp_path: Path) -> None:
@@ -103,8 +126,8 @@ def test_export_import_and_audit_work_together(run: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("command", ["export", "import"])
-def test_formats_are_listed_with_what_they_are(run: Run, command: str) -> None:
-    listed = json.loads(run(command, "--list", "--json").stdout)
+def test_formats_are_listed_with_what_they_are(ask: Run, command: str) -> None:
+    listed = json.loads(ask(command, "--list", "--json").stdout)
 
     assert {"omnibench", "osworld"} <= {item["name"] for item in listed}
     assert all(len(item["description"]) > 20 for item in listed)
@@ -117,18 +140,18 @@ def test_a_dry_run_counts_and_stores_nothing(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("sql", "SELECT count(*) AS n FROM tasks", "--json").stdout) == [{"n": 1}]
 
 
-def test_a_refused_import_makes_no_warehouse(run: Run, tmp_path: Path) -> None:
+def test_a_refused_import_makes_no_warehouse(ask: Run, tmp_path: Path) -> None:
     foreign.write(tmp_path, "in/chrome/a.json", {"id": "a"})
     fresh = tmp_path / "fresh"
 
-    result = run("import", "osworld", str(tmp_path / "in"), "--warehouse", str(fresh))
+    result = ask("import", "osworld", str(tmp_path / "in"), "--warehouse", str(fresh))
 
     assert result.exit_code != 0
     assert not fresh.exists()
 
 
-def test_an_export_says_what_was_left_out_and_what_was_compared(run: Run, tmp_path: Path) -> None:
-    result = run("export", "omnibench", "--out", str(tmp_path / "out"), "--split", "train=1", "--size", "4")
+def test_an_export_says_what_was_left_out_and_what_was_compared(ask: Run, tmp_path: Path) -> None:
+    result = ask("export", "omnibench", "--out", str(tmp_path / "out"), "--split", "train=1", "--size", "4")
 
     assert "short of train: wanted 4, found 1" in result.stdout
     assert "sets: train 1, validation 0, test 0" in result.stdout
@@ -136,8 +159,8 @@ def test_an_export_says_what_was_left_out_and_what_was_compared(run: Run, tmp_pa
     assert result.exit_code == 1
 
 
-def test_the_shell_answers_statements_and_its_own_commands(run: Run) -> None:
-    result = run(
+def test_the_shell_answers_statements_and_its_own_commands(ask: Run) -> None:
+    result = ask(
         "sql",
         text=(
             "SELECT count(*) AS n\nFROM tasks;\n.tables\n.columns intents\n.run funnel\nSELECT bad;\n.quit\n"
@@ -178,8 +201,8 @@ def test_a_version_is_published_tagged_and_cleaned(run: Run) -> None:
 
 
 @pytest.mark.parametrize("capability", ["parallel_planning", "long_range_planning", "all_capabilities"])
-def test_an_export_by_capability_answers_in_words(run: Run, tmp_path: Path, capability: str) -> None:
-    result = run("export", "omnibench", "--out", str(tmp_path / "out"), "--capability", capability)
+def test_an_export_by_capability_answers_in_words(ask: Run, tmp_path: Path, capability: str) -> None:
+    result = ask("export", "omnibench", "--out", str(tmp_path / "out"), "--capability", capability)
 
     assert result.exit_code != 0
     message = str(result.exception)
@@ -194,15 +217,15 @@ def test_a_report_is_about_the_warehouse_that_is_named(run: Run, tmp_path: Path)
     assert run("report", "--out", str(page), "--warehouse", str(tmp_path / "nowhere")).exit_code != 0
 
 
-def test_tasks_that_a_published_collection_has_too_are_left_out(run: Run, tmp_path: Path) -> None:
+def test_tasks_that_a_published_collection_has_too_are_left_out(ask: Run, tmp_path: Path) -> None:
     known = "In notes, create 'a.csv', then in sheets, chart 'a.csv'."
     foreign.write(tmp_path, "bench/examples/os/x.json", {**foreign.OSWORLD, "instruction": known})
     foreign.write(tmp_path, "other/examples/os/x.json", foreign.OSWORLD)
 
-    same = run(
+    same = ask(
         "export", "omnibench", "--out", str(tmp_path / "a"), "--against", f"osworld:{tmp_path / 'bench'}"
     )
-    other = run(
+    other = ask(
         "export", "omnibench", "--out", str(tmp_path / "b"), "--against", f"osworld:{tmp_path / 'other'}"
     )
 
