@@ -67,7 +67,7 @@ bench-calls: setup  ## Benchmark model calls against a local server
 
 .PHONY: catalogue
 catalogue: setup  ## Perform every curated subtask and every chain in all installed applications (most of an hour)
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/environments/test_catalog_applications.py $(ARGS)
+	@TESTS_EXTENT=catalogue $(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/environments/test_catalog_applications.py $(ARGS)
 
 .PHONY: fuzz
 fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time
