@@ -51,6 +51,14 @@ def filled(tmp_path: Path, filled_template: Path) -> Iterator[Warehouse]:
         yield opened
 
 
+@pytest.fixture
+def published(tmp_path: Path, published_template: Path) -> Iterator[Warehouse]:
+    """A warehouse whose version v1 is the sample records, for this test alone."""
+    shutil.copytree(published_template, tmp_path / "warehouse")
+    with Warehouse(tmp_path / "warehouse") as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def sampled(filled_template: Path) -> Iterator[Warehouse]:
     """A warehouse with the sample records that no test changes."""

@@ -56,21 +56,19 @@ CHANGES: dict[str, Record] = {
 
 
 @pytest.mark.parametrize("reason", CHANGES)
-def test_one_change_gives_one_reason(filled: Warehouse, reason: str) -> None:
-    filled.publish("v1")
-    filled.write([CHANGES[reason]], replace=True)
-    filled.publish("v2")
+def test_one_change_gives_one_reason(published: Warehouse, reason: str) -> None:
+    published.write([CHANGES[reason]], replace=True)
+    published.publish("v2")
 
-    found = score_validity(filled)
+    found = score_validity(published)
 
     assert (found.earlier, found.later, found.tasks) == ("v1", "v2", 1)
     assert found.changed == {"task-1": (reason,)}
     assert found.reasons == {reason: 1}
 
 
-def test_what_an_agent_cannot_notice_makes_no_score_invalid(filled: Warehouse) -> None:
-    filled.publish("v1")
-    filled.write(
+def test_what_an_agent_cannot_notice_makes_no_score_invalid(published: Warehouse) -> None:
+    published.write(
         [
             changed_task(intent="Another goal"),
             changed_task(task_id="task-2"),
@@ -81,9 +79,9 @@ def test_what_an_agent_cannot_notice_makes_no_score_invalid(filled: Warehouse) -
         ],
         replace=True,
     )
-    filled.publish("v2")
+    published.publish("v2")
 
-    assert score_validity(filled, "v2").changed == {}
+    assert score_validity(published, "v2").changed == {}
 
 
 def test_the_attempts_of_each_agent_are_counted(filled: Warehouse) -> None:
@@ -117,10 +115,9 @@ def test_there_are_no_earlier_scores_before_the_first_version(filled: Warehouse)
 
 
 @pytest.mark.slow
-def test_command_and_card_say_what_changed(filled: Warehouse, tmp_path: Path) -> None:
-    filled.publish("v1")
-    filled.write([CHANGES["function"]], replace=True)
-    filled.publish("v2")
+def test_command_and_card_say_what_changed(published: Warehouse, tmp_path: Path) -> None:
+    published.write([CHANGES["function"]], replace=True)
+    published.publish("v2")
     arguments = [
         sys.executable,
         "-m",
@@ -128,10 +125,10 @@ def test_command_and_card_say_what_changed(filled: Warehouse, tmp_path: Path) ->
         "versions",
         "scores",
         "--warehouse",
-        str(filled.address),
+        str(published.address),
     ]
-    filled.close()
-    with filled.reopened("v2") as opened:
+    published.close()
+    with published.reopened("v2") as opened:
         export(opened, "hugging_face", tmp_path / "out")
 
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,17 +22,33 @@ from tests.warehouse.viewer.conftest import HOSTILE, client_of
 TASK = next(record for record in records() if isinstance(record, Task))
 
 
+@pytest.fixture(scope="module")
+def untouched(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of four tasks that no test changes."""
+    place = tmp_path_factory.mktemp("reviews") / "warehouse"
+    shutil.copytree(filled_template, place)
+    with Warehouse(place) as store:
+        store.write([TASK.model_copy(update={"task_id": f"t{number}"}) for number in range(3)])
+    return place
+
+
 @pytest.fixture
-def place(filled: Warehouse) -> Path:
-    filled.write([TASK.model_copy(update={"task_id": f"t{number}"}) for number in range(3)])
-    filled.close()
-    return Path(filled.address)
+def place(untouched: Path, tmp_path: Path) -> Path:
+    """A warehouse of four tasks, for this test alone."""
+    return Path(shutil.copytree(untouched, tmp_path / "warehouse"))
 
 
 @pytest.fixture
 def reviewing(place: Path) -> Iterator[TestClient]:
     with Warehouse(place, read_only=True) as store:
         yield TestClient(create_application(store, ReviewDesk(place)), base_url="http://127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def refusing(untouched: Path) -> Iterator[TestClient]:
+    """A viewer for tests that only send what must be refused."""
+    with Warehouse(untouched, read_only=True) as store:
+        yield TestClient(create_application(store, ReviewDesk(untouched)), base_url="http://127.0.0.1")
 
 
 def form_of(page: str) -> dict[str, str]:
@@ -119,12 +136,12 @@ def test_others_verdicts_are_seen_only_after_ones_own(reviewing: TestClient) -> 
     ],
 )
 def test_what_was_not_asked_on_this_viewers_page_is_not_stored(
-    reviewing: TestClient, place: Path, change: dict[str, str], headers: dict[str, str], status: int
+    refusing: TestClient, untouched: Path, change: dict[str, str], headers: dict[str, str], status: int
 ) -> None:
-    form = form_of(reviewing.get("/review/next?by=Ada").text)
+    form = form_of(refusing.get("/review/next?by=Ada").text)
     data = {**form, "verdict": "accepted", **change}
-    assert reviewing.post("/review", data=data, headers=headers).status_code == status
-    assert stored(place) == []
+    assert refusing.post("/review", data=data, headers=headers).status_code == status
+    assert stored(untouched) == []
 
 
 def test_every_viewer_has_its_own_token(place: Path) -> None:
