@@ -1,6 +1,6 @@
 """Checks that nothing else happened, as functions asked before the framework told it of a whole episode.
 
-They are kept for such functions, in plain terms: whatever was changed counts, but for times and ids. New
+They are kept for such functions, in plain terms: whatever was changed counts, but for measured noise. New
 functions are not told of them: see `taskloom.evaluators_api.state.account`.
 """
 
@@ -12,9 +12,8 @@ from fnmatch import fnmatchcase
 from taskloom.evaluators_api.checks.declaration import Scene, check
 from taskloom.evaluators_api.evidence.sandbox_paths import relative_to_home
 from taskloom.evaluators_api.state.account import lasting
-from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.effects import effects, file_changes
 from taskloom.evaluators_api.state.records import parts_of
-from taskloom.evaluators_api.state.templates import is_generated
 from taskloom.evaluators_api.text_matching import same_name
 from taskloom.taskgraph.records.effect import Effect
 
@@ -32,19 +31,27 @@ def check_other_records_unchanged(
 ) -> bool:
     """Checks if exactly so many records of the file, or of all that applications keep, differ; None for any
     number."""
-    place = parts_of(within)
-    found = [
-        item
-        for item in _changes(scene)
-        if (item.container.startswith(_APPLICATIONS) if not file_path else _is(item, file_path))
-        and item.address[: len(place)] == place
-    ]
-    counts: dict[str, set[tuple[str, ...]]] = {"added": set(), "removed": set(), "changed": set()}
-    for item in found:
-        record = item.address[:-1] if item.kind == "changed" else item.address
-        counts[item.kind].add((item.container, *record))
-    if file_path and (scene.start.file(file_path) is None or scene.view.file(file_path) is None):
+    before, after = scene.start.files, scene.view.files
+    paths = [relative_to_home(file_path)] if file_path else sorted({*before, *after})
+    if file_path and not (paths[0] in before and paths[0] in after):
         return False
+    counts: dict[str, set[tuple[str, ...]]] = {"added": set(), "removed": set(), "changed": set()}
+    for path in paths:
+        if path is None or not (file_path or path.startswith(_APPLICATIONS)):
+            continue
+        old, new = before.get(path), after.get(path)
+        if old is None or new is None:
+            counts["added" if old is None else "removed"].add((path,))
+            continue
+        for change in file_changes(old, new, scene.noise)[1]:
+            kept = [index + 1 for index, naming in enumerate(change.namings) if naming != "field"]
+            field = change.namings[-1] == "field" and bool(kept)
+            if change.address[: len(parts_of(within))] != parts_of(within):
+                continue
+            if change.kind == "changed" or (field and change.parents is not None):
+                counts["changed"].add((path, *change.address[: max(kept, default=None)]))
+            elif change.parents is not None:
+                counts[change.kind].add((path, *change.address))
     wanted = {"added": added, "removed": removed, "changed": changed}
     return all(number is None or number == len(counts[kind]) for kind, number in wanted.items())
 
@@ -63,7 +70,7 @@ def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) ->
     return scene.view.file(file_path) is not None and all(
         set(item.address) & set(fields) or (item.after or "").strip() in ("", "0", "NULL", "null", "false")
         for item in new
-        if not (item.after or "").startswith(("{", "[")) and not is_generated(item.after or "")
+        if not (item.after or "").startswith(("{", "["))
     )
 
 
@@ -122,11 +129,13 @@ def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
 
 
 def _all(scene: Scene) -> Iterator[Effect]:
+    for view in (scene.start, scene.view):
+        view.must_be_seen("", below=True)
     return lasting(effects(scene.start.evidence, scene.view.evidence, {}, screen=False))
 
 
 def _changes(scene: Scene) -> Iterator[Effect]:
-    """Changes that lie in no other one, without times and ids that an application updates by itself."""
+    """Changes that lie in no other one."""
     holders: set[tuple[str, ...]] = set()
     for item in _all(scene):
         if any(
@@ -136,8 +145,6 @@ def _changes(scene: Scene) -> Iterator[Effect]:
             continue
         if item.kind != "changed":
             holders.add((item.container, item.kind, *item.address))
-        elif is_generated(item.after or ""):
-            continue
         yield item
 
 

@@ -148,7 +148,7 @@ def test_checks_that_all_else_is_unchanged_are_left_out_where_other_subtasks_cha
         ("get_file_text(csv_path.upper(), at_start=True) == ''", "a state between the subtasks"),
         ("check_other_files_unchanged([csv_path])", "no file shows whether"),
         ("check_window('a') or check_file_exists(csv_path)", "mixes files with what the screen shows"),
-        ("get_clipboard_text() == 'a'", "asks get_clipboard_text"),
+        ("get_clipboard_text() == 'a'", "compares with the clipboard"),
         ("1 == 1", "no file shows whether"),
     ],
 )

@@ -183,7 +183,8 @@ def _taken_over(
         if not (takes_over or at_start):
             changed.add(given[0] or "")
         values = {_text(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
-        if made & (values - {""}):
+        unknown = bool(earlier) and given[:1] == [None] and not any(_checks_in(words[0]))
+        if unknown or made & (values - {""}):
             read.add(given[0] or "")
     if "" in read or read & changed:
         raise InexpressibleError(
@@ -224,7 +225,7 @@ def _is_copied_out(call: ast.Call) -> bool:
     )
 
 
-def _checks_in(module: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+def _checks_in(module: ast.AST) -> Iterator[tuple[str, ast.Call]]:
     for item in ast.walk(module):
         if isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
             name = item.func.id
