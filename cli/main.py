@@ -76,8 +76,10 @@ def _keep_examples(app: typer.Typer) -> None:
     for command in app.registered_commands:
         command.help = _marked(command.help, command.callback)
     first = app.registered_callback
-    if first is not None and (text := _marked(first.help, first.callback)):
-        first.help = text
+    if isinstance(app.info.help, str):
+        app.info.help = _marked(app.info.help, None)
+    elif first is not None:
+        first.help = _marked(first.help, first.callback)
     for group in app.registered_groups:
         if group.typer_instance is not None:
             _keep_examples(group.typer_instance)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from taskloom.flows.hosting.preflight import check_keys, check_settings
@@ -90,7 +93,8 @@ def evaluate(
 def _run(settings: Settings, start: Callable[[], Coroutine[object, object, Done]]) -> Done:
     """Run a flow to its end, also where an event loop is running already, as in a notebook."""
     prepare_prefect(settings.data)
-    with interruptible("what is finished is kept."), prefect_server():
+    _keep_server()
+    with interruptible("what is finished is kept."):
         flow = start()
         quiet_libraries()
         try:
@@ -99,3 +103,11 @@ def _run(settings: Settings, start: Callable[[], Coroutine[object, object, Done]
             return asyncio.run(flow)
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, flow).result()
+
+
+@cache
+def _keep_server() -> None:
+    """Start Prefect's server for as long as this process lives: its client remembers the first address."""
+    server = ExitStack()
+    server.enter_context(prefect_server())
+    atexit.register(server.close)

@@ -93,7 +93,7 @@ class TaskEnvironment:
         self._attempt: asyncio.Task[AgentAttempt] | None = None
         self._random = Random(settings.seed)
         self._task: Task | None = None
-        self._coverage = 0.0
+        self._coverage, self._closed = 0.0, False
 
     def __enter__(self) -> Self:
         return self
@@ -120,6 +120,8 @@ class TaskEnvironment:
         Raises:
             TaskloomError: there is no such task, or its environment cannot be started as the task needs it.
         """
+        if self._closed:
+            raise CommandError("this environment is closed; open another with dataset.environment().")
         if seed is not None:
             self._random = Random(seed)
         if task is not None and task not in self._tasks:
@@ -184,6 +186,7 @@ class TaskEnvironment:
         """Stop every process and remove every file of the environment. May be called twice."""
         if self._attempt is not None and not self._attempt.done():
             self._portal.call(self._end, "give_up")
+        self._closed = True
         self._resources.close()
 
     def _finished(self) -> AgentAttempt:

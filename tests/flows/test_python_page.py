@@ -107,6 +107,8 @@ def test_what_cannot_be_done_is_said(dataset: Dataset) -> None:
         assert "no such" in str(info["problem"])
         assert environment.judge().outcome == "step_limit"
     environment.close()
+    with pytest.raises(taskloom.TaskloomError, match="environment is closed"):
+        environment.reset()
 
 
 def test_a_dataset_that_is_not_there_is_named(tmp_path: Path) -> None:
