@@ -42,25 +42,29 @@ def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observa
     types = any(len(press.key) == 1 and not press.modifiers for press in presses)
     if not types and not any(control.control_type == _FIELD for control in then):
         return ""
+    return _missing_focus(then, now) or _missing_tab(steps, position, now)
+
+
+def _missing_focus(then: Sequence[Control], now: Observation) -> str:
     focused = [control for control in now.controls if control.focused]
     if then and not focused:
         return "nothing has the focus yet"
     for control in then:
         like = [other for other in focused if _same(control, other)]
-        if not like:
-            continue
-        if control.value.strip() and not any(other.value.strip() for other in like):
-            return "the field is still empty"
-        break
-    else:
-        if then:
-            return "the focus is still elsewhere"
-    earlier = steps[: max(position, 1)]
-    new = _tabs(step.observation_controls) - {
-        text for other in earlier for text in _tabs(other.observation_controls)
-    }
+        if like:
+            empty = control.value.strip() and not any(other.value.strip() for other in like)
+            return "the field is still empty" if empty else ""
+    return "the focus is still elsewhere" if then else ""
+
+
+def _missing_tab(steps: Sequence[TrajectoryStep], position: int, now: Observation) -> str:
+    earlier = {text for other in steps[: max(position, 1)] for text in _tabs(other.observation_controls)}
     selected = _tabs(now.controls)
-    missing = sorted(text for text in new if not any(same_label(text, other) for other in selected))
+    missing = sorted(
+        text
+        for text in _tabs(steps[position].observation_controls) - earlier
+        if not any(same_label(text, other) for other in selected)
+    )
     return f"the tab {missing[0]!r} is not in front yet" if missing else ""
 
 

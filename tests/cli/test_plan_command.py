@@ -203,7 +203,6 @@ def test_a_small_pool_is_counted_exactly(run: Run, pool: Path) -> None:
             "--near-duplicates",
             "--json",
             "--set",
-            "--set",
             "composition.maximum_size=8",
         )[1]
     )

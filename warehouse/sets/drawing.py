@@ -88,7 +88,6 @@ def draw_tasks(
         for source, texts in (named_lists or {}).items()
         for line in range(1, len(texts) + 1)
     ]
-    known_places = set(places)
     tasks = _read(warehouse, pools, asked, [text for texts in (named_lists or {}).values() for text in texts])
     table = tasks.table
     if asked.held_out:
@@ -114,22 +113,7 @@ def draw_tasks(
         shortfalls += missing
     report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
         update={
-            "asked": {str(name): share for name, share in asked.shares.items()},
-            "given": {str(name): share for name, share in _given(division).items()},
-            "left_out": len(division.left_out),
-            "left_out_reasons": dict(Counter(map(_kind_of_reason, division.left_out.values())).most_common()),
-            "removed": tuple(removed),
-            "named": {
-                source: sum(not text.isspace() and text != "" for text in texts)
-                for source, texts in (named_lists or {}).items()
-            },
-            "resembling": dict(
-                Counter(
-                    leak.found_in[1].rpartition(":")[0]
-                    for leak in removed
-                    if leak.found_in[1] in known_places
-                )
-            ),
+            **_account(asked, division, removed, named_lists or {}),
             "advice": tuple(advice_on(table)) if division.left_out and request else (),
         }
     )
@@ -141,6 +125,22 @@ def draw_tasks(
     if not names:
         raise ExportRefusedError(_nothing_left(removed))
     return Drawn(names, tuple(shortfalls), splits, report, division.left_out)
+
+
+def _account(
+    asked: SetRequest, division: Division, removed: Sequence[Leak], lists: Mapping[str, Sequence[str]]
+) -> dict[str, object]:
+    """What was asked for and given, left out and taken out."""
+    found = Counter(leak.found_in[1].rpartition(":")[0] for leak in removed)
+    return {
+        "asked": {str(name): share for name, share in asked.shares.items()},
+        "given": {str(name): share for name, share in _given(division).items()},
+        "left_out": len(division.left_out),
+        "left_out_reasons": dict(Counter(map(_kind_of_reason, division.left_out.values())).most_common()),
+        "removed": tuple(removed),
+        "named": {source: sum(bool(text.strip()) for text in texts) for source, texts in lists.items()},
+        "resembling": {source: count for source, count in found.items() if source in lists},
+    }
 
 
 def _read(

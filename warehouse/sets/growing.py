@@ -59,29 +59,44 @@ def _grown(
     names = sorted((name for name in room if room[name] > 0), key=lambda name: room[name])
     part = scale * seen / sum(sizes.values())
     for name in names[:-1]:
-        target = min(room[name] * part, seen / 3)
         free = [own for own in tried if own not in dealt and not any(key in owner for key in own)]
-        held: set[int] = set()
-        size = 0
-        while free and size < target - 0.5:
-            nearest = min(free, key=lambda own: (sum(users[key] for key in own if key not in held), len(own)))
-            held.update(nearest)
-            inside = [own for own in free if held.issuperset(own)]
-            dealt.update(dict.fromkeys(inside, name))
-            size += sum(sizes[own] for own in inside)
-            taken = set(inside)
-            free = [own for own in free if own not in taken]
+        inside, held = _gathered(free, sizes, users, min(room[name] * part, seen / 3))
+        dealt.update(dict.fromkeys(inside, name))
         owner.update(dict.fromkeys(held, name))
-    rest = [own for own in order if own not in dealt]
-    largest = names[-1]
+    _deal_rest([own for own in order if own not in dealt], names[-1], dealt, owner)
+    return dealt
+
+
+def _gathered(
+    free: list[Content], sizes: Mapping[Content, int], users: Mapping[int, int], target: float
+) -> tuple[list[Content], set[int]]:
+    """Contents of about `target` tasks that share keys with as few others as can be, and their keys."""
+    found: list[Content] = []
+    held: set[int] = set()
+    size = 0
+    while free and size < target - 0.5:
+        nearest = min(free, key=lambda own: (sum(users[key] for key in own if key not in held), len(own)))
+        held.update(nearest)
+        inside = {own for own in free if held.issuperset(own)}
+        found += inside
+        size += sum(sizes[own] for own in inside)
+        free = [own for own in free if own not in inside]
+    return found, held
+
+
+def _deal_rest(
+    rest: Sequence[Content],
+    largest: SplitName,
+    dealt: dict[Content, SplitName],
+    owner: dict[int, SplitName],
+) -> None:
+    """Give the largest set what no smaller one has keys of, and each set what has keys of it alone."""
     for own in rest:
         if not any(key in owner and owner[key] != largest for key in own):
             dealt[own] = largest
             owner.update(dict.fromkeys(own, largest))
     for own in rest:
-        if own not in dealt:
-            owners = {owner[key] for key in own if key in owner}
-            if len(owners) == 1:
-                dealt[own] = owners.pop()
-                owner.update(dict.fromkeys(own, dealt[own]))
-    return dealt
+        owners = {owner[key] for key in own if key in owner}
+        if own not in dealt and len(owners) == 1:
+            dealt[own] = owners.pop()
+            owner.update(dict.fromkeys(own, dealt[own]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
@@ -116,41 +117,80 @@ def compile_pool(
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit(node) for node in unique.values()])
-    producers: dict[tuple[str, Resource], int] = {}
-    consumers: dict[tuple[str, Resource], int] = {}
-    copies: dict[str, int] = {}
-    alike: dict[str, int] = {}
-    citizens: dict[str, int] = {}
-    for number, node in enumerate(nodes):
-        bit = 1 << number
-        copies[node.instance_id] = copies.get(node.instance_id, 0) | bit
-        neutral = instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id
-        alike[neutral] = alike.get(neutral, 0) | bit
-        citizens[node.world] = citizens.get(node.world, 0) | bit
-        for resource in set(node.outputs):
-            key = (node.world, resource)
-            producers[key] = producers.get(key, 0) | bit
-        for resource in set(node.consumed):
-            if resource.slot is None and resource not in node.outputs:
-                key = (node.world, resource)
-                consumers[key] = consumers.get(key, 0) | bit
-    everybody = (1 << len(nodes)) - 1
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
+    instances = _instances(nodes, templates, categories, fixtures)
+    if sense is not None:
+        instances = sensible(instances, sense)
+    compiled = CompiledPool(instances, categories, templates, [0] * len(instances))
+    for instance in instances:
+        for source in bits(instance.sources):
+            compiled.feeds[source] |= 1 << instance.number
+    means: Set[str] = sense.means if sense is not None else frozenset()
+    compiled.readers = [
+        _readers(instance, instances, compiled.feeds, wanted=instance.node.subtask_id not in means)
+        for instance in instances
+    ]
+    neutral = [
+        instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id for node in nodes
+    ]
+    first: dict[str, int] = {}
+    for number, name in enumerate(neutral):
+        first.setdefault(name, 1 << number)
+    compiled.originals = [first[name] for name in neutral]
+    compiled.siblings = [0] * len(templates)
+    for instance in instances:
+        compiled.siblings[instance.template] |= 1 << instance.number
+    compiled.rivals = _rivals(nodes)
+    if sense is not None:
+        compiled.gatherers = _masked(nodes, lambda node: node.subtask_id in sense.gatherers)
+        compiled.viewers = _masked(nodes, _only_shows)
+    return compiled
+
+
+def _masked(nodes: Sequence[BoundSubtask], chosen: Callable[[BoundSubtask], bool]) -> int:
+    return sum(1 << number for number, node in enumerate(nodes) if chosen(node))
+
+
+def _only_shows(node: BoundSubtask) -> bool:
+    """Whether a subtask only opens or shows what it reads."""
+    return bool(node.inputs and node.outputs) and all(
+        item.slot is not None and not item.is_transient for item in node.outputs
+    )
+
+
+def _instances(
+    nodes: Sequence[BoundSubtask], templates: Mapping[str, int], categories: Sequence[str], fixtures: Fixtures
+) -> list[Instance]:
+    """The instances with who feeds them, and who makes or takes away the same as they do."""
+    producers: Counter[tuple[str, Resource]] = Counter()
+    consumers: Counter[tuple[str, Resource]] = Counter()
+    copies: Counter[str] = Counter()
+    citizens: Counter[str] = Counter()
+    for number, node in enumerate(nodes):
+        bit = 1 << number
+        copies[node.instance_id] |= bit
+        citizens[node.world] |= bit
+        for resource in set(node.outputs):
+            producers[node.world, resource] |= bit
+        for resource in set(node.consumed) - set(node.outputs):
+            if resource.slot is None:
+                consumers[node.world, resource] |= bit
+    everybody = (1 << len(nodes)) - 1
     instances = []
     for number, node in enumerate(nodes):
         bit = 1 << number
         clashes = copies[node.instance_id] | (everybody & ~citizens[node.world])
         for resource in node.outputs:
-            clashes |= producers[(node.world, resource)]
+            clashes |= producers[node.world, resource]
         for resource in node.consumed:
-            clashes |= consumers.get((node.world, resource), 0)
+            clashes |= consumers[node.world, resource]
         there = fixtures.get(fixture_key(node.application, node.world), frozenset())
         existing = there | fixtures.get("", frozenset())
         needs = [
             Need(
                 resource,
-                producers.get((node.world, resource), 0) & ~clashes & ~bit,
+                producers[node.world, resource] & ~clashes & ~bit,
                 resource.slot is None and resource in existing,
             )
             for resource in dict.fromkeys(node.inputs)
@@ -167,40 +207,7 @@ def compile_pool(
                 sources=reduce(or_, (need.producers for need in needs), 0),
             )
         )
-    if sense is not None:
-        instances = sensible(instances, sense)
-    compiled = CompiledPool(instances, categories, templates, [0] * len(instances))
-    for instance in instances:
-        for source in bits(instance.sources):
-            compiled.feeds[source] |= 1 << instance.number
-    compiled.readers = [
-        _readers(
-            instance,
-            instances,
-            compiled.feeds,
-            wanted=sense is None or instance.node.subtask_id not in sense.means,
-        )
-        for instance in instances
-    ]
-    for node in nodes:
-        neutral = instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id
-        compiled.originals.append(alike[neutral] & -alike[neutral])
-    compiled.siblings = [0] * len(templates)
-    for instance in instances:
-        compiled.siblings[instance.template] |= 1 << instance.number
-    compiled.rivals = _rivals(nodes)
-    if sense is not None:
-        compiled.gatherers = sum(
-            1 << number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers
-        )
-        compiled.viewers = sum(
-            1 << number
-            for number, node in enumerate(nodes)
-            if node.inputs
-            and node.outputs
-            and all(item.slot is not None and not item.is_transient for item in node.outputs)
-        )
-    return compiled
+    return instances
 
 
 def _readers(
