@@ -38,7 +38,6 @@ class PackageFacts:
     requirement: str
     """The pinned requirement: `name==version` for pip, `name@version` for npm."""
     version: str
-    """Version alone."""
     licence: str = "TODO"
     """Licence as the package states it."""
     description: str = "TODO: one sentence."

@@ -21,11 +21,9 @@ class Room:
     """A package and what stands in it."""
 
     name: str
-    """Its name."""
     purpose: str
     """First sentence of its docstring."""
     shelves: tuple[str, ...]
-    """Its folders."""
     uses: frozenset[str]
     """Rooms that its modules import."""
     own_libraries: tuple[str, ...]
@@ -134,7 +132,6 @@ def architecture_page() -> str:
 
 
 def _below(name: str, by_name: dict[str, Room]) -> set[str]:
-    """All rooms that a room reaches."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

@@ -60,15 +60,12 @@ class Workplace:
     workers."""
 
     run_id: str
-    """Id of the run."""
     settings: Settings
-    """Its settings."""
     applications: WorldlyApplications
     """Applications in use, by name: installed ones only."""
     models: Models
     """Plays the roles."""
     environments: EnvironmentPool
-    """Environments to lease."""
     sandbox: EvaluationSandbox
     """Runs evaluation functions."""
     elsewhere: Elsewhere | None = None
@@ -138,7 +135,6 @@ class Run(Workplace):
     recorder: Recorder
     """Writes them while items flow."""
     progress: Progress
-    """Shows how far it is."""
     examination_seconds: float = 0.0
     """Time spent examining evaluation functions, summed over concurrent examinations."""
     stage_seconds: dict[str, float] = field(default_factory=dict)

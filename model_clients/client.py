@@ -114,7 +114,6 @@ class BatchState:
     finished: int
     """Requests answered or failed so far."""
     total: int
-    """Requests in it."""
     expired: bool = False
     """Whether it ended because its time ran out; finished requests can still be collected."""
     message: str = ""

@@ -16,7 +16,6 @@ class StageCounters:
     from_ledger: int = 0
     """Calls answered by the ledger."""
     failed: int = 0
-    """Calls given up."""
     refused: int = 0
     """Calls the model or a content filter refused."""
     repaired: int = 0
@@ -32,11 +31,9 @@ class StageCounters:
     cached_input_tokens: int = 0
     """Input read from the provider's cache."""
     output_tokens: int = 0
-    """Output paid for."""
     cost_usd: float = 0.0
     """Price of the calls made, in US dollars."""
     calls_without_price: int = 0
-    """Calls whose price is unknown."""
 
     def add(self, reply: ModelReply) -> None:
         """Count a call that was just paid for."""
@@ -60,7 +57,6 @@ class CallCounters:
     total: StageCounters = field(default_factory=StageCounters)
     """Sums over all stages."""
     stages: dict[str, StageCounters] = field(default_factory=dict)
-    """Sums by stage."""
     in_flight: int = 0
     """Calls on the wire now."""
     waiting: int = 0

@@ -42,9 +42,7 @@ class Call:
     """One request to one model, with what the queue and the ledger need to know of it."""
 
     settings: ModelSettings
-    """The model."""
     request: ModelRequest
-    """What is asked."""
     priority: Priority
     """Its place in the queue."""
     purpose: CallPurpose = "first"
@@ -96,11 +94,9 @@ class PaidCalls:
     """Answers calls from the ledger and pays only for those it does not have."""
 
     settings: CallSettings
-    """Settings of model calls."""
     account: RunAccount
     """What the calls are booked to."""
     senders: Senders
-    """Who sends."""
     asked: RequestFile | None = None
     """File to which calls of the batch roles are written instead of being sent."""
     answered: ReplyFile | None = None

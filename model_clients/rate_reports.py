@@ -21,7 +21,6 @@ class Allowance:
     remaining: float | None = None
     """What is left of it now."""
     reset_seconds: float | None = None
-    """Seconds until it resets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,6 @@ class RateReport:
     """The limits reported in a response."""
 
     requests: Allowance = Allowance()
-    """Requests."""
     tokens: Allowance = Allowance()
     """Tokens; the tightest of the input, output and total limits if a provider reports them separately."""
     retry_after_seconds: float | None = None

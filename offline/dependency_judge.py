@@ -28,11 +28,9 @@ class Mention:
     """A place that asks for a subtask."""
 
     number: int
-    """The subtask."""
     start: int
     """Where what only this subtask says begins: all of it, or its element of a list."""
     end: int
-    """Where that ends."""
     covered: tuple[tuple[int, int], ...]
     """The places that it accounts for."""
     holes: Mapping[str, str]

@@ -32,7 +32,6 @@ class InjectedMistake:
     """One mistake in one reply."""
 
     kind: MistakeKind
-    """What is wrong."""
     subject: str = ""
     """Which part of the reply it is in, where it has several."""
 
@@ -44,7 +43,6 @@ class MistakeSource:
     rate: float
     """Probability per episode, function or instruction, from 0 to 1."""
     seed: int = 0
-    """Seed of all draws."""
 
     def draw(self, kinds: tuple[MistakeKind, ...], *key: object) -> tuple[MistakeKind, Random] | None:
         """A kind out of `kinds` with randomness for its details, or None, always the same for one `key`."""

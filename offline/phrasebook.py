@@ -52,17 +52,13 @@ class Teller:
     """A subtask of a task, with all that is needed to speak of it."""
 
     number: int
-    """Its number in the question."""
     application: str
     """Name that people use for its application."""
     parameters: Mapping[str, str]
-    """Its values."""
     phrases: SubtaskPhrases
     """How people speak of it; where the catalogue has no phrases, its request is its instruction."""
     inputs: tuple[Thing, ...]
-    """What it reads."""
     outputs: tuple[Thing, ...]
-    """What it makes."""
 
     def reads(self, hole: str) -> Thing | None:
         """The input that a hole of a phrase stands for."""

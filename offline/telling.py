@@ -22,13 +22,10 @@ class Clause:
     follows."""
 
     number: int
-    """The subtask."""
     before: str
     """What stands before the thing that it is about."""
     things: tuple[str, ...]
-    """What it is about."""
     after: str
-    """What follows."""
     frame: tuple[str, ...] = ()
     """What it has in common with requests that can be told in one with it; empty where it names nothing that
     is read first."""

@@ -76,7 +76,6 @@ def _ahead(later: Sequence[WorkedStep], parameters: Mapping[str, str], controls:
 def _deed(
     step: WorkedStep, parameters: Mapping[str, str], target: Control | None, controls: Sequence[Control]
 ) -> str:
-    """What is done, in the first person."""
     where = named(step, parameters, target)
     match step.operation:
         case "click_input":

@@ -48,7 +48,6 @@ class DimensionDefinition:
     name: Dimension
     """Name in settings, columns and reports; the column of its level is `<name>_level`."""
     measure: Measure
-    """What is counted."""
     column: str
     """Column of the measure in the table `tasks`."""
     singular: str

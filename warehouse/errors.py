@@ -112,7 +112,6 @@ class Fault:
     field: str
     """Field in the file, such as `line 3.tool_nodes[0].task`; empty for the whole file."""
     reason: str
-    """What is wrong with it."""
 
     def __str__(self) -> str:
         """The fault in one line."""

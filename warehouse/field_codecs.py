@@ -70,9 +70,7 @@ class Shared:
     """Values stored once under the hash of their content: filled while encoding, looked up while decoding."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    """Texts of files."""
     controls: dict[str, list[object]] = field(default_factory=dict)
-    """Encoded lists of controls."""
     pictures: dict[str, bytes] = field(default_factory=dict)
     """Pictures by hash; filled while encoding, and while decoding only when pictures are asked for."""
     picture: Callable[[str], bytes] | None = None
@@ -84,7 +82,6 @@ class Codec:
     """Column type of an annotation, and the two conversions."""
 
     arrow: pa.DataType
-    """Type of the column."""
     encode: Callable[[Any, Shared], Any]
     """From the record's value to plain lists, dicts and scalars."""
     decode: Callable[[Any, Shared], Any]
@@ -100,7 +97,6 @@ class FieldCodec:
     column: str
     """Name in the table."""
     codec: Codec
-    """How it is stored."""
     optional: bool
     """Whether None is a value of the field; elsewhere a stored NULL means the field's default."""
     comment: str
@@ -259,7 +255,6 @@ def _union_codec(members: tuple[Any, ...]) -> Codec:
 
 
 def _discriminator(member: type[BaseModel]) -> str:
-    """The field that can have one value only."""
     for name, info in member.model_fields.items():
         if get_origin(info.annotation) is Literal and len(get_args(info.annotation)) == 1:
             return name

@@ -26,11 +26,8 @@ class Publication:
     name: str
     """Name; empty for the next `v<number>`."""
     run_id: str
-    """Run that publishes."""
     description: str
-    """What it is, for people."""
     settings: dict[str, JsonValue]
-    """Settings of the run."""
 
 
 def describe_present(connection: duckdb.DuckDBPyConnection, publication: Publication) -> DatasetVersion:

@@ -65,9 +65,7 @@ class Column:
     """A column as documented and created."""
 
     name: str
-    """Name."""
     arrow: pa.DataType
-    """Type."""
     comment: str
     """What it holds; the docstring of the record's field."""
 
@@ -77,11 +75,9 @@ class Table:
     """One table and the record it keeps."""
 
     name: str
-    """Name."""
     key: tuple[str, ...]
     """Columns that tell rows apart."""
     comment: str
-    """What a row is."""
     record: type[Record] | None = None
     """Record class of its rows; None for tables of shared values."""
     flatten: Mapping[str, tuple[type[Record], Mapping[str, str]]] = field(default_factory=dict)

@@ -237,7 +237,6 @@ def _replay_and_export(
 
 
 def _named_lists(sources: list[str]) -> dict[str, list[str]]:
-    """Instructions by source."""
     from taskloom.warehouse.importing.instruction_lists import instructions_in
 
     return {source: instructions_in(source) for source in sources}

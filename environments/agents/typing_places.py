@@ -78,5 +78,4 @@ def _same(one: Control, other: Control) -> bool:
 
 
 def _tabs(controls: Sequence[Control]) -> set[str]:
-    """Texts of the tabs that are selected."""
     return {control.text for control in controls if marks_a_place(control) and control.control_type == _TAB}

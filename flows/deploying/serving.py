@@ -27,11 +27,9 @@ class Schedule:
     timezone: str
     """The time zone of `cron`."""
     settings_file: str
-    """Settings file of the runs."""
     folder: str
     """Folder of the test set that is exported after each build; nothing is exported if empty."""
     format_name: str
-    """Its format."""
 
 
 def serve_schedule(schedule: Schedule) -> None:

@@ -37,7 +37,6 @@ class EvidenceFolder:
     others: tuple[Trajectory, ...]
     """Further recordings."""
     subtask: Subtask | None
-    """The subtask, if given."""
 
 
 def read_evidence_folder(folder: Path) -> EvidenceFolder:

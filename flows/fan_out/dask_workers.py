@@ -33,9 +33,7 @@ class DaskWorkers:
     client: Client
     """The connection to the scheduler."""
     home: Home
-    """Answers the workers."""
     address: HomeAddress
-    """Where it does."""
     losses: int
     """How many workers in a row an errand may lose."""
     failed: asyncio.Future[None]

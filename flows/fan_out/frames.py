@@ -30,7 +30,6 @@ class Frames:
     reader: asyncio.StreamReader
     """What the other side sends."""
     writer: asyncio.StreamWriter
-    """What is sent to it."""
     key: bytes
     """Signs the frames of this connection."""
 

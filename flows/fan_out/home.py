@@ -37,9 +37,7 @@ class HomeAddress:
     """Where a run answers, and the secret by which it knows its workers."""
 
     host: str
-    """Address of the machine."""
     port: int
-    """Port."""
     secret: bytes = field(repr=False)
     """Signs everything that is said."""
     player: str = ""
@@ -95,9 +93,7 @@ class Home:
     """Answers the workers of one run."""
 
     run: Run
-    """The run."""
     subtasks: Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
-    """Its verified subtasks by id."""
     edition: int = 0
     """Number of the present state of its applications, to which exploration adds what it finds."""
     _known: tuple[Application, ...] = ()

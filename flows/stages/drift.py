@@ -40,9 +40,7 @@ class DriftCheck:
     """The subtasks of one run that are performed again, and what becomes of them."""
 
     run: Run
-    """The run."""
     known: dict[str, VerifiedSubtask] = field(default_factory=dict)
-    """Verified subtasks by id."""
     done: dict[str, Recheck] = field(default_factory=dict)
     """What this run has found, by subtask."""
     suspects: set[str] = field(default_factory=set)

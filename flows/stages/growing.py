@@ -47,7 +47,6 @@ class PerformanceErrand:
     """One performance of a subtask, in any process."""
 
     wanted: Performance
-    """The performance."""
 
     async def do(self, place: Workplace, _subtasks: KnownSubtasks) -> Trajectory:
         """Perform it."""
@@ -68,11 +67,9 @@ class PoolGrowth:
     """The growth of the pool in one run."""
 
     run: Run
-    """The run."""
     pool: VerificationPool
     """Where subtasks meet."""
     verifier: CrossVerifier
-    """Verifies them."""
     known: dict[str, VerifiedSubtask]
     """Verified by earlier runs."""
     set_aside: dict[str, tuple[Trajectory, ...]] = field(default_factory=dict)

@@ -55,7 +55,6 @@ class ValidationErrand:
     """One task whose instruction is to be written and judged, in any process."""
 
     task: Task
-    """The task."""
 
     async def do(self, place: Workplace, _subtasks: KnownSubtasks) -> ValidatedTask:
         """Have it written and judged."""
@@ -73,7 +72,6 @@ class TaskMaking:
     """The making of tasks in one run."""
 
     run: Run
-    """The run."""
     verified: dict[str, VerifiedSubtask]
     """Verified subtasks by id, as far as this process has seen them."""
     _instances: dict[str, tuple[BoundSubtask, ...]] = field(default_factory=dict)

@@ -37,7 +37,6 @@ class ReplayErrand:
     """One task to be performed again, in any process."""
 
     task: Task
-    """The task."""
     orders: int
     """In how many orders; 0 for as many as the settings say."""
 
@@ -52,9 +51,7 @@ class TaskReplays:
     """The replays of one run."""
 
     run: Run
-    """The run."""
     subtasks: Callable[[Iterable[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
-    """Verified subtasks by id."""
 
     async def known_clashes(self) -> set[Pair]:
         """Pairs of subtasks that replays have shown not to work in this order."""

@@ -25,15 +25,12 @@ class Alerts:
     """Tells each thing once per run."""
 
     run_id: str
-    """The run."""
     flow: str
-    """Its flow."""
     address: str = field(repr=False)
     """Where alerts are posted; nowhere if empty."""
     events: bool
     """Whether they also become events of Prefect."""
     told: set[tuple[str, str]] = field(default_factory=set)
-    """What was told."""
 
     @classmethod
     def of(cls, settings: WatchingSettings, run_id: str, flow: str) -> Alerts:

@@ -62,7 +62,6 @@ class ReplyFile:
     """
 
     path: Path
-    """The file."""
     _lines: dict[str, JsonValue] = field(default_factory=dict)
 
     @classmethod

@@ -18,11 +18,9 @@ class RunAccount:
     ledger: Ledger
     """Where replies are kept."""
     budget: Budget
-    """What may be spent."""
     counters: CallCounters
     """Live figures."""
     run_id: str = ""
-    """Run that pays."""
     replay: bool = False
     """Whether the ledger alone may answer."""
 

@@ -38,7 +38,6 @@ class BudgetLimit:
     """What may be spent: money, or tokens."""
 
     text: str
-    """As written."""
     usd: float | None = None
     """US dollars, or None."""
     tokens: int | None = None

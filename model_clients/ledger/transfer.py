@@ -33,7 +33,6 @@ class Pruned:
     """What was thrown away."""
 
     calls: int
-    """Calls."""
     requests: int
     """Requests of calls whose replies stay."""
     contents: int

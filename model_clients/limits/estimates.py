@@ -22,9 +22,7 @@ class TokenEstimate:
     """Expected and highest token counts of a call."""
 
     input_tokens: int
-    """Expected input."""
     output_tokens: int
-    """Expected output."""
     highest_input_tokens: int
     """Input tokens that a call hardly ever exceeds."""
     highest_output_tokens: int

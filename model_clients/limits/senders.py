@@ -44,7 +44,6 @@ class Sender:
     """Sends requests to one model; all retries count against one limit and pass the rate limiter again."""
 
     settings: ModelSettings
-    """The model."""
     retries: RetrySettings
     """How to try again."""
     limiter: CallLimiter
@@ -52,7 +51,6 @@ class Sender:
     circuit: Circuit
     """Whether the provider is paused."""
     estimates: TokenEstimates
-    """Token estimates."""
     counters: CallCounters
     """Live figures."""
     shared_place: Place = _no_place

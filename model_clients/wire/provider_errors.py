@@ -45,17 +45,13 @@ class FailedResponse:
     """An error response."""
 
     provider: str
-    """Provider module."""
     model: str
-    """Model asked."""
     status: int
-    """HTTP status."""
     code: str
     """The provider's error code, such as `rate_limit_error`."""
     message: str
     """The provider's message, without any key."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers of the response."""
     request_id: str = ""
     """The provider's id of the request."""
 

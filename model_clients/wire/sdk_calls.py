@@ -35,9 +35,7 @@ class SdkErrors:
     status: type[openai.APIStatusError] | type[anthropic.APIStatusError]
     """A response with an error status."""
     timeout: type[openai.APITimeoutError] | type[anthropic.APITimeoutError]
-    """A timeout."""
     any: type[openai.OpenAIError] | type[anthropic.AnthropicError]
-    """The root of its errors."""
 
 
 @contextmanager

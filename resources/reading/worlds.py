@@ -348,7 +348,6 @@ def _draw_common(seed: int) -> dict[str, str]:
 
 
 def _season(month: str) -> str:
-    """The season that a month is in."""
     return _SEASONS[(_MONTHS.index(month) - 2) // 3 % len(_SEASONS)]
 
 

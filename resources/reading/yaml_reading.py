@@ -28,7 +28,6 @@ class Problem:
     """One mistake in a YAML file."""
 
     field: Field
-    """Where."""
     message: str
     """What is wrong and what is allowed."""
 
@@ -40,7 +39,6 @@ class YamlFile:
     name: str
     """Name that people see in messages."""
     text: str
-    """Source text."""
     content: object
     """Parsed plain value."""
 

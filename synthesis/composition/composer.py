@@ -41,7 +41,6 @@ class Selection:
     graph: TaskGraph
     """Its task graph; it has a successful order."""
     cell: Cell
-    """Its cell."""
     intent: Intent | None
     """The intent it serves, if any."""
 

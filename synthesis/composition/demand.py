@@ -45,7 +45,6 @@ class Missing:
     levels: LevelConstraint
     """Levels that would have counted."""
     count: int
-    """Tasks missing."""
     cells: frozenset[Cell]
     """Cells that would have counted."""
 

@@ -314,7 +314,6 @@ def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
 
 
 def _interleaved(lists: list[list[int]]) -> list[int]:
-    """One from each list in turn."""
     longest = max(map(len, lists))
     return [items[turn] for turn in range(longest) for items in lists if turn < len(items)]
 

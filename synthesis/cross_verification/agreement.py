@@ -166,7 +166,6 @@ def _is_holder(effect: Effect, found: Sequence[Effect]) -> bool:
 
 
 def _named(template: str) -> list[str]:
-    """Parameters that a template names, sorted."""
     return sorted(set(_PARAMETER.findall(template.replace("{{", ""))))
 
 

@@ -46,15 +46,12 @@ class Verification:
     subtask: Subtask
     """The subtask, with the declarations it ended with."""
     verified: VerifiedSubtask | None
-    """The verified subtask, if it is."""
     rejection: Rejection | None
     """The reason, if it is not."""
     rounds: tuple[VerificationRound, ...]
     """Every judgement of a function on a trajectory."""
     trajectories: tuple[Trajectory, ...]
-    """Every performance."""
     functions: tuple[EvaluationFunction, ...]
-    """Every function written."""
     effects: tuple[PerformanceEffects, ...] = ()
     """What every finished performance changed."""
 
@@ -68,9 +65,7 @@ class CrossVerifier:
     sandbox: EvaluationSandbox
     """Where evaluation functions run."""
     categories: Mapping[str, ResourceCategory]
-    """Resource categories by name."""
     settings: VerificationSettings
-    """Settings of this stage."""
     exploration: ExplorationSettings
     """Settings for proposing again what evidence contradicts."""
     _functions: FunctionWriting | None = None

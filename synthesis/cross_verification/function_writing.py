@@ -65,13 +65,9 @@ class Work:
     subtask: Subtask
     """The subtask, with its declarations as they are now."""
     performances: Performances
-    """Its performances."""
     rounds: list[VerificationRound] = field(default_factory=list)
-    """Every judgement so far."""
     functions: list[EvaluationFunction] = field(default_factory=list)
-    """Every function so far."""
     writers: dict[int, Writer] = field(default_factory=dict)
-    """Writers by number."""
     refused_by_all: bool = False
     """Whether every function of the last round refused the performances, which are then doubted as well."""
 
@@ -83,11 +79,8 @@ class FunctionWriting:
     stage: Stage
     """Models and the pool of other subtasks."""
     sandbox: EvaluationSandbox
-    """Where evaluation functions run."""
     categories: Mapping[str, ResourceCategory]
-    """Resource categories by name."""
     settings: VerificationSettings
-    """Settings of the stage."""
     examination_seconds: float = 0.0
     """Time spent on examining functions so far, summed over those examined side by side."""
 

@@ -33,17 +33,12 @@ class Scene:
     """What one performance needs, the same for all subtasks."""
 
     models: Models
-    """Models by role."""
     environments: Environments
-    """Where environments come from."""
     applications: Mapping[str, Application]
-    """Applications by name."""
     settings: TrajectorySettings
-    """Settings of performances."""
     picture: Picture
     """Makes the picture that the model sees."""
     provenance: Provenance
-    """Provenance of the trajectories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +46,7 @@ class TriedBefore:
     """How often earlier runs tried what is tried again, so that nobody is asked what was answered already."""
 
     performances: Mapping[str, int] = field(default_factory=dict)
-    """Performances by instance."""
     functions: Mapping[str, int] = field(default_factory=dict)
-    """Functions by subtask."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,9 +66,7 @@ class Performance:
     """One performance that is wanted."""
 
     instance: BoundSubtask
-    """What is performed."""
     setup: SetupTrajectory
-    """What is performed before it."""
     attempt: int
     """Its number among the performances of the instance."""
     feedback: tuple[str, ...]
@@ -105,7 +96,6 @@ class Performances:
     """All performances of a subtask so far."""
 
     stage: Stage
-    """What performing needs."""
     recorded: list[Trajectory] = field(default_factory=list)
     """Every trajectory, in the order of their starts."""
     discarded: set[str] = field(default_factory=set)

@@ -243,7 +243,6 @@ class VerificationPool:
                 yield needed
 
     def _existing(self, world: str, application: str) -> frozenset[Resource]:
-        """The fixtures of an application in a world."""
         key = (world, application)
         if key not in self._fixtures:
             entry = applications_in(self._applications, world).get(application)

@@ -68,7 +68,6 @@ class Exploration:
     """What the exploration of one application brought."""
 
     application: Application
-    """The application."""
     subtasks: tuple[Subtask, ...]
     """Curated subtasks, and proposals that the records allow."""
     rejections: tuple[Rejection, ...]

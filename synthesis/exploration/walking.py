@@ -38,15 +38,12 @@ class Walk:
     environment: Environment
     """Where it happens; whoever leases it next resets it."""
     application: Application
-    """The application."""
     budget: int
     """Most actions."""
     seen: list[SeenScreen]
     """What was seen so far, in the order in which it was."""
     provenance: Provenance
-    """Provenance of what is seen."""
     found: list[SeenScreen] = field(default_factory=list)
-    """What this walk saw."""
     _start: Evidence | None = None
     _here: Observation | None = None
 

@@ -25,7 +25,6 @@ class Written:
     """What the summarizer wrote."""
 
     instruction: str
-    """The instruction."""
     goal: str
     """The goal: the intent, or a new one."""
 

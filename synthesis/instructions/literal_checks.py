@@ -121,7 +121,6 @@ def _openings(text: str) -> Iterable[tuple[str, int]]:
 
 
 def _without_values(task: Task, text: str) -> str:
-    """`text` without the values of the nodes."""
     values = {_plain(item) for node in task.graph.nodes for item in node.parameters.values()}
     for value in sorted(values, key=len):
         text = text.replace(value, " ")

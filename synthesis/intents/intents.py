@@ -51,9 +51,7 @@ class PooledSubtask:
     """A verified subtask with its verified instances."""
 
     subtask: Subtask
-    """The subtask."""
     instances: tuple[BoundSubtask, ...]
-    """Its instances."""
     application_title: str
     """Name that people use for its application."""
 

@@ -70,11 +70,9 @@ class ReplayedTask:
     """One task performed in several orders; rejected only if none of them worked."""
 
     task: Task
-    """The task."""
     replays: tuple[Replay, ...]
     """One per order."""
     trajectories: tuple[Trajectory, ...]
-    """The recording of each."""
     rejection: Rejection | None
     """The reason, if every order failed."""
 
@@ -102,17 +100,12 @@ class Replayer:
     """Replays tasks, as many at a time as its environments allow."""
 
     environments: Environments
-    """Where environments come from."""
     sandbox: EvaluationSandbox
     """Where evaluation functions run."""
     applications: Mapping[str, Application]
-    """Applications by name."""
     verified: Mapping[str, VerifiedSubtask]
-    """Verified subtasks by id."""
     settings: ReplaySettings
-    """Settings of this stage."""
     provenance: Provenance
-    """Provenance of what is recorded."""
     _side_effects: SideEffectAccount | None = None
     _shown: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 

@@ -16,7 +16,6 @@ class Briefing:
     application: Application
     """Where; of a whole task, one record with the manuals of all applications."""
     step_limit: int
-    """Most steps."""
     attempt: int = 0
     """Which performance of it this is."""
     feedback: tuple[str, ...] = ()

@@ -40,9 +40,7 @@ class SlippingAgent:
     """Lets `player` play, and slips once where that can do no harm; without such a place it makes no slip."""
 
     player: Player
-    """Who plays."""
     random: Random
-    """Chooses where and what."""
     start: Evidence
     """State before the first step."""
     _phase: Literal["before", "slipped", "closing", "closing again", "over"] = "before"

@@ -86,13 +86,11 @@ class ModelAgent:
     """
 
     models: Models
-    """Models by role."""
     briefing: Briefing
     """What it is told of the performance."""
     picture: Picture = plain_picture
     """Makes the picture that the model sees."""
     coordinates: Coordinates = "labels"
-    """How the model says where."""
     another_way: bool = False
     """Whether it is asked to go another way than the most obvious one."""
     _end: EndCheck = field(default_factory=EndCheck)

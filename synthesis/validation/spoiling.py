@@ -30,9 +30,7 @@ class _Piece:
     """A clause of an instruction."""
 
     text: str
-    """Its words."""
     sentence: int
-    """Number of its sentence."""
 
 
 def spoil(

@@ -16,7 +16,6 @@ class Shape:
     """What the edges alone say about complexity."""
 
     nodes: int
-    """Number of nodes."""
     edges: int
     """Number of distinct edges."""
     depth: int

@@ -36,7 +36,6 @@ class Threat:
     overwrites: bool
     """Whether a slot is overwritten; otherwise an input is consumed."""
     resource: Resource
-    """What is lost."""
 
     @property
     def places(self) -> _Places:
@@ -117,7 +116,6 @@ class Orders:
     """All that is stored about a task's orders."""
 
     count: int
-    """Topological orders."""
     successful_count: int
     """Orders in which nothing is lost before it is read."""
     successful: tuple[tuple[int, ...], ...]

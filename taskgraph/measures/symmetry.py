@@ -73,7 +73,6 @@ class Symmetry:
         ]
 
     def _groups_of_components(self) -> list[tuple[int, list[list[int]]]]:
-        """Components that can be exchanged node by node."""
         after = successors(self._before)
         ranks = [(mask.bit_count(), after[node].bit_count()) for node, mask in enumerate(self._before)]
         alike: dict[object, list[list[list[int]]]] = {}

@@ -31,7 +31,6 @@ class Turn:
     """One step: the screen, what is asked, what is answered."""
 
     screenshot: Screenshot
-    """The screen."""
     question: str
     """What the user says."""
     answer: str
@@ -49,7 +48,6 @@ class Dialogue:
     split: str
     """Set it belongs to."""
     turns: tuple[Turn, ...]
-    """Its steps."""
 
 
 def without_marks(text: str) -> str:

@@ -116,9 +116,7 @@ class ExportSource:
     """The selected tasks and everything that belongs to them, read when asked for."""
 
     warehouse: Warehouse
-    """Where it is read from."""
     task_ids: tuple[str, ...]
-    """The tasks, sorted."""
     splits: Mapping[SplitName, frozenset[str]] = field(default_factory=dict)
     """Sets; empty when none were asked for."""
     checks: Mapping[str, CheckFacts] = field(default_factory=dict)

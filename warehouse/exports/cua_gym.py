@@ -202,7 +202,6 @@ def _app_type(task: Task) -> str:
 
 
 def _difficulty(task: Task) -> str:
-    """The highest of its levels."""
     levels = [str(getattr(task.complexity, f"{name}_level")) for name in DIMENSIONS]
     return max(levels, key=[str(level) for level in LEVELS].index)
 

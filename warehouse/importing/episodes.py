@@ -33,15 +33,12 @@ class Demonstrated:
     """One action and where it was done."""
 
     action: Action
-    """The action."""
     rectangle: tuple[int, int, int, int] | None = None
     """Rectangle in which its points lie, in pixels."""
     target: str = ""
     """What the control is called."""
     description: str = ""
-    """What was seen."""
     thought: str = ""
-    """Why it was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +46,8 @@ class Picture:
     """A screenshot with its size."""
 
     png: bytes
-    """The picture as PNG."""
     width: int
-    """Width in pixels."""
     height: int
-    """Height in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +55,8 @@ class Source:
     """Where a task comes from, and what it is."""
 
     task_id: str
-    """Its id here."""
     format: str
-    """The import format."""
     instruction: str
-    """What is to be done."""
     applications: Sequence[str] = ()
     """Applications it needs, as its collection spells them; the first one is the subtask's own."""
     place: str = ""
@@ -75,7 +66,6 @@ class Source:
     template: str = ""
     """Id of the template that it fills in; empty where it has none."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """What it fills in."""
 
 
 def task_records(item: Item, source: Source, content: JsonValue = None) -> list[Record]:

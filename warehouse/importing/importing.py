@@ -51,7 +51,6 @@ class ImportReading:
     records: tuple[Record, ...]
     """Records of the valid items."""
     broken: tuple[BrokenItem, ...]
-    """The other items."""
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:

@@ -58,7 +58,6 @@ class Item:
     file: str
     """File, relative to what is imported."""
     value: JsonValue
-    """The item."""
     place: str = ""
     """Place in the file; empty where the item is the whole file."""
 
@@ -90,9 +89,7 @@ class BrokenItem:
     kind: Kind
     """What it would have become."""
     place: str
-    """File and place."""
     faults: tuple[Fault, ...]
-    """What is wrong with it."""
     code: str
     """Short code of the reason."""
     content: JsonValue

@@ -50,7 +50,6 @@ _STILL: Final = 0.04
 
 
 def _listed(value: object) -> object:
-    """A list given as JSON text."""
     if not isinstance(value, str):
         return value
     try:

@@ -117,7 +117,6 @@ def _done(step: _Step, picture: Picture | None) -> Demonstrated | None:
 
 
 def _points(info: JsonValue) -> list[tuple[float, float]]:
-    """Points as fractions of the screen."""
     found: list[tuple[float, float]] = []
     for pair in info if isinstance(info, list) else []:
         if isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, (int, float)) for part in pair):

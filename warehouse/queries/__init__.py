@@ -32,9 +32,7 @@ class QueryParameter:
     """A parameter of a named query."""
 
     name: str
-    """Name, as in `--param NAME=VALUE`."""
     meaning: str
-    """What it does."""
     default: str | None
     """Value when it is not given; None when it must be."""
 
@@ -44,13 +42,9 @@ class NamedQuery:
     """A query with a name."""
 
     name: str
-    """Name of its file."""
     description: str
-    """What it answers."""
     parameters: tuple[QueryParameter, ...]
-    """What it can be given."""
     sql: str
-    """The SELECT."""
 
     def bind(self, given: Mapping[str, str]) -> dict[str, str]:
         """The values of all parameters.
@@ -95,7 +89,6 @@ def named_query(name: str) -> NamedQuery:
 
 @cache
 def _queries_of(package: str) -> dict[str, NamedQuery]:
-    """The queries whose files `package` holds, by name."""
     found = (item for item in files(package).iterdir() if item.name.endswith(".sql"))
     queries = (
         _parse(item.name.removesuffix(".sql"), once_per_dimension(item.read_text("utf-8"))) for item in found

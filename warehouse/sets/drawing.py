@@ -32,7 +32,6 @@ class Drawn:
     """The tasks of an export."""
 
     task_ids: tuple[str, ...]
-    """All of them, sorted."""
     shortfalls: tuple[Shortfall, ...] = ()
     """What was wanted but does not exist, by set and cell."""
     splits: dict[SplitName, tuple[str, ...]] = field(default_factory=dict)
@@ -146,7 +145,6 @@ def _account(
 def _read(
     warehouse: Warehouse, pools: Sequence[Candidates], request: SetRequest, lines: Sequence[str]
 ) -> ComparedTasks:
-    """What is compared of every candidate."""
     names = {name for pool in pools for name in pool.task_ids}
     columns = columns_for(request.may_share, bool(lines))
     listed = ", ".join(f"{COLUMNS[column]} AS {column}" for column in columns)

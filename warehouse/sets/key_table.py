@@ -17,9 +17,7 @@ class KeyTable:
     """Which task holds which keys."""
 
     tasks: list[str]
-    """Ids of the tasks."""
     keys: list[str]
-    """Names of the keys."""
     starts: array[int]
     """Where the keys of each task begin in `held`, and its length at the end."""
     held: array[int]

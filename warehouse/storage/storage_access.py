@@ -27,13 +27,10 @@ class StorageAccess:
     """How to reach S3-compatible object storage."""
 
     key: str
-    """Access key id."""
     secret: str = field(repr=False)
-    """Secret access key."""
     token: str = field(repr=False)
     """Session token; empty for lasting keys."""
     region: str
-    """Region."""
     endpoint: str
     """Host and port of the service; empty for Amazon's own."""
     encrypted: bool

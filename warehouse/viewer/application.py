@@ -67,7 +67,6 @@ def create_application(
 
 
 def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, present_path: str) -> FastAPI:
-    """The pages of one state of the warehouse."""
     application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
     for pages in (downloads, agent_attempts, dataset_pages, task_pages, subtask_pages, sql_page):
         pages.add_pages(application, site)

@@ -35,9 +35,7 @@ class BoundedAnswer:
     """The first rows of an answer."""
 
     columns: tuple[str, ...]
-    """Names of the columns."""
     rows: tuple[tuple[JsonValue, ...], ...]
-    """The rows."""
 
 
 def ask_bounded(

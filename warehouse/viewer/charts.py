@@ -14,9 +14,7 @@ class Bar:
     """One bar: a label, its count, and how long it is drawn."""
 
     label: str
-    """What it stands for."""
     count: float
-    """How many."""
     share: float
     """Length, as a share of the longest bar."""
     style: str = ""
@@ -28,11 +26,9 @@ class Chart:
     """A horizontal bar chart, ready to draw; the templates compute nothing."""
 
     title: str
-    """What it shows."""
     note: str
     """Unit or remark."""
     bars: tuple[Bar, ...]
-    """The bars."""
 
 
 def chart(title: str, note: str, rows: Sequence[tuple[str, object]]) -> Chart:

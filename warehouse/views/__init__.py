@@ -18,13 +18,9 @@ class View:
     """One view."""
 
     name: str
-    """Name."""
     comment: str
-    """What a row is."""
     columns: dict[str, str]
-    """Meaning of every column."""
     sql: str
-    """Its SELECT."""
 
 
 @cache

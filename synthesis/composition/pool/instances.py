@@ -13,7 +13,6 @@ class Need:
     """One input of an instance."""
 
     resource: Resource
-    """What is needed."""
     producers: int
     """Instances that write it."""
     fixture: bool
@@ -31,12 +30,9 @@ class Instance:
     template: int
     """Number of its subtask template."""
     application_category: int
-    """Number of its application category."""
     needs: tuple[Need, ...]
-    """Its inputs."""
     clashes: int
     """Instances that cannot be in one task with it."""
     sources: int
-    """All instances that feed it."""
     required: tuple[int, ...]
     """Per input that is no fixture, the instances that write it."""

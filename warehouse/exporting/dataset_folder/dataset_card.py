@@ -57,7 +57,6 @@ class CardContents:
     rows: Mapping[str, Mapping[str, int]]
     """Numbers of rows by configuration and set."""
     counts: DatasetCounts
-    """Counts of the tasks."""
 
 
 def write_card(folder: Path, source: ExportSource, options: ExportOptions, contents: CardContents) -> None:
@@ -254,7 +253,6 @@ def _contents(
 
 
 def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:
-    """What the columns of each configuration mean."""
     return {
         config: (
             STEP_COLUMNS

@@ -20,11 +20,8 @@ class Spread:
     """Least, most and mean of a number."""
 
     least: int = 0
-    """The least."""
     most: int = 0
-    """The most."""
     total: int = 0
-    """The sum."""
     count: int = 0
     """How many numbers."""
 
@@ -49,7 +46,6 @@ class DatasetCounts:
     """Counts of the exported tasks."""
 
     tasks: Counter[str] = field(default_factory=Counter)
-    """Tasks by set."""
     simulated: int = 0
     """Tasks on simulated applications."""
     sizes: Spread = field(default_factory=Spread)
@@ -59,9 +55,7 @@ class DatasetCounts:
     levels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Tasks by set, dimension and level."""
     applications: Counter[str] = field(default_factory=Counter)
-    """Tasks by application."""
     scenarios: Counter[str] = field(default_factory=Counter)
-    """Tasks by scenario."""
     subtasks: Counter[str] = field(default_factory=Counter)
     """Nodes by subtask template."""
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)

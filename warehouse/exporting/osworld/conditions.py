@@ -37,9 +37,7 @@ class Condition:
     """One metric with its getters."""
 
     func: str
-    """Metric."""
     result: dict[str, object]
-    """Getter of what there is."""
     expected: dict[str, object]
     """Getter of what there should be."""
     path: str
@@ -151,7 +149,6 @@ def _negated(test: ast.expr) -> list[_Check]:
 
 
 def _check_of(node: ast.expr) -> _Check | None:
-    """`check(…)` or `not check(…)`."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Call):
         return _Check(node.operand, holds=False)
     return _Check(node, holds=True) if isinstance(node, ast.Call) else None

@@ -25,13 +25,10 @@ class GridCell:
     label: str
     """Its levels, in words."""
     count: int
-    """Tasks there."""
     possible: bool
     """Whether some graph has these levels."""
     chosen: bool
-    """Whether the visitor chose it."""
     link: str
-    """Where it leads."""
     shade: int
     """How dark it is drawn, from 0 (no task) to 5."""
 
@@ -59,7 +56,6 @@ class LevelGrid:
     filled: int
     """Of these, cells that have a task."""
     tasks_link: str
-    """The list of these tasks."""
 
 
 def read_cells(warehouse: Warehouse) -> dict[Cell, int]:

@@ -34,13 +34,10 @@ class Answer:
     """The first rows of an answer, and whether it can be drawn as bars."""
 
     columns: tuple[str, ...]
-    """Names of the columns."""
     numeric: tuple[bool, ...]
     """Which columns are numbers."""
     rows: tuple[tuple[JsonValue, ...], ...]
-    """Rows, at most `MOST_ROWS`."""
     cut: bool
-    """Whether there are more."""
     seconds: float
     """How long it took."""
     chart: Chart | None

@@ -21,13 +21,10 @@ class Frame:
     """One step of a strip."""
 
     number: int
-    """Number of the step."""
     subtask: int
     """Number of the subtask it belongs to, from 1; 0 where the trajectory is of one subtask."""
     action: str
-    """What was done, in words."""
     thought: str
-    """Why."""
     problem: str
     """Why it could not be carried out; empty when it was."""
     picture: str

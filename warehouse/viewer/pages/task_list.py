@@ -124,7 +124,6 @@ class TaskPage:
     """Some tasks of the list, and the ids from which the neighbouring pages are reached."""
 
     rows: tuple[dict[str, JsonValue], ...]
-    """The tasks, by id."""
     before: str
     """Id that ends the page before this one; empty on the first page."""
     after: str

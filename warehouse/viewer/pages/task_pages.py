@@ -36,7 +36,6 @@ class NodeRow:
     number: int
     """Its number on the page: its place in the first successful order."""
     node: BoundSubtask
-    """The subtask."""
     instruction: str
     """Its low-level instruction."""
     needs: tuple[int, ...]

@@ -39,13 +39,10 @@ class StepView:
     """One step of a replay."""
 
     number: int
-    """Number of the step."""
     subtask: int
     """Number of the subtask it belongs to, from 1."""
     action: str
-    """What was done, in words."""
     thought: str
-    """Why."""
     picture: str
     """The screen before it with the control marked, as a data address; empty where no picture is stored."""
 
@@ -55,13 +52,10 @@ class TaskView:
     """One task in full."""
 
     task: Task
-    """The task."""
     title: str
-    """What it is for."""
     drawing: str
     """Its graph as SVG."""
     replays: tuple[Replay, ...]
-    """How its replays went."""
     steps: tuple[StepView, ...]
     """Steps of the first successful replay."""
 
@@ -73,7 +67,6 @@ class ReportData:
     version: str
     """Dataset version shown; empty for the present state, which no version names."""
     created: str
-    """When it was published."""
     funnel: Chart
     """Items that reached each step."""
     rejections: Chart
@@ -93,9 +86,7 @@ class ReportData:
     agents: tuple[dict[str, JsonValue], ...]
     """Figures per agent and run."""
     runs: tuple[RunRecord, ...]
-    """Runs that made it."""
     tasks: tuple[TaskView, ...]
-    """Sampled tasks."""
 
 
 def read_report(warehouse: Warehouse, *, sample: int = 8, seed: int = 0) -> ReportData:
