@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import struct
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +14,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Picture
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 from taskloom.warehouse.importing.tfrecords import examples
-from taskloom.warehouse.importing.tool_graphs import compared, read_tool_graph
 from tests.shared_work import examples as number_of_examples
-from tests.warehouse import foreign
 
 
 @pytest.mark.parametrize(
@@ -44,32 +41,6 @@ def test_scripts_are_read_and_never_run(script: str, kind: type | None) -> None:
     found = done_by(script, Picture(b"", 100, 100), fractions=True)
 
     assert (found is None) if kind is None else (found is not None and isinstance(found.action, kind))
-
-
-def test_links_of_a_tool_graph_follow_from_its_types(tmp_path: Path) -> None:
-    described = {
-        "nodes": [
-            {"id": "Listen", "input-type": ["audio"], "output-type": ["text"]},
-            {"id": "Translate", "input-type": ["text"], "output-type": ["text"]},
-            {"id": "Draw", "input-type": ["text", "url"], "output-type": ["image"]},
-        ],
-        "links": [
-            {"source": "Listen", "target": "Translate", "type": "text"},
-            {"source": "Listen", "target": "Draw", "type": "text"},
-            {"source": "Draw", "target": "Listen", "type": "audio"},
-        ],
-    }
-    path = foreign.write(tmp_path, "graph_desc.json", described)
-
-    found = compared(read_tool_graph(path))
-
-    assert (found.tools, found.published, found.derived, found.common) == (3, 3, 3, 2)
-    assert found.missing == (("Draw", "Listen"),)
-    assert found.extra == (("Translate", "Draw"),)
-    with pytest.raises(ImportRefusedError, match="nodes do not"):
-        read_tool_graph(
-            foreign.write(tmp_path, "b.json", {"nodes": [], "links": [{"source": "a", "target": "b"}]})
-        )
 
 
 @settings(max_examples=number_of_examples(50, 150))
