@@ -22,6 +22,38 @@ class ApplicationInView(Record):
     """Its manual."""
 
 
+class PlanReply(Record):
+    """What the planner answers."""
+
+    steps: list[str] = Field(min_length=1)
+    """The steps, in order."""
+
+
+class PlannerInput(PromptInput[PlanReply]):
+    """What the planner sees of a task that another agent carries out."""
+
+    role: ClassVar[ModelRole] = ModelRole.PLANNER
+
+    instruction: str
+    """What to do."""
+    applications: tuple[ApplicationInView, ...] = ()
+    """What is open."""
+    step_limit: int
+    """Actions that may be made."""
+    screenshot: Screenshot
+    """The screen at the start."""
+
+    @property
+    def reply_type(self) -> type[PlanReply]:
+        """The record that the answer must be."""
+        return PlanReply
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """The screen at the start."""
+        return (self.screenshot,)
+
+
 class SpokenActorInput(PromptInput[SpokenReply]):
     """What an agent sees that answers in the format its model was trained for."""
 
@@ -42,8 +74,6 @@ class SpokenActorInput(PromptInput[SpokenReply]):
     """Width and height of the pictures."""
     step_limit: int
     """Steps that may be taken."""
-    plan: str = ""
-    """A plan to follow."""
     first: bool = True
     """Whether this begins the conversation."""
     outcome: str = ""

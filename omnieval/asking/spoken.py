@@ -12,6 +12,7 @@ from taskloom.environments.errors import UnusableReplyError
 from taskloom.omnieval.asking.failures import answered, models_of
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.omnieval.errors import CallUnusableError
+from taskloom.omnieval.replies.arguments import writable
 from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
 from taskloom.omnieval.replies.reading import ReadReply, read_reply
 from taskloom.omnieval.replies.verbs import Ending
@@ -36,8 +37,6 @@ class SpokenAgent:
     """What it is made from; its setting `pictures` says how many pictures are shown."""
     form: ReplyFormat
     """The format."""
-    plan: str = ""
-    """A plan to follow."""
     _past: list[Exchange] = field(default_factory=list)
     _queue: ActionQueue = field(default_factory=ActionQueue)
     _read: ReadReply = field(default_factory=lambda: ReadReply("", ()))
@@ -92,7 +91,6 @@ class SpokenAgent:
             shape=form.shape,
             picture_size=size,
             step_limit=task.step_limit,
-            plan=self.plan,
             first=not self._past,
             outcome=outcome,
             screenshot=picture,
@@ -103,16 +101,16 @@ class SpokenAgent:
         reply = await answered(
             models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
         )
-        self._said = reply.text
+        self._said = said = writable(reply.text)
         self._past.append(
-            Exchange(told=question.rendered().user, pictures=(picture,), said=reply.text or "(nothing)")
+            Exchange(told=question.rendered().user, pictures=(picture,), said=said or "(nothing)")
         )
         self._queue.problems = {}
         try:
-            self._read = read_reply(reply.text, form, sent=size, screen=observation.screen_size)
+            self._read = read_reply(said, form, sent=size, screen=observation.screen_size)
         except CallUnusableError as error:
             self._read = ReadReply("", ())
-            raise UnusableReplyError(str(error), reply.text) from None
+            raise UnusableReplyError(str(error), said) from None
         self._queue.fill(("", action) for action in self._read.actions)
 
     def _remembered(self) -> tuple[Exchange, ...]:

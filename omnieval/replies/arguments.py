@@ -68,7 +68,7 @@ class Arguments:
         value = self.any(names)
         if value is None:
             value = next((item for item in self.call.positional if isinstance(item, str)), "")
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return writable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
     def number(self, names: Sequence[str], default: float) -> float:
         """A number; the first positional one where none has these names."""
@@ -122,7 +122,7 @@ class Arguments:
             value = list(self.call.positional)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
-        found = key_names(value)
+        found = tuple(map(writable, key_names(value)))
         if not found:
             raise CallUnusableError(f"{self} names no key.")
         return found
@@ -131,6 +131,15 @@ class Arguments:
         named = (f"{key}={value!r}" for key, value in self.call.arguments.items())
         text = f"{self.call.name}({', '.join([*map(repr, self.call.positional), *named])})"
         return text if len(text) <= 120 else text[:120] + "…"
+
+
+def writable(text: str) -> str:
+    r"""The text with what UTF-8 cannot write, such as half a character, as question marks.
+
+    >>> writable("a\ud800b")
+    'a?b'
+    """
+    return text.encode("utf-8", "replace").decode()
 
 
 def numbers(value: JsonValue) -> list[float]:

@@ -30,6 +30,8 @@ class ModelRole(StrEnum):
     """Scores finished tasks; no rule plays it."""
     WORLD_WRITER = "world_writer"
     """Writes further kinds of worlds; no rule plays it."""
+    PLANNER = "planner"
+    """Writes the plan that an agent under evaluation follows; no rule plays it."""
 
 
 FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]

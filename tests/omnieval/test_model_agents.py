@@ -9,6 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from taskloom.environments.errors import AgentError, UnusableReplyError
+from taskloom.omnieval.errors import UnknownAgentError
 from taskloom.omnieval.lookup import agent_module
 from tests.model_clients.requests import KEY
 from tests.omnieval.agents_asked import NOTES, asking, attempted, brief, simulated
@@ -103,3 +104,19 @@ async def test_the_first_control_is_clicked_and_nothing_else(tmp_path: Path) -> 
     async with simulated() as environment:
         found = await attempted("first_control", None, environment, {"steps": 2})
     assert found.termination == "finished" and len(found.steps) == 2
+
+
+async def test_a_plan_is_written_once_and_the_executor_follows_it(tmp_path: Path) -> None:
+    def answer(call: WireCall) -> str:
+        if "Write the plan." in call.turns[-1]:
+            return json.dumps({"steps": ["In Notes, open the field.", "Type a."]})
+        return "Action: wait()" if len(call.turns) == 1 else "Action: finished(content='ok')"
+
+    async with simulated() as environment, asking(answer, tmp_path) as (models, server):
+        found = await attempted("planner_executor", models, environment, {"executor": "ui_tars_1"})
+    assert found.termination == "finished" and len(found.steps) == 1, found.message
+    planned, *followed = server.calls
+    assert planned.images == 1 and NOTES.manual.strip() in planned.system
+    assert all("2. Type a." in call.turns[-1] or "2. Type a." in call.turns[0] for call in followed)
+    with pytest.raises(UnknownAgentError, match="nobody"):
+        agent_module("planner_executor").create(brief(models, {"executor": "nobody"}))

@@ -107,6 +107,14 @@ def test_numbers_that_are_none_are_refused_or_outside(name: str, number: str) ->
     assert all(action.path == () for action in found.actions)
 
 
+@pytest.mark.parametrize(
+    "call", ['{"action": "type", "text": "a\\ud800"}', '{"action": "key", "keys": ["\\ud800"]}']
+)
+def test_half_characters_are_never_typed(call: str) -> None:
+    (action,) = read("qwen3_vl", f'{{"name": "computer_use", "arguments": {call}}}').actions
+    assert "?" in action.text + "".join(action.keys) and action.model_dump_json()
+
+
 _ARGUMENT = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=6), inner, max_size=3),

@@ -72,7 +72,8 @@ def write_error(protocol: str, status: int, code: str, message: str) -> dict[str
 
 def _read_responses(body: dict[str, JsonValue]) -> WireCall:
     schema = value_at(body, "text", "format", "schema")
-    tool = value_at(body, "tools", 0, "parameters")
+    typed = value_at(body, "tool_choice") is not None
+    tool = value_at(body, "tools", 0, "parameters") if typed else None
     return _call(
         "responses",
         body,
@@ -156,8 +157,14 @@ def _responses_body(call: WireCall, answer: Answer, used: tuple[int, int]) -> di
             "name": "answer",
             "arguments": answer.text,
         }
-    computer = asks_for_computer(call) and answer.finish == "stop"
-    output = computer_items(call, answer.text) if computer else [item]
+    output = [item]
+    if asks_for_computer(call) and answer.finish == "stop":
+        output = computer_items(call, answer.text)
+    elif list_at(call.body, "tools") and call.typed_by != "tool":
+        output = [
+            {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "arguments": arguments}
+            for name, arguments in _TOOL_CALL.findall(answer.text)
+        ]
     reasons: dict[str, JsonValue] = {"length": "max_output_tokens", "content_filter": "content_filter"}
     incomplete = answer.finish in reasons
     return {

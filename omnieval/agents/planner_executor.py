@@ -1,0 +1,62 @@
+"""A planner and an executor: one model writes a plan, another agent follows it (the asterisk of Table 4).
+
+The planner is the model of the role `planner`. `executor` in the settings is any agent that taskloom brings,
+`marks_and_list` by default; it is given the task and the plan as its instruction, and the other settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taskloom.environments.agent import Agent, Decision
+from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.omnieval.lookup import agent_module
+from taskloom.prompts.agent_inputs import ApplicationInView, PlannerInput
+from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+MODEL = True
+"""It asks a model."""
+
+
+class PlannedAgent:
+    """Asks for a plan before the first action."""
+
+    def __init__(self, brief: AgentBrief, executor: Agent) -> None:
+        """With who follows the plan."""
+        self._brief, self._executor = brief, executor
+        self._plan = ""
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The executor's decision.
+
+        Raises:
+            UnusableReplyError: there is no plan in the planner's reply.
+            AgentError: a model refused, or did not answer.
+        """
+        if not self._plan:
+            self._plan = await self._planned(instruction, observation)
+        return await self._executor.decide(f"{instruction}\n\nPlan:\n{self._plan}", observation, history)
+
+    async def _planned(self, instruction: str, observation: Observation) -> str:
+        brief = self._brief
+        question = PlannerInput(
+            instruction=instruction,
+            applications=tuple(
+                ApplicationInView(title=item.title, manual=item.manual) for item in brief.task.applications
+            ),
+            step_limit=brief.task.step_limit,
+            screenshot=observation.screenshot,
+        )
+        call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
+        reply = await answered(call)
+        return "\n".join(f"{number}. {step}" for number, step in enumerate(reply.steps, start=1))
+
+
+def create(brief: AgentBrief) -> Agent:
+    """The agent."""
+    name = str(brief.settings.get("executor", "marks_and_list"))
+    return PlannedAgent(brief, agent_module(name).create(brief))
