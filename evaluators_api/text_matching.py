@@ -58,23 +58,6 @@ def same_content(wanted: str, content: str) -> bool:
     return bool(folded) and folded == fold_text(content)
 
 
-def same_page(first: str, second: str) -> bool:
-    """Whether two addresses are of the same page, whatever is asked of it behind the question mark.
-
-    >>> same_page("http://127.0.0.1:80/?message=started", "http://127.0.0.1:80/"), same_page("http://a/orders", "http://a/")
-    (True, False)
-    """  # noqa: E501
-    (one, _, one_place), (two, _, two_place) = (_page_of(address) for address in (first, second))
-    return (one, one_place) == (two, two_place)
-
-
-def _page_of(address: str) -> tuple[str, str, str]:
-    """Address without question, question, and what stands behind the number sign."""
-    rest, _, place = address.partition("#")
-    page, _, question = rest.partition("?")
-    return page, question, place
-
-
 def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
     r"""Whether `wanted` can be read in `shown` letter by letter, case included; only how white space is
     broken does not count.
