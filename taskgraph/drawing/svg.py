@@ -86,7 +86,8 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
         head = f"{given.get(subtask.instance_id, '')} {subtask.application}".strip()
         head = fitted(_printable(head), _INSIDE, _BOLD_LETTERS)
         lines.append(
-            f'<g><rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{height}" rx="6" fill="{colour}"/>'
+            f'<g data-node="{escape(_printable(subtask.instance_id), quote=True)}">'
+            f'<rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{height}" rx="6" fill="{colour}"/>'
             f'<text x="{x + 9}" y="{y + 18}" font-weight="bold">{escape(head)}</text>'
             f"{texts}<title>{escape(_printable(subtask.instruction))}</title></g>"
         )

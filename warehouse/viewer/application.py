@@ -26,6 +26,7 @@ from taskloom.warehouse.viewer.pages import (
     compare_page,
     dataset_pages,
     downloads,
+    experiment_pages,
     model_call_pages,
     sql_page,
     subtask_pages,
@@ -68,7 +69,15 @@ def create_application(
 
 def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, present_path: str) -> FastAPI:
     application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
-    for pages in (downloads, agent_attempts, dataset_pages, task_pages, subtask_pages, sql_page):
+    for pages in (
+        downloads,
+        agent_attempts,
+        experiment_pages,
+        dataset_pages,
+        task_pages,
+        subtask_pages,
+        sql_page,
+    ):
         pages.add_pages(application, site)
     model_call_pages.add_pages(application, site, read_call)
     if site.store.version is None:

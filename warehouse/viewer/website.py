@@ -19,6 +19,7 @@ NAVIGATION = (
     ("Complexity", "/complexity", "c"),
     ("Tasks", "/tasks", "t"),
     ("Subtasks", "/subtasks", "s"),
+    ("Agents", "/experiments", "a"),
     ("Costs", "/costs", "m"),
     ("Review", "/review", "r"),
     ("SQL", "/sql", "q"),

@@ -39,6 +39,14 @@
     Escape: () => { if (versions) versions.open = false; },
   };
 
+  // The graph of an attempt: every subtask as it stood after the step that is shown.
+  const states = JSON.parse(one("[data-states]")?.dataset.states || "{}");
+  const light = (step) => {
+    for (const [name, state] of Object.entries(states[step] || {})) {
+      one(`[data-node="${CSS.escape(name)}"]`)?.setAttribute("data-state", state);
+    }
+  };
+
   for (const scrubber of all("[data-scrubber]")) {
     const frames = [...scrubber.nextElementSibling.querySelectorAll("figure")];
     const range = scrubber.querySelector("input[type=range]");
@@ -49,6 +57,7 @@
       scrubber.querySelector(".stage figure").replaceChildren(...[...frame.childNodes].map((node) => node.cloneNode(true)));
       scrubber.querySelector("[data-at]").textContent = now;
       range.value = now;
+      light(frame.dataset.number);
       for (const other of frames) other.toggleAttribute("data-at", other === frame);
       if (scroll) frame.parentElement.scrollTo({ left: frame.offsetLeft - frame.parentElement.offsetLeft - 12 });
       const address = new URL(location.href);
@@ -57,6 +66,7 @@
       history.replaceState(null, "", address);
     };
     const at = () => Number(range.value);
+    light(frames[at() - 1]?.dataset.number);
     range.hidden = false;
     range.addEventListener("input", () => show(at()));
     back.addEventListener("click", (event) => { event.preventDefault(); show(at() - 1); });

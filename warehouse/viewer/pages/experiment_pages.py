@@ -1,0 +1,121 @@
+"""Experiments: their list, the leaderboard of one with its attempts, two agents side by side, and an attempt
+step by step with its task graph."""
+
+from __future__ import annotations
+
+import json
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from pydantic import JsonValue
+from starlette.exceptions import HTTPException
+
+from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
+from taskloom.taskgraph.records.experiment import Experiment, Standing
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.viewer.pages.strips import read_strip, step_of
+from taskloom.warehouse.viewer.website import Site
+
+_SHOWN = 1000
+_LIST = (
+    "SELECT e.name, e.protocol, e.agents, len(e.task_ids) AS tasks, e.attempts, e.status, e.holds,"
+    " e.started_at, (SELECT count(*) FROM agent_runs AS r WHERE r.experiment_id = e.experiment_id) AS made"
+    " FROM experiments AS e ORDER BY e.started_at DESC"
+)
+_SO_FAR = (
+    "SELECT agent, count(DISTINCT task_id) AS tasks, count(*) AS attempts, count(*) FILTER (WHERE ended ="
+    " 'invalid') AS invalid, avg(success::INT) FILTER (WHERE ended <> 'invalid') AS success,"
+    " avg(coverage_rate) FILTER (WHERE ended <> 'invalid') AS coverage_rate FROM agent_runs WHERE"
+    " experiment_id = ? GROUP BY agent ORDER BY success DESC, coverage_rate DESC, agent"
+)
+_ATTEMPTS = (
+    "SELECT r.agent_run_id, r.agent, r.task_id, r.variant, r.repeat, r.ended, r.success, r.clean, r.held,"
+    " r.coverage_rate, r.logical_consistency, r.steps, r.seconds, r.cost_usd, r.message, t.instruction"
+    " FROM agent_runs AS r LEFT JOIN tasks AS t USING (task_id) WHERE r.experiment_id = $name AND ($agent ="
+    f" '' OR r.agent = $agent) ORDER BY r.task_id, r.variant, r.repeat, r.agent LIMIT {_SHOWN}"
+)
+_SIDE_BY_SIDE = (
+    "SELECT a.task_id, t.instruction, a.variant, a.repeat, a.agent_run_id AS first_id, a.ended AS first_end,"
+    " a.coverage_rate AS first_rate, a.steps AS first_steps, b.agent_run_id AS second_id, b.ended AS"
+    " second_end, b.coverage_rate AS second_rate, b.steps AS second_steps FROM agent_runs AS a JOIN"
+    " agent_runs AS b USING (experiment_id, task_id, variant, repeat)"
+    " LEFT JOIN tasks AS t ON t.task_id = a.task_id WHERE a.experiment_id = $name AND"
+    " a.agent = $first AND b.agent = $second ORDER BY a.coverage_rate - b.coverage_rate, a.task_id LIMIT"
+    f" {_SHOWN}"
+)
+_METRICS = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the pages."""
+
+    @application.get("/experiments")
+    def experiments() -> HTMLResponse:
+        return site.page("experiments.html.jinja", rows=site.store.query(_LIST).as_dicts())
+
+    @application.get("/experiments/{name}")
+    def experiment(request: Request, name: str) -> HTMLResponse:
+        found = next(iter(site.store.read(Experiment, "experiment_id = ?", [name])), None)
+        if found is None:
+            raise HTTPException(404, f"There is no experiment {name!r}.")
+        asked = request.query_params
+        first, second, agent = asked.get("first", ""), asked.get("second", ""), asked.get("agent", "")
+        pairs: list[dict[str, JsonValue]] = []
+        if first and second:
+            pairs = site.store.query(
+                _SIDE_BY_SIDE, {"name": name, "first": first, "second": second}
+            ).as_dicts()
+        so_far = site.store.query(_SO_FAR, [name]).as_dicts()
+        return site.page(
+            "experiment.html.jinja",
+            experiment=found,
+            made=sum(int(str(row["attempts"])) for row in so_far),
+            so_far=so_far,
+            figures=_figures(found.standings),
+            metrics=[metric for metric in _METRICS if any(item.metric == metric for item in found.standings)],
+            comparisons=[item for item in found.comparisons if item.metric == "coverage_rate"],
+            attempts=site.store.query(_ATTEMPTS, {"name": name, "agent": agent}).as_dicts(),
+            pairs=pairs,
+            agent=agent,
+            first=first,
+            second=second,
+        )
+
+    @application.get("/attempts/{attempt_id:path}")
+    def attempt(request: Request, attempt_id: str) -> HTMLResponse:
+        run = next(iter(site.store.read(AgentRun, "agent_run_id = ?", [attempt_id])), None)
+        if run is None:
+            raise HTTPException(404, f"There is no attempt {attempt_id!r}.")
+        task = next(iter(site.store.read(Task, "task_id = ?", [run.task_id])), None)
+        recorded = next(iter(site.store.read(Trajectory, "trajectory_id = ?", [run.trajectory_id])), None)
+        steps = list(site.store.read(AgentStep, "agent_run_id = ?", [attempt_id], order_by="step"))
+        return site.page(
+            "attempt.html.jinja",
+            run=run,
+            task=task,
+            frames=read_strip(site.store, recorded) if recorded else (),
+            step=step_of(request.query_params.get("step", "")),
+            decisions=steps,
+            drawing=draw_svg(task.graph) if task else "",
+            states=json.dumps({str(item.step): item.states for item in steps}),
+        )
+
+
+def _figures(standings: tuple[Standing, ...]) -> dict[str, dict[str, Standing]]:
+    """The figures over all tasks, by agent and metric; the best agent first."""
+    found: dict[str, dict[str, Standing]] = {}
+    for item in standings:
+        if item.group == "all":
+            found.setdefault(item.agent, {})[item.metric] = item
+
+    def rank(agent: str) -> tuple[float, float]:
+        own = found[agent]
+        success, rate = own.get("success"), own.get("coverage_rate")
+        return (
+            -((success.value if success else None) or 0.0),
+            -((rate.value if rate else None) or 0.0),
+        )
+
+    return {agent: found[agent] for agent in sorted(found, key=rank)}
