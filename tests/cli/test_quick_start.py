@@ -48,4 +48,5 @@ def test_a_query_loads_the_warehouse_alone(tmp_path: Path, query: str) -> None:
 def test_the_package_itself_loads_nothing() -> None:
     code = "import sys; before = set(sys.modules); import taskloom; print(*(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {name.split(".")[0] for name in done.stdout.split()} <= {"taskloom", "typing", "importlib"}
+    assert {name.split(".")[0] for name in done.stdout.split()} <= {"taskloom", *sys.stdlib_module_names}
+    assert {name for name in done.stdout.split() if name.startswith("taskloom")} == {"taskloom"}
