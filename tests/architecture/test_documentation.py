@@ -183,7 +183,7 @@ def parse(example: str) -> None:
     [
         ("taskloom plan --kount 3", "No such option"),
         ("taskloom plan --count many", "valid integer"),
-        ("taskloom score task.json", "(?i)missing"),
+        ("taskloom diff v1", "(?i)missing"),
         ("taskloom apps check drawio lucid", "(?i)unexpected extra argument"),
     ],
 )
