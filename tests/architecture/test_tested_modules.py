@@ -24,7 +24,7 @@ PLUG_INS = {
 }
 """Folders of plug-ins, with the test that runs over every module found there, or says which test does."""
 TESTED_THROUGH = {
-    "taskloom.interface.runs": "flows/test_python_page",
+    "taskloom.interface.runs": "flows/test_python_page.py",
     "taskloom.cli.graph_files": "cli/test_graph_commands.py",
     "taskloom.cli.predictions": "omnieval/test_action_metrics.py",
     "taskloom.cli.run_options": "flows/test_batch_runs.py",
