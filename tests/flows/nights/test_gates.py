@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -80,11 +81,34 @@ def replays(count: int, success: bool, start: int = 0) -> list[Record]:
     ]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Warehouse]:
-    with Warehouse(tmp_path / "warehouse") as opened:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of ten tasks, to be copied."""
+    place = tmp_path_factory.mktemp("gates") / "warehouse"
+    with Warehouse(place) as opened:
         opened.write([item for item in records() if not isinstance(item, Task | Replay | Rejection)])
         opened.write([*tasks(10), *trials(4, True), *replays(4, True)])
+    return place
+
+
+@pytest.fixture(scope="module")
+def published_template(template: Path) -> Path:
+    """The same, published as v1."""
+    place = Path(shutil.copytree(template, template.with_name("published")))
+    with Warehouse(place) as opened:
+        opened.publish()
+    return place
+
+
+@pytest.fixture
+def store(template: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    with Warehouse(Path(shutil.copytree(template, tmp_path / "warehouse"))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def published(published_template: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    with Warehouse(Path(shutil.copytree(published_template, tmp_path / "warehouse"))) as opened:
         yield opened
 
 
@@ -99,24 +123,22 @@ def test_a_first_version_has_nothing_to_be_compared_with(store: Warehouse) -> No
     assert few["fewest_tasks"].explanation == "10 validated tasks; gates.fewest_tasks is 11"
 
 
-def test_the_same_again_and_more_of_it_passes(store: Warehouse) -> None:
-    store.publish()
-    assert failing(store) == {}
-    store.write([*tasks(10, 10), *trials(4, True, 4)])
-    assert failing(store) == {}
+def test_the_same_again_and_more_of_it_passes(published: Warehouse) -> None:
+    assert failing(published) == {}
+    published.write([*tasks(10, 10), *trials(4, True, 4)])
+    assert failing(published) == {}
 
 
-def test_lost_tasks_and_subtasks_are_named_with_both_figures(store: Warehouse) -> None:
-    store.publish()
-    gone = [item.model_copy(update={"status": "retired"}) for item in store.read(Task)][:3]
-    functions = [item.model_copy(update={"accepted": False}) for item in store.read(EvaluationFunction)]
-    store.write([*gone, functions[0]], replace=True)
-    found = failing(store)
+def test_lost_tasks_and_subtasks_are_named_with_both_figures(published: Warehouse) -> None:
+    gone = [item.model_copy(update={"status": "retired"}) for item in published.read(Task)][:3]
+    functions = [item.model_copy(update={"accepted": False}) for item in published.read(EvaluationFunction)]
+    published.write([*gone, functions[0]], replace=True)
+    found = failing(published)
     assert sorted(found) == ["subtasks_lost", "tasks_lost"]
     lost = found["tasks_lost"]
     assert (lost.value, lost.previous, lost.previous_version, lost.gate_id) == (7, 10, "v1", "run/tasks_lost")
     assert lost.explanation == "7 validated tasks, 10 in v1: 30% fewer; gates.tasks_lost allows 10%"
-    assert failing(store, GateSettings(tasks_lost=0.3, subtasks_lost=0.5)) == {}
+    assert failing(published, GateSettings(tasks_lost=0.3, subtasks_lost=0.5)) == {}
 
 
 @pytest.mark.parametrize(
@@ -130,31 +152,28 @@ def test_lost_tasks_and_subtasks_are_named_with_both_figures(store: Warehouse) -
     ],
 )
 def test_what_became_worse_since_the_version_before_fails_its_gate(
-    store: Warehouse, added: list[Record], gate: str
+    published: Warehouse, added: list[Record], gate: str
 ) -> None:
-    store.publish()
-    store.write(added)
-    found = failing(store)
+    published.write(added)
+    found = failing(published)
     assert list(found) == [gate]
     value, previous = found[gate].value, found[gate].previous
     assert value is not None and previous is not None and value > previous
     assert f"gates.{gate} allows" in found[gate].explanation and "v1" in found[gate].explanation
-    assert failing(store, LIMITS.model_copy(update={gate: 1.0})) == {}
-    assert failing(store, GateSettings()) == {}, "too few to compare with the usual limits"
+    assert failing(published, LIMITS.model_copy(update={gate: 1.0})) == {}
+    assert failing(published, GateSettings()) == {}, "too few to compare with the usual limits"
 
 
-def test_what_was_retired_is_not_counted_as_rejected(store: Warehouse) -> None:
-    store.publish()
-    store.write(rejections(5, reason="subtask_retired", stage="recheck"))
-    assert failing(store) == {}
+def test_what_was_retired_is_not_counted_as_rejected(published: Warehouse) -> None:
+    published.write(rejections(5, reason="subtask_retired", stage="recheck"))
+    assert failing(published) == {}
 
 
-def test_the_figures_of_a_version_stay_what_they_were(store: Warehouse) -> None:
-    store.publish()
-    before = version_figures(store)
-    store.write([*tasks(5, 10), *rejections(2)])
-    assert version_figures(store, "v1") == before
-    assert version_figures(store).tasks == before.tasks + 5
+def test_the_figures_of_a_version_stay_what_they_were(published: Warehouse) -> None:
+    before = version_figures(published)
+    published.write([*tasks(5, 10), *rejections(2)])
+    assert version_figures(published, "v1") == before
+    assert version_figures(published).tasks == before.tasks + 5
 
 
 def test_by_hand_gates_decide_unless_they_are_overruled(store: Warehouse) -> None:
