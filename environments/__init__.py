@@ -11,10 +11,11 @@ starting_place   going to an application's first page before a subtask
 annotated     screenshots with numbered boxes
 keys          key presses, with the error that environments raise
 lookup        platforms by name
+task_bar      the buttons at the bottom of every screen
 worked_example_agent   performs a curated worked example
 computer_use/ agents that say what to do as actions on a picture of the screen
 platforms/    one folder per platform
-machines/     sandboxes: folders, confinement, cleaning up
+machines/     machines and sandboxes: containers, folders, confinement, cleaning up
 installing/   installs applications and the browser
 evidence/     what the checks read: inputs, files, databases
 """

@@ -3,10 +3,12 @@
 EnvironmentFailureError
 ├── UnknownPlatformError         no such platform module (names the known ones)
 ├── BrowserMissingError          no browser on this machine (says how to get one)
+├── MachineUnavailableError      no machine can be started here (says what to do)
 ├── ApplicationUnavailableError  not installed, or cannot be installed here
 ├── InstallationFailedError      a program that installs something failed (holds the end of what it said)
 ├── ApplicationStartFailedError  did not come up in time (transient: a busy machine)
 ├── ActionInvalidError           an action on a control that does not exist, or keys that do not parse
+├── RequestRefusedError          the server in a machine cannot do what it was asked
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
 AgentError                       what an agent raises when it cannot decide: its model refused
 ├── UnusableReplyError           the model answered something that is no action; it is told and asked again
@@ -35,6 +37,16 @@ class BrowserMissingError(EnvironmentFailureError):
     """No browser can be found."""
 
     exit_code = ExitCode.MISSING_REQUIREMENT
+
+
+class MachineUnavailableError(EnvironmentFailureError):
+    """No machine can be started: no container engine, no image, no permission, no space."""
+
+    exit_code = ExitCode.MISSING_REQUIREMENT
+
+
+class RequestRefusedError(EnvironmentFailureError):
+    """The server in a machine cannot do what it was asked; the message says why."""
 
 
 class ApplicationUnavailableError(EnvironmentFailureError):

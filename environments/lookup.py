@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import UnknownPlatformError
+from taskloom.environments.installing.results import InstallationResult
 from taskloom.resources.applications import Application
 from taskloom.resources.plugins import PluginKind
 from taskloom.resources.record import Record
@@ -17,7 +19,7 @@ PLATFORMS = PluginKind(
     folder="taskloom.environments.platforms",
     group="taskloom.platforms",
     module="platform",
-    needs=("SETTINGS", "settings", "applications", "create"),
+    needs=("SETTINGS", "settings", "applications", "missing", "prepare", "install", "create"),
 )
 """Each offers what `Platform` says."""
 
@@ -39,6 +41,32 @@ class Platform(Protocol):
         ...
 
     @staticmethod
+    def missing(application: Application, data_folder: Path) -> str:
+        """What an application still needs before it can start, as text for people; empty if nothing is
+        missing."""
+        ...
+
+    @staticmethod
+    def prepare(data_folder: Path, say: Callable[[str], None]) -> str:
+        """Find or install what the platform needs beside applications; what there is now, in words.
+
+        Raises:
+            EnvironmentFailureError: the platform cannot run here; the message says what to do.
+        """
+        ...
+
+    @staticmethod
+    def install(
+        applications: Sequence[Application], data_folder: Path, say: Callable[[str], None]
+    ) -> list[InstallationResult]:
+        """Install `applications`; the result of each.
+
+        Raises:
+            EnvironmentFailureError: the platform itself cannot run here; the message says what to do.
+        """
+        ...
+
+    @staticmethod
     def create(settings: Record) -> Environment:
         """A closed environment; the first `reset` starts what it needs."""
         ...
@@ -52,6 +80,11 @@ def platform(name: str) -> Platform:
         PluginBrokenError: the package that brings it is broken.
     """
     return cast(Platform, PLATFORMS.load(name))
+
+
+def missing_for_start(application: Application, data_folder: Path) -> str:
+    """What an application still needs before it can start on its platform; empty if nothing is missing."""
+    return platform(application.platform).missing(application, data_folder)
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:

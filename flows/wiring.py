@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from taskloom.environments import lookup
 from taskloom.environments.environment import Environment
-from taskloom.environments.installing.applications import missing_for_start
+from taskloom.environments.lookup import missing_for_start
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.flows.errors import CommandError
 from taskloom.flows.pool.pool_memory import known_categories

@@ -42,7 +42,10 @@ class Installation(Record):
 
 
 class OpenDocument(Record):
-    """How the document that an editor holds open is read, which no file keeps before it is saved."""
+    """How the document that an editor holds open is read, which no file keeps before it is saved.
+
+    On a desktop, the script is a shell command in the machine that asks the application and prints the text.
+    """
 
     ending: str = Field(pattern=r"^\.[a-z0-9]+$")
     """Ending of the files that hold such documents, with the dot; it tells the format."""
@@ -76,8 +79,20 @@ class ToldState(Record):
         return self
 
 
+class DesktopState(Record):
+    """Where a desktop application keeps its state. Checks see it in the application's state folder."""
+
+    folder: str = Field(default="", pattern=r"^(\.?\w[\w .-]*(/\.?\w[\w .-]*)*)?$")
+    """Folder or file below the home, such as `.config/galculator`."""
+    settings: str = Field(default="", pattern=r"^(/.+)?$")
+    """Path of its settings in dconf; seen as the file `settings.ini`."""
+    processes: bool = False
+    """Whether the programs that applications run are part of it; seen as the file `processes.csv`."""
+
+
 class Launch(Record):
-    """How the application's server is started on a loopback port, or where it runs already."""
+    """How the application is started: a server on a loopback port, or a program of a desktop; or where it
+    runs already."""
 
     command: tuple[str, ...] = ()
     """Arguments with placeholders; empty when `serve` names a folder to serve as static files."""
@@ -101,6 +116,8 @@ class Launch(Record):
     stable."""
     start_timeout_seconds: float = 60.0
     """How long the port may take to open and the page to get ready."""
+    state: DesktopState | None = None
+    """On a desktop: where its state is kept; None where the files of the home are all."""
     open_document: OpenDocument | None = None
     """For editors: how what is open in the page is read. Checks see it as a file of the application."""
     told_states: tuple[ToldState, ...] = ()

@@ -41,7 +41,7 @@ def list_applications(
     """List the applications of the catalogue: name, title, category, version, installed or not, subtasks."""
     if context.invoked_subcommand is not None:
         return
-    from taskloom.environments.installing.applications import missing_for_start
+    from taskloom.environments.lookup import missing_for_start
     from taskloom.flows.settings import load_settings
     from taskloom.resources.reading.catalog import load_applications
 

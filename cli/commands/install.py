@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from taskloom.environments.installing.applications import InstallationResult
+    from taskloom.environments.installing.results import InstallationResult
     from taskloom.resources.applications import Application
 
 
@@ -30,53 +30,65 @@ def install(
         str, typer.Option(help="Names of the applications to install, separated by commas; all by default.")
     ] = "",
     browser_only: Annotated[bool, typer.Option("--browser-only", help="Install only the browser.")] = False,
+    platform: Annotated[
+        str | None, typer.Option(help="Platform to install: web_browser (default) or linux_desktop.")
+    ] = None,
     data: DataOption = None,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Install what environments need: a browser, and each application in its own folder.
+    """Install what environments need: a browser, and each application in its own folder; or, for Linux
+    desktops, the image of a machine with the applications in it.
 
     Skips what is already installed. An application that cannot be installed is reported with the reason.
-    Exit codes: 0 everything is installed, 1 an application is missing, 4 there is no browser.
+    Exit codes: 0 everything is installed, 1 an application is missing, 4 the platform cannot run here.
 
     Examples:
       taskloom install
 
       taskloom install --only drawio,tiddlywiki
-    """
-    from taskloom.environments.installing.applications import install_applications
-    from taskloom.flows.settings import load_settings
-    from taskloom.resources.reading.catalog import load_applications
 
-    settings = load_settings(data=data, catalog=catalog)
-    chosen = _chosen(only, load_applications(settings.catalog))
+      taskloom install --platform linux_desktop
+    """
+    from taskloom.environments import lookup
+    from taskloom.environments.errors import EnvironmentFailureError
+    from taskloom.flows.settings import load_settings
+    from taskloom.flows.wiring import catalogue
+
+    settings = load_settings(data=data, catalog=catalog, platform=platform)
+    module = lookup.platform(settings.platform)
+    chosen = _chosen(only, catalogue(settings))
     if browser_only and only:
         raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
 
     missing_tools = _install_tools()
-    executable, browser_error = _install_browser(settings.data)
-    _prepare_database(settings.data)
+    prepared, failures = "", dict[str, EnvironmentFailureError]()
     results: list[InstallationResult] = []
+    try:
+        prepared = module.prepare(settings.data, _say)
+        _say(prepared)
+    except EnvironmentFailureError as error:
+        failures[str(error)] = error
+    _prepare_database(settings.data)
     if not browser_only:
-        results = install_applications(
-            chosen,
-            settings.data,
-            on_start=lambda name: _say(f"{name}: installing"),
-            on_result=lambda result: _say(_in_words(result)),
-            on_wait=lambda: _say(f"waiting for another installation into {settings.data}"),
-        )
+        try:
+            results = module.install(chosen, settings.data, _say)
+        except EnvironmentFailureError as error:
+            failures[str(error)] = error
+    for message in failures:
+        _say(f"error: {message}")
     if as_json:
         answer = {
-            "browser": executable,
-            "browser_error": browser_error,
+            "prepared": prepared,
+            "errors": list(failures),
             "missing_tools": missing_tools,
             "applications": [result.model_dump(mode="json") for result in results],
         }
         print_json(answer)
     else:
         _print_table(results)
-    if browser_error:
-        raise typer.Exit(ExitCode.MISSING_REQUIREMENT)
+    if failures:
+        raise typer.Exit(next(iter(failures.values())).exit_code)
     if any(result.outcome == "failed" for result in results):
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
@@ -109,20 +121,6 @@ def _install_tools() -> dict[str, str]:
     return missing
 
 
-def _install_browser(data: Path) -> tuple[str, str]:
-    """The browser's executable, and why there is none; one of the two is empty."""
-    from taskloom.environments.errors import BrowserMissingError
-    from taskloom.environments.installing.browser_finding import install_browser
-
-    try:
-        executable = str(install_browser(data, on_progress=_say).executable)
-    except BrowserMissingError as error:
-        _say(f"error: {error}")
-        return "", str(error)
-    _say(f"browser: {executable}")
-    return executable, ""
-
-
 def _prepare_database(data: Path) -> None:
     """Make the database of runs now, so that the first run need not."""
     from taskloom.flows.running.log_setup import prepare_prefect
@@ -134,13 +132,6 @@ def _prepare_database(data: Path) -> None:
         prepare_database()
     except (OSError, subprocess.CalledProcessError) as error:
         _say(f"going on without it, the first run will prepare it: {error}")
-
-
-def _in_words(result: InstallationResult) -> str:
-    words = f"{result.application}: {result.outcome}"
-    if result.outcome == "installed":
-        words += f" in {result.seconds:.0f} s, {result.size_bytes / 1e6:.0f} MB"
-    return f"{words}: {result.reason}" if result.reason else words
 
 
 def _print_table(results: list[InstallationResult]) -> None:

@@ -60,6 +60,8 @@ class FileSnapshots:
     """Entries of the home itself that are no evidence, such as a folder of installed programs."""
     elsewhere: Mapping[str, Path] = field(default_factory=dict)
     """Data folders outside of the home by application; shown as if they were the state folders of these."""
+    shown_home: str = ""
+    """What the home is called in texts; empty: its own path."""
     _known: dict[str, tuple[tuple[_Stamp, ...], FileState]] = field(default_factory=dict)
 
     def take(self) -> HomeFiles:
@@ -131,7 +133,7 @@ class FileSnapshots:
         """A text with `~` for the home."""
         for application, place in self.elsewhere.items():
             text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
-        return text.replace(str(self.home), _HOME_SHOWN_AS)
+        return text.replace(self.shown_home or str(self.home), _HOME_SHOWN_AS)
 
     def _state(self, path: str, entry: os.DirEntry[str]) -> tuple[tuple[_Stamp, ...], FileState]:
         if not entry.is_file(follow_symlinks=False):

@@ -1,5 +1,6 @@
 """Getting applications and the browser onto this machine.
 
+results            what became of an installation
 applications       installs catalogue entries, each in a place of its own
 python_packages    by pip
 node_finding       finds or installs Node, for npm

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from filelock import lock_descriptor
 
@@ -21,6 +20,7 @@ from taskloom.environments.errors import EnvironmentFailureError, InstallationFa
 from taskloom.environments.installing.machine_commands import CommandRunner
 from taskloom.environments.installing.node_finding import find_node, install_node
 from taskloom.environments.installing.python_packages import install_python_packages, unpack_wheel
+from taskloom.environments.installing.results import InstallationResult
 from taskloom.environments.installing.system_packages import install_packages, missing_packages
 from taskloom.resources.applications import Application, Installation
 from taskloom.resources.assets import ASSET_PREFIX, content_of
@@ -32,21 +32,6 @@ SMALLEST_FREE_BYTES = 400_000_000
 
 _STAMP = "installed.json"
 _STAMP_FORMAT = 1
-
-
-class InstallationResult(Record):
-    """What became of installing one application."""
-
-    application: str
-    """Name of the application."""
-    outcome: Literal["installed", "skipped", "failed"]
-    """`skipped` means that it was there already."""
-    reason: str = ""
-    """Why it failed."""
-    seconds: float = 0.0
-    """How long it took, waiting for the lock left out."""
-    size_bytes: int = 0
-    """Disk space of its place."""
 
 
 @dataclass(frozen=True, slots=True)

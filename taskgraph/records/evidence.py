@@ -87,6 +87,8 @@ class Evidence(Record):
     """Text of the control under the mouse pointer."""
     clipboard: ClipboardState = ClipboardState()
     """The clipboard."""
+    selection: str = ""
+    """Text selected in any window (the primary selection of a desktop); empty elsewhere."""
     files: tuple[FileState, ...] = ()
     """Files under the sandbox home, sorted by path."""
     directories: tuple[str, ...] = ()

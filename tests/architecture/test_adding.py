@@ -84,6 +84,9 @@ def applications():
     brought = simulated_applications()[0]
     return (brought.model_copy(update={"name": "novel_notes", "platform": "novel"}),)
 
+def missing(application, data_folder):
+    return ""
+
 def create(settings):
     return ("made", settings.seed_of_novelty)
 """

@@ -13,7 +13,19 @@ from tests.architecture.sources import MODULES, module_name, tree
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FOUND_BY_NAME = {
     "taskloom.cli.commands": {"register"},
-    "taskloom.environments.platforms": {"settings", "applications", "create"},
+    "taskloom.environments.platforms.linux_desktop.image.modules": {
+        *("press", "hotkey", "keyDown", "keyUp", "write", "sleep", "scroll", "hscroll", "size", "dragRel"),
+        *("click", "rightClick", "middleClick", "doubleClick", "tripleClick", "mouseDown", "mouseUp", "move"),
+        *("copy", "paste"),
+    },
+    "taskloom.environments.platforms": {
+        "settings",
+        "applications",
+        "missing",
+        "prepare",
+        "install",
+        "create",
+    },
     "taskloom.evaluators_api.state.formats": {
         "recognises",
         "parse",

@@ -11,6 +11,10 @@ from functools import cache
 from tests.architecture.sources import MODULES, PACKAGES, ROOT, tree
 
 CALLED_BY_OTHERS = {
+    "address_string": "the standard library's HTTP handler, which calls it itself",
+    "do_CONNECT": "the standard library's HTTP handler, which calls it itself",
+    "do_GET": "the standard library's HTTP handler, which calls it itself",
+    "server_bind": "the standard library's server, which calls it itself",
     "capture_signals": "uvicorn's server, which calls it itself",
     "log_message": "the standard library's HTTP handler, which calls it itself",
     "recording": "programs, by the public interface (docs/python.md)",

@@ -13,13 +13,13 @@ import pytest
 
 from taskloom.environments.errors import InstallationFailedError
 from taskloom.environments.installing.applications import (
-    InstallationResult,
     install_applications,
     installed_place,
     is_installed,
     missing_for_start,
 )
 from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.results import InstallationResult
 from taskloom.resources.applications import Application, Installation
 
 CATALOGUE = Path(__file__).parent / "catalogue"

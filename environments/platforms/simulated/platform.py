@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from taskloom.environments.environment import Environment
+from taskloom.environments.installing.results import InstallationResult
 from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
 from taskloom.resources.applications import Application
@@ -19,6 +23,23 @@ def settings(values: dict[str, object]) -> SimulatedSettings:
 def applications() -> tuple[Application, ...]:
     """The simulated applications."""
     return simulated_applications()
+
+
+def missing(application: Application, data_folder: Path) -> str:
+    """Nothing: they are part of taskloom."""
+    return ""
+
+
+def prepare(data_folder: Path, say: Callable[[str], None]) -> str:
+    """Nothing has to be prepared."""
+    return "the simulated platform needs nothing"
+
+
+def install(
+    applications: Sequence[Application], data_folder: Path, say: Callable[[str], None]
+) -> list[InstallationResult]:
+    """Nothing has to be installed."""
+    return []
 
 
 def create(settings: Record) -> Environment:

@@ -25,9 +25,10 @@ from taskloom.environments.platforms.web_browser.pages.environment_page import E
 from taskloom.environments.platforms.web_browser.pages.screen import View, controls_now, look_at
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, page_title
-from taskloom.environments.platforms.web_browser.pages.task_bar import OWNER, TaskBarButton, lay_out
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.starting_place import START_PAGE
+from taskloom.environments.task_bar import OWNER, TaskBarButton, lay_out
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
@@ -41,6 +42,8 @@ from taskloom.taskgraph.records.interaction import (
 )
 
 _MOST_LOOKS = 12
+_COMMANDS = (("Back", "back"), ("Reload", "reload"), (START_PAGE, "start"), ("Close tab", "close"))
+"""Buttons of the task bar that navigate; the last only where a page opened another."""
 _LONGEST_NAME = 255
 _ENDINGS = re.compile(r"(\.tar)?\.[^. ]{1,16}$")
 _DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
@@ -271,7 +274,7 @@ class WebEnvironment:
         tabs, own = cast(TabSet, self._tabs), cast(EnvironmentPage, self._own)
         size = self._screen_size
         buttons: tuple[TaskBarButton, ...] = lay_out(
-            await tabs.titles(), tabs.front_position, size, closable=tabs.front_is_extra
+            await tabs.titles(), tabs.front_position, size, _COMMANDS[: 4 if tabs.front_is_extra else 3]
         )
         passing = self._passing(tabs.front.application)
         self._view = view = await look_at(tab, owner, buttons, size, passing, self._view, own.tab)

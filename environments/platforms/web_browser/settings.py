@@ -7,11 +7,8 @@ from pathlib import Path
 from pydantic import Field
 
 from taskloom.environments.machines.bubblewrap import Isolation
+from taskloom.environments.task_bar import TASK_BAR_HEIGHT
 from taskloom.resources.record import Record
-
-TASK_BAR_HEIGHT = 36
-"""Height of the task bar at the bottom of the screen, in pixels."""
-
 
 class WebBrowserSettings(Record):
     """How environments of the platform `web_browser` are made."""

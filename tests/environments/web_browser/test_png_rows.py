@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from taskloom.environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
 from taskloom.environments.platforms.web_browser.pages.task_bar import compose
-from taskloom.environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
+from taskloom.environments.task_bar import TASK_BAR_HEIGHT
 
 WIDTH, HEIGHT = 320, 200
 

@@ -14,12 +14,8 @@ from playwright.async_api import Frame
 
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
-from taskloom.environments.platforms.web_browser.pages.task_bar import (
-    TaskBarButton,
-    as_controls,
-    compose,
-    draw,
-)
+from taskloom.environments.platforms.web_browser.pages.task_bar import compose, draw
+from taskloom.environments.task_bar import TaskBarButton, as_controls
 from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 _CONTROLS = files("taskloom.environments.platforms.web_browser.pages").joinpath("controls.js").read_text()

@@ -1,5 +1,4 @@
-"""The task bar under the page, which the environment owns: Back, Reload, Start page and Close tab, then one
-button per tab."""
+"""Draws the task bar and puts it below the picture of a page."""
 
 from __future__ import annotations
 
@@ -7,22 +6,21 @@ import base64
 import functools
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PIL import Image
 
-from taskloom.environments.annotated import font
 from taskloom.environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
-from taskloom.environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
-from taskloom.environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
-from taskloom.taskgraph.records.interaction import Control, Rectangle
+from taskloom.environments.task_bar import (
+    ACTIVE_COLOUR,
+    BAR_COLOUR,
+    BAR_FONT_SIZE,
+    BUTTON_COLOUR,
+    TASK_BAR_HEIGHT,
+    TEXT_COLOUR,
+    TaskBarButton,
+)
 
-OWNER = ENVIRONMENT
-"""Application name of controls that the environment owns."""
-
-_BAR, _BUTTON, _ACTIVE, _TEXT = "#1f2937", "#374151", "#2563c7", "#f3f4f6"
-_GAP, _FONT_SIZE, _WIDEST = 6, 13, 190
 _MOST_DRAWN = 64
 _DRAW = """async ({buttons, size: [width, height], colours: [bar, button, active, ink], font}) => {
   const canvas = new OffscreenCanvas(width, height), pen = canvas.getContext('2d', {alpha: false});
@@ -43,65 +41,6 @@ _DRAW = """async ({buttons, size: [width, height], colours: [bar, button, active
 _drawn: dict[tuple[tuple[TaskBarButton, ...], int], bytes] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class TaskBarButton:
-    """One button: what it says, what it does, where it is."""
-
-    text: str
-    """What is written on it."""
-    command: str
-    """`back`, `reload`, `start`, `close` or `tab:<position>`."""
-    rectangle: Rectangle
-    """Where it is on the screen."""
-    active: bool
-    """Whether its tab is in front."""
-
-
-def lay_out(
-    titles: Sequence[str], active: int, screen_size: tuple[int, int], *, closable: bool
-) -> tuple[TaskBarButton, ...]:
-    """The buttons for tabs with `titles`, the `active` one marked; `closable` adds a button that closes
-    it."""
-    width, height = screen_size
-    top, bottom = height - TASK_BAR_HEIGHT + 5, height - 5
-    commands = [("Back", "back"), ("Reload", "reload"), (START_PAGE, "start")]
-    if closable:
-        commands.append(("Close tab", "close"))
-    buttons = []
-    left = _GAP
-    for text, command in commands:
-        right = left + _text_width(text) + 20
-        buttons.append(
-            TaskBarButton(text, command, Rectangle(left=left, top=top, right=right, bottom=bottom), False)
-        )
-        left = right + _GAP
-    left += _GAP
-    share = max(24, min(_WIDEST, (width - left) // max(1, len(titles)) - _GAP))
-    for position, title in enumerate(titles):
-        right = left + share
-        rectangle = Rectangle(left=left, top=top, right=right, bottom=bottom)
-        buttons.append(TaskBarButton(title, f"tab:{position}", rectangle, position == active))
-        left = right + _GAP
-    return tuple(button for button in buttons if button.rectangle.right <= width)
-
-
-def as_controls(buttons: Sequence[TaskBarButton], first_label: int) -> list[Control]:
-    """The buttons as controls, labelled from `first_label`."""
-    return [
-        Control(
-            label=str(first_label + index),
-            text=button.text,
-            control_type=TASK_BAR_BUTTON,
-            parent_text="Task bar",
-            parent_type="ToolBar",
-            rectangle=button.rectangle,
-            checked=button.active if button.command.startswith("tab:") else None,
-            application=OWNER,
-        )
-        for index, button in enumerate(buttons)
-    ]
-
-
 async def draw(tab: Tab, buttons: Sequence[TaskBarButton], width: int) -> bytes:
     """The picture of the bar as PNG, drawn by the browser, whose fonts show titles of every script."""
     key = (tuple(buttons), width)
@@ -113,8 +52,8 @@ async def draw(tab: Tab, buttons: Sequence[TaskBarButton], width: int) -> bytes:
         argument = {
             "buttons": shown,
             "size": [width, TASK_BAR_HEIGHT],
-            "colours": [_BAR, _BUTTON, _ACTIVE, _TEXT],
-            "font": f"{_FONT_SIZE}px sans-serif",
+            "colours": [BAR_COLOUR, BUTTON_COLOUR, ACTIVE_COLOUR, TEXT_COLOUR],
+            "font": f"{BAR_FONT_SIZE}px sans-serif",
         }
         _drawn[key] = base64.b64decode(str(await tab.look(_DRAW, argument)))
         if len(_drawn) > _MOST_DRAWN:
@@ -129,7 +68,7 @@ def compose(page: bytes, bar: bytes, screen_size: tuple[int, int]) -> bytes:
         whole = with_rows_below(page, _rows(bar, width))
         if whole is not None:
             return whole
-    screen = Image.new("RGB", screen_size, _BAR)
+    screen = Image.new("RGB", screen_size, BAR_COLOUR)
     for picture, top in ((page, 0), (bar, height - TASK_BAR_HEIGHT)):
         with Image.open(io.BytesIO(picture)) as opened:
             screen.paste(opened.convert("RGB"), (0, top))
@@ -142,7 +81,3 @@ def compose(page: bytes, bar: bytes, screen_size: tuple[int, int]) -> bytes:
 def _rows(bar: bytes, width: int) -> bytes:
     with Image.open(io.BytesIO(bar)) as opened:
         return plain_rows(opened.convert("RGB").tobytes(), width)
-
-
-def _text_width(text: str) -> int:
-    return round(font(_FONT_SIZE).getlength(text))

@@ -1,0 +1,282 @@
+"""The environment of the Linux desktop platform."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import zlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from taskloom.environments.aiming import Aim, aim, moved_or_gone
+from taskloom.environments.errors import (
+    ActionInvalidError,
+    ApplicationStartFailedError,
+    ApplicationUnavailableError,
+    EnvironmentBrokenError,
+    RequestRefusedError,
+)
+from taskloom.environments.evidence.input_log import InputLog, under_pointer
+from taskloom.environments.keys import parse_keys
+from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.linux_desktop.deeds import inputs_of
+from taskloom.environments.platforms.linux_desktop.files import MachineFiles
+from taskloom.environments.platforms.linux_desktop.looking import View, controls_now, view_of
+from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
+from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
+from taskloom.environments.task_bar import OWNER, TaskBarButton, lay_out, task_bar_picture
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.gestures import DragInput, PointedGesture
+from taskloom.taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    HoldInput,
+    KeyboardInput,
+    Observation,
+)
+
+_MOST_SILENCES = 4
+"""How often in a row the application in front may leave a look unanswered before it counts as hung."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What an environment has on this host from its first reset until it is closed."""
+
+    sandbox: Sandbox
+    files: MachineFiles
+    ready: ReadyMachines
+
+    @classmethod
+    def made(cls, settings: LinuxDesktopSettings, make: MachineMaker) -> _Place:
+        sandbox = Sandbox(settings.temporary_folder)
+        ready = ReadyMachines(make, sandbox.root, settings.machines_ahead)
+        return cls(sandbox, MachineFiles(sandbox), ready)
+
+
+class DesktopEnvironment:
+    """A machine with the applications of the last reset; the next machine is started meanwhile."""
+
+    platform = "linux_desktop"
+    simulated = False
+
+    def __init__(self, settings: LinuxDesktopSettings, make: MachineMaker) -> None:
+        """Make a closed environment; nothing is started before the first reset."""
+        self._settings = settings
+        self._make = make
+        self._place: _Place | None = None
+        self._machine: Machine | None = None
+        self._applications: dict[str, Application] = {}
+        self._started: set[str] = set()
+        self._front = ""
+        self._view: View | None = None
+        self._log = InputLog()
+        self._pointer: tuple[float, float] = (-1.0, -1.0)
+        self._lock = asyncio.Lock()
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        """Return to the clean state of `applications`, the first in front; see the protocol."""
+        if not applications:
+            raise ValueError("A reset needs at least one application.")
+        async with self._lock:
+            self._log.clear()
+            self._pointer, self._view = (-1.0, -1.0), None
+            await self._stop()
+            self._applications = {item.name: item for item in applications}
+            self._started.clear()
+            place = self._place
+            if place is None:
+                place = self._place = await asyncio.to_thread(_Place.made, self._settings, self._make)
+            self._machine = await place.ready.take()
+            await place.files.lay(self._machine, applications, without)
+            await self._machine.request("bars", {"bars": self._bars()})
+            return await self._bring(applications[0].name)
+
+    async def observe(self) -> Observation:
+        """The screen and its controls now, once nothing moves any more."""
+        async with self._lock:
+            return await self._look()
+
+    async def act(self, action: Action) -> Observation:
+        """Carry out `action` on the last observation and observe; see the protocol."""
+        async with self._lock:
+            self._log.step += 1
+            view = self._view
+            if view is None or self._machine is None:
+                raise EnvironmentBrokenError(
+                    "The environment must be reset before anything can be done in it."
+                )
+            controls = view.observation.controls
+            aimed = aim(action, controls, self._settings.screen_size)
+            target = aimed.target
+            if target is None and isinstance(action, KeyboardInput):
+                target = next((control for control in controls if control.focused), None)
+            if isinstance(action, KeyboardInput | HoldInput):
+                parse_keys(action.keys)  # refused before anything is done
+            if target is not None and target.label in view.commands:
+                self._log.note(aimed.action, target, controls, self._front)
+                self._pointer = target.rectangle.center
+                if isinstance(aimed.action, ClickInput):
+                    return await self._command(view.commands[target.label])
+                return await self._look()
+            if aimed.target is not None and _passing(view):
+                await self._refuse_stale(self._machine, aimed)
+            self._log.note(aimed.action, target, controls, self._front)
+            self._point_at(aimed)
+            inputs = inputs_of(aimed, self._settings.display_size)
+            return await self._look(await self._ask("act", {"inputs": inputs}))
+
+    async def bring_to_front(self, application: str) -> Observation:
+        """Put an application of the last reset in front, as a click on the task bar does."""
+        async with self._lock:
+            if application not in self._applications:
+                known = ", ".join(self._applications) or "none"
+                raise ActionInvalidError(f"No application {application!r} was started; started: {known}.")
+            return await self._bring(application)
+
+    async def evidence(self) -> Evidence:
+        """Everything the checks may read, as of the last look."""
+        async with self._lock:
+            view, machine, place = self._view, self._machine, self._place
+            if view is None or machine is None or place is None:
+                raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
+            files, directories, clipboard, selection = await place.files.take(
+                machine, tuple(self._applications.values()), self._started
+            )
+            seen = view.observation
+            return Evidence(
+                step=self._log.step,
+                inputs=self._log.events,
+                screenshot=seen.screenshot,
+                controls=seen.controls,
+                text_under_cursor=under_pointer(seen.controls, self._pointer),
+                clipboard=clipboard,
+                selection=selection,
+                files=files,
+                directories=directories,
+                active_application=self._front,
+                window_title=seen.window_title,
+            )
+
+    async def rest(self) -> None:
+        """Stop the machine of the last reset; those made ahead stand by."""
+        async with self._lock:
+            await self._stop()
+
+    async def close(self) -> None:
+        """Stop every machine and remove every file of this environment. May be called twice."""
+        async with self._lock:
+            place, self._place = self._place, None
+            try:
+                await self._stop()
+                if place is not None:
+                    await place.ready.close()
+            finally:
+                if place is not None:
+                    await asyncio.to_thread(place.sandbox.close)
+
+    async def _stop(self) -> None:
+        machine, self._machine, self._view = self._machine, None, None
+        if machine is not None:
+            await machine.stop()
+
+    async def _bring(self, name: str, *, anew: bool = False) -> Observation:
+        """Start an application or bring it to the front; `anew` ends it first, its files are kept.
+
+        Raises:
+            ApplicationStartFailedError: it did not come up.
+            ApplicationUnavailableError: its program is not in the image.
+        """
+        launch = self._applications[name].launch
+        wanted = {
+            "application": name,
+            "command": launch.command,
+            "environment": launch.environment,
+            "ready_text": launch.ready_text,
+            "seconds": launch.start_timeout_seconds,
+            "anew": anew,
+        }
+        try:
+            reply = await self._ask("start", wanted)
+        except RequestRefusedError as error:
+            title = self._applications[name].title
+            if "cannot be started" in str(error):
+                raise ApplicationUnavailableError(f"{title} is not in the machine: {error}") from error
+            raise ApplicationStartFailedError(f"{title} did not start: {error}") from error
+        self._started.add(name)
+        self._front = name
+        return await self._look(reply)
+
+    async def _command(self, command: str) -> Observation:
+        if command == "start":
+            return await self._bring(self._front, anew=True)
+        position = int(command.removeprefix("tab:"))
+        return await self._bring(tuple(self._applications)[position])
+
+    async def _look(self, reply: Reply | None = None) -> Observation:
+        """Take in what the machine tells.
+
+        Raises:
+            EnvironmentBrokenError: the application in front hangs.
+        """
+        for _ in range(_MOST_SILENCES):
+            reply = reply or await self._ask("observe")
+            active = reply.document["active"]
+            if active in self._applications:
+                self._front = active
+            if self._front not in reply.document["silent"]:
+                break
+            reply = None
+        if reply is None:
+            raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not answer any more.")
+        self._view = view_of(reply, self._front, self._buttons(self._front), self._settings.screen_size)
+        return self._view.observation
+
+    async def _ask(self, name: str, document: Document | None = None) -> Reply:
+        if self._machine is None:
+            raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
+        return await self._machine.request(name, document)
+
+    async def _refuse_stale(self, machine: Machine, aimed: Aim) -> None:
+        """Make sure that a control is still where it was seen.
+
+        Raises:
+            ActionInvalidError: it moved or is gone.
+        """
+        target = aimed.target
+        point = getattr(aimed.action, "point", None)
+        assert target is not None
+        now = controls_now(await machine.request("observe", {"picture": False, "quiet": 0}))
+        reason = moved_or_gone(target, point or target.point, now)
+        if reason:
+            raise ActionInvalidError(reason)
+
+    def _point_at(self, aimed: Aim) -> None:
+        action = aimed.action
+        if isinstance(action, DragInput) and action.points:
+            self._pointer = action.points[-1]
+        elif isinstance(action, PointedGesture) and action.point is not None:
+            self._pointer = action.point
+
+    def _buttons(self, front: str) -> tuple[TaskBarButton, ...]:
+        titles = [application.title for application in self._applications.values()]
+        return lay_out(titles, list(self._applications).index(front), self._settings.screen_size)
+
+    def _bars(self) -> dict[str, str]:
+        """Per application the rows of the task bar while it is in front, packed."""
+        width = self._settings.screen_width
+        return {
+            name: base64.b64encode(
+                zlib.compress(task_bar_picture(self._buttons(name), width).tobytes())
+            ).decode()
+            for name in self._applications
+        }
+
+
+def _passing(view: View) -> bool:
+    """Whether what was seen may be gone by now: windows of other owners than the environment always may."""
+    return any(control.application != OWNER for control in view.observation.controls)

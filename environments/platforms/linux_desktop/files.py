@@ -1,0 +1,139 @@
+"""The files of a machine: a copy of its home here, brought up to date whenever evidence is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import io
+import os
+import shutil
+import tarfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from taskloom.environments.errors import ApplicationUnavailableError, EnvironmentBrokenError
+from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.environments.machines.machine import Machine
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER, Sandbox
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
+from taskloom.taskgraph.records.evidence import ClipboardState, FileState
+
+HOME = "/home/user"
+"""Home of a machine's user."""
+_DOCUMENT_SECONDS = 10
+
+
+class MachineFiles:
+    """Fixtures on their way in, and files on their way out."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        """Keep the copy in the home of `sandbox`."""
+        self._sandbox = sandbox
+        self._files = FileSnapshots(sandbox.home, shown_home=HOME)
+        self._anew = True
+
+    async def lay(
+        self, machine: Machine, applications: Sequence[Application], without: Collection[str]
+    ) -> None:
+        """Write fixtures and prepared files of `applications` into a clean machine, and run what prepares
+        them.
+
+        Raises:
+            ApplicationUnavailableError: a command that prepares one fails.
+        """
+        self._anew = True
+        await asyncio.to_thread(self._sandbox.clear)
+        await asyncio.to_thread(self._sandbox.lay_fixtures, applications, without)
+        laid = await asyncio.to_thread(self._laid)
+        for application in applications:
+            laid |= {
+                path: content_of(text, application) for path, text in application.preparation.files.items()
+            }
+        await machine.write(laid)
+        for application in applications:
+            for command in application.preparation.commands:
+                done = await machine.run(command)
+                if done.code:
+                    said = (done.errors or done.output).strip()[-300:]
+                    raise ApplicationUnavailableError(
+                        f"Preparing {application.title} failed: {command[0]!r} ended with {done.code}: {said}"
+                    )
+
+    async def take(
+        self, machine: Machine, applications: Sequence[Application], started: Collection[str]
+    ) -> tuple[tuple[FileState, ...], tuple[str, ...], ClipboardState, str]:
+        """Files, directories, the clipboard and the primary selection, as of now."""
+        wanted = {item.name: item.launch.state.model_dump() for item in applications if item.launch.state}
+        reply = await machine.request("evidence", {"applications": wanted, "anew": self._anew})
+        self._anew = False
+        told = reply.document
+        await asyncio.to_thread(self._mirror, reply.content, told["files"], told["directories"])
+        files, directories = await asyncio.to_thread(self._files.take)
+        opened = [
+            await self._document(machine, application)
+            for application in applications
+            if application.launch.open_document is not None and application.name in started
+        ]
+        held = [document for document in opened if document is not None]
+        ordered = tuple(sorted((*files, *held), key=lambda state: state.path))
+        return ordered, directories, _clipboard(told["clipboard"]), told["clipboard"].get("selection", "")
+
+    async def _document(self, machine: Machine, application: Application) -> FileState | None:
+        """The document that an application holds open, as its own scripting tells it; None where it has
+        none."""
+        form = application.launch.open_document
+        assert form is not None
+        done = await machine.run(("sh", "-c", form.script), seconds=_DOCUMENT_SECONDS)
+        return self._files.document(application.name, form, done.output) if done.code == 0 else None
+
+    def _laid(self) -> dict[str, bytes | None]:
+        home = self._sandbox.home
+        return {
+            str(path.relative_to(home)): path.read_bytes() if path.is_file() else None
+            for path in sorted(home.rglob("*"))
+            if APPLICATIONS_FOLDER not in path.relative_to(home).parts
+        }
+
+    def _mirror(self, packed: bytes, files: Sequence[str], directories: Sequence[str]) -> None:
+        """Make the copy hold exactly what the machine holds."""
+        home = self._sandbox.home
+        kept, folders = set(files), set(directories)
+        for path in sorted(home.rglob("*"), reverse=True):
+            name = str(path.relative_to(home))
+            if path.is_dir() and not path.is_symlink():
+                if name not in folders and not any(other.startswith(f"{name}/") for other in kept | folders):
+                    shutil.rmtree(path, ignore_errors=True)
+            elif name not in kept:
+                path.unlink(missing_ok=True)
+        for name in directories:
+            self._place(name).mkdir(parents=True, exist_ok=True)
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            for member in archive:
+                content = archive.extractfile(member)
+                place = self._place(member.name)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.unlink(missing_ok=True)
+                place.write_bytes(content.read() if content is not None else b"")
+
+    def _place(self, name: str) -> Path:
+        """Where a file of the machine stands here.
+
+        Raises:
+            EnvironmentBrokenError: its name leads out of the home.
+        """
+        place = Path(os.path.normpath(self._sandbox.home / name))
+        if not place.is_relative_to(self._sandbox.home) or place == self._sandbox.home:
+            raise EnvironmentBrokenError(f"The machine named a file outside of its home: {name!r}.")
+        return place
+
+
+def _clipboard(told: dict[str, Any]) -> ClipboardState:
+    image = told.get("image")
+    return ClipboardState(
+        text=told.get("text"),
+        image_sha256=hashlib.sha256(base64.b64decode(image)).hexdigest() if image else None,
+        file_name=told.get("file_name"),
+    )

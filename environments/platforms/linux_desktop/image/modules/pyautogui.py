@@ -1,0 +1,184 @@
+"""What clients of OSWorld's protocol call of PyAutoGUI, carried out by the machine's own server.
+
+The names are PyAutoGUI's. Everything happens at once: durations and pauses of movements are left out.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+FAILSAFE = False
+PAUSE = 0.0
+_SOCKET = "/run/machine/server.sock"
+_NAMES = {
+    "esc": "escape",
+    "return": "enter",
+    "del": "delete",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    "apps": "contextmenu",
+}
+_NAMES |= {"ctrlleft": "ctrl", "altleft": "alt", "shiftleft": "shift", "winleft": "super", "win": "super"}
+
+
+def _ask(name: str, document: dict[str, Any]) -> dict[str, Any]:
+    connection = http.client.HTTPConnection("machine")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(_SOCKET)
+    connection.request("POST", f"/machine/{name}", json.dumps(document))
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    if answer.status != 200:
+        raise RuntimeError(content.decode())
+    told: dict[str, Any] = json.loads(content[: int(answer.headers["Document-Length"])])
+    return told
+
+
+def _do(*inputs: dict[str, Any]) -> None:
+    _ask("make", {"inputs": inputs})
+
+
+def _at(x: Any, y: Any) -> list[int]:
+    if isinstance(x, Sequence) and not isinstance(x, str):
+        x, y = x
+    here = position()
+    return [round(here[0] if x is None else x), round(here[1] if y is None else y)]
+
+
+def position() -> tuple[int, int]:
+    """Where the pointer is."""
+    x, y = _ask("pointer", {})["at"]
+    return x, y
+
+
+def size() -> tuple[int, int]:
+    """Width and height of the display."""
+    width, height = _ask("ready", {})["size"]
+    return width, height
+
+
+def moveTo(x: Any = None, y: Any = None, *_: Any, **__: Any) -> None:
+    """Move the pointer."""
+    _do({"kind": "move", "point": _at(x, y)})
+
+
+def move(xOffset: Any = 0, yOffset: Any = 0, *_: Any, **__: Any) -> None:
+    """Move the pointer by a distance."""
+    x, y = position()
+    moveTo(x + (xOffset or 0), y + (yOffset or 0))
+
+
+def click(
+    x: Any = None, y: Any = None, clicks: int = 1, interval: float = 0.0, button: str = "left", **_: Any
+) -> None:
+    """Click, once or several times."""
+    _do(
+        {
+            "kind": "click",
+            "point": _at(x, y),
+            "times": clicks,
+            "button": button if button != "primary" else "left",
+        }
+    )
+
+
+def rightClick(x: Any = None, y: Any = None, **_: Any) -> None:
+    """Click with the right button."""
+    click(x, y, button="right")
+
+
+def middleClick(x: Any = None, y: Any = None, **_: Any) -> None:
+    """Click with the middle button."""
+    click(x, y, button="middle")
+
+
+def doubleClick(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
+    """Click twice."""
+    click(x, y, clicks=2, button=button)
+
+
+def tripleClick(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
+    """Click three times."""
+    click(x, y, clicks=3, button=button)
+
+
+def mouseDown(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
+    """Press a button of the mouse."""
+    _do({"kind": "button_down", "point": _at(x, y), "button": button})
+
+
+def mouseUp(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
+    """Release a button of the mouse."""
+    _do({"kind": "button_up", "point": _at(x, y), "button": button})
+
+
+def dragTo(x: Any = None, y: Any = None, duration: float = 0.0, button: str = "left", **_: Any) -> None:
+    """Drag from where the pointer is."""
+    _do({"kind": "drag", "points": [list(position()), _at(x, y)]})
+
+
+def dragRel(xOffset: Any = 0, yOffset: Any = 0, *_: Any, **__: Any) -> None:
+    """Drag by a distance."""
+    x, y = position()
+    dragTo(x + (xOffset or 0), y + (yOffset or 0))
+
+
+def scroll(clicks: float, x: Any = None, y: Any = None, **_: Any) -> None:
+    """Turn the wheel, positive upwards."""
+    _do({"kind": "wheel", "point": _at(x, y), "up": round(clicks)})
+
+
+def hscroll(clicks: float, x: Any = None, y: Any = None, **_: Any) -> None:
+    """Turn the wheel sideways, positive to the right."""
+    _do({"kind": "wheel", "point": _at(x, y), "sideways": round(clicks)})
+
+
+def write(message: str | Iterable[str], interval: float = 0.0, **_: Any) -> None:
+    """Type text, or press keys by their names."""
+    keys = list(message) if isinstance(message, str) else [_key(key) for key in message]
+    _do({"kind": "keys", "presses": [[key, []] for key in keys]})
+
+
+def press(keys: str | Sequence[str], presses: int = 1, interval: float = 0.0, **_: Any) -> None:
+    """Press keys by their names."""
+    named = [keys] if isinstance(keys, str) else list(keys)
+    _do({"kind": "keys", "presses": [[_key(key), []] for _ in range(presses) for key in named]})
+
+
+def hotkey(*keys: Any, **_: Any) -> None:
+    """Press keys together."""
+    named = [_key(key) for key in (keys[0] if len(keys) == 1 and not isinstance(keys[0], str) else keys)]
+    _do(
+        *({"kind": "key_down", "key": key} for key in named),
+        *({"kind": "key_up", "key": key} for key in reversed(named)),
+    )
+
+
+def keyDown(key: str, **_: Any) -> None:
+    """Press a key and keep it down."""
+    _do({"kind": "key_down", "key": _key(key)})
+
+
+def keyUp(key: str, **_: Any) -> None:
+    """Release a key."""
+    _do({"kind": "key_up", "key": _key(key)})
+
+
+def sleep(seconds: float) -> None:
+    """Wait."""
+    time.sleep(seconds)
+
+
+def _key(name: str) -> str:
+    return _NAMES.get(name.lower(), name.lower() if len(name) > 1 else name)
+
+
+typewrite = write
+moveRel = move
+drag = dragRel

@@ -1,0 +1,16 @@
+"""The clipboard under the names that clients of OSWorld's protocol use."""
+
+from __future__ import annotations
+
+import subprocess
+
+
+def copy(text: str) -> None:
+    """Put text into the clipboard."""
+    subprocess.run(["xclip", "-selection", "clipboard"], input=str(text).encode(), check=True)
+
+
+def paste() -> str:
+    """The text of the clipboard."""
+    done = subprocess.run(["xclip", "-o", "-selection", "clipboard"], capture_output=True, check=False)
+    return done.stdout.decode(errors="replace")

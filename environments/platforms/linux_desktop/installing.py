@@ -1,0 +1,309 @@
+"""The image of the machines: a base, the desktop, one layer per application, the server.
+
+Layers are kept by the engine, so an application more is one layer more. The image is known by a hash of all
+that goes into it; the data folder says which image is installed and what is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from taskloom.environments.errors import InstallationFailedError, MachineUnavailableError
+from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.results import InstallationResult
+from taskloom.environments.installing.system_packages import install_packages
+from taskloom.environments.machines.container import Container
+from taskloom.environments.machines.engine import (
+    Engine,
+    EngineName,
+    installed_engines,
+    no_engine,
+    remove_orphans,
+    working_engine,
+)
+from taskloom.environments.machines.machine import Machine, MachineMaker
+from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
+
+DEBIAN = "bookworm"
+"""Release of Debian that machines run."""
+_OWN_BASE = "localhost/taskloom-debian:12"
+_REGISTRY_BASE = "docker.io/library/debian:12-slim"
+_COMMAND = "taskloom install --platform linux_desktop"
+_MIRROR = "http://deb.debian.org/debian"
+_IMAGE = "localhost/taskloom-desktop"
+_HERE = Path(__file__).parent
+_SERVER = "taskloom/environments/platforms/linux_desktop/server"
+_MARK = "taskloom-application="
+_NAMED = re.compile(_MARK + r"(\w+)")
+_PLACE_OF_LAYERS = "# >>> applications"
+_BUILD_SECONDS = 3600
+_PULL_SECONDS = 90
+_SMALLEST_FREE_BYTES = 3_000_000_000
+Say = Callable[[str], None]
+
+
+class InstalledImage(Record):
+    """Which image is installed, and what is in it."""
+
+    image: str
+    """Name with tag."""
+    recipe: str
+    """Hash of the build file, the server and the home, without the applications."""
+    packages: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Debian packages per application, in the order of their layers."""
+
+
+def installed_image(data_folder: Path) -> InstalledImage | None:
+    """The installed image; None where there is none."""
+    try:
+        return InstalledImage.model_validate_json(_stamp(data_folder).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def missing_for_start(application: Application, data_folder: Path) -> str:
+    """What `application` still needs before it can start, as text for people; empty if nothing is missing."""
+    installed = installed_image(data_folder)
+    if installed is None:
+        return f"there is no desktop to start {application.title} in; run: {_COMMAND}"
+    if installed.recipe != _recipe():
+        return f"the desktop's image is of another version of taskloom; run: {_COMMAND}"
+    if installed.packages.get(application.name) != application.installation.apt:
+        return f"{application.title} is not in the desktop's image; run: {_COMMAND}"
+    return ""
+
+
+def container_maker(settings: LinuxDesktopSettings) -> MachineMaker:
+    """Makes containers of the installed image."""
+    swept: list[bool] = []
+
+    def make(folder: Path) -> Machine:
+        installed = installed_image(settings.data_folder)
+        if installed is None:
+            raise MachineUnavailableError(
+                f"No desktop is installed in {settings.data_folder}; run: {_COMMAND}"
+            )
+        engine = working_engine(installed.image, settings.engine)
+        if not swept:
+            remove_orphans(engine)
+            swept.append(True)
+        return Container(engine, installed.image, folder, settings.display_size, settings.machine_memory)
+
+    return make
+
+
+def install(
+    applications: Sequence[Application], data_folder: Path, say: Say, engine: EngineName = "automatic"
+) -> list[InstallationResult]:
+    """Make the image with `applications`, beside those that are in it already; the result of each.
+
+    An application whose packages cannot be installed is left out, with the reason.
+
+    Raises:
+        MachineUnavailableError: there is no engine, or no base to build upon; the message says what to do.
+        InstallationFailedError: the disk is full, or the desktop itself cannot be built.
+    """
+    started = time.monotonic()
+    data_folder.mkdir(parents=True, exist_ok=True)
+    _refuse_little_space()
+    working, base = engine_and_base(say, engine)
+    remove_orphans(working)
+    before = installed_image(data_folder)
+    wanted = {item.name: item.installation.apt for item in applications}
+    kept = {
+        name: packages for name, packages in (before.packages if before else {}).items() if name not in wanted
+    }
+    ordered = {**(before.packages if before else {}), **dict(sorted(wanted.items()))}
+    layers = {name: wanted.get(name, kept.get(name, ())) for name in ordered}
+    failed: dict[str, str] = {}
+    while True:
+        recipe = _recipe()
+        image = f"{_IMAGE}:{_hash(base, recipe, repr(sorted(layers.items())))}"
+        if working.has_image(image):
+            break
+        try:
+            say(f"building {image} with {', '.join(layers) or 'no application'}")
+            _build(working, base, image, layers)
+            break
+        except MachineUnavailableError as error:
+            guilty = _NAMED.findall(str(error))
+            if not guilty or guilty[-1] not in layers:
+                raise InstallationFailedError(f"The desktop could not be built: {error}") from error
+            failed[guilty[-1]] = str(error).rpartition("failed: ")[2]
+            del layers[guilty[-1]]
+    _stamp(data_folder).parent.mkdir(parents=True, exist_ok=True)
+    made = InstalledImage(image=image, recipe=recipe, packages=layers)
+    _stamp(data_folder).write_text(made.model_dump_json(indent=1), encoding="utf-8")
+    if before is not None and before.image != image:
+        _forget(working, before.image)
+    size = int(working.call("image", "inspect", "--format", "{{.Size}}", image) or 0)
+    return [
+        _result(item.name, before, layers, failed, time.monotonic() - started, size) for item in applications
+    ]
+
+
+def engine_and_base(say: Say, wanted: EngineName = "automatic") -> tuple[Engine, str]:
+    """A working engine and the image to build upon; both are got where they are missing and that is possible.
+
+    Raises:
+        MachineUnavailableError: one of them cannot be had; the message says what to do.
+    """
+    base = _base(_engine(say, wanted), say)
+    return working_engine(base, wanted), base
+
+
+def _result(
+    name: str,
+    before: InstalledImage | None,
+    layers: dict[str, tuple[str, ...]],
+    failed: dict[str, str],
+    seconds: float,
+    size: int,
+) -> InstallationResult:
+    if name in failed:
+        return InstallationResult(application=name, outcome="failed", reason=failed[name], seconds=seconds)
+    there = before is not None and before.packages.get(name) == layers[name]
+    return InstallationResult(
+        application=name, outcome="skipped" if there else "installed", seconds=seconds, size_bytes=size
+    )
+
+
+def _engine(say: Say, wanted: EngineName) -> Engine:
+    """An engine that is installed; podman is installed where there is none and that is allowed."""
+    if not installed_engines(wanted):
+        say("installing podman")
+        try:
+            install_packages(("podman", "runc"), CommandRunner())
+        except InstallationFailedError as error:
+            raise MachineUnavailableError(no_engine([str(error)], wanted)) from error
+    usable = []
+    said = []
+    for name in installed_engines(wanted):
+        try:
+            Engine(name).call("info", "--format", "{{.Driver}}" if name == "docker" else "{{.Host.Arch}}")
+            usable.append(Engine(name))
+        except MachineUnavailableError as error:
+            said.append(str(error))
+    if not usable:
+        raise MachineUnavailableError(no_engine(said, wanted))
+    return usable[0]
+
+
+def _base(engine: Engine, say: Say) -> str:
+    """The image to build upon: what is there, else a registry's, else one made by debootstrap."""
+    for name in (_OWN_BASE, _REGISTRY_BASE):
+        if engine.has_image(name):
+            return name
+    say(f"fetching {_REGISTRY_BASE}")
+    try:
+        engine.call("pull", _REGISTRY_BASE, seconds=_PULL_SECONDS)
+        return _REGISTRY_BASE
+    except MachineUnavailableError as error:
+        say(f"no registry of images can be reached; making the base with debootstrap ({error})"[:240])
+    runner = CommandRunner()
+    try:
+        install_packages(("debootstrap",), runner)
+        with tempfile.TemporaryDirectory(prefix="taskloom-debian-") as folder:
+            tree, archive = Path(folder, "tree"), Path(folder, "tree.tar")
+            runner.run(["debootstrap", "--variant=minbase", DEBIAN, tree, _MIRROR], timeout_seconds=1800)
+            shutil.rmtree(tree / "var/cache/apt/archives", ignore_errors=True)
+            runner.run(["tar", "-C", tree, "-cf", archive, "."])
+            engine.call("import", str(archive), _OWN_BASE, seconds=600)
+    except InstallationFailedError as error:
+        raise MachineUnavailableError(
+            f"There is no base for the desktop's image: no registry can be reached, and {error} debootstrap"
+            f" needs root. Load an image of Debian 12 and tag it {_OWN_BASE}."
+        ) from error
+    return _OWN_BASE
+
+
+def _build(engine: Engine, base: str, image: str, layers: dict[str, tuple[str, ...]]) -> None:
+    with tempfile.TemporaryDirectory(prefix="taskloom-image-") as folder:
+        context = Path(folder)
+        shutil.copytree(_HERE / "image" / "home", context / "home")
+        server = context / "machine" / _SERVER
+        server.mkdir(parents=True)
+        shutil.copy(_HERE / "image" / "session", context / "machine" / "session")
+        shutil.copytree(
+            _HERE / "image" / "modules",
+            context / "machine" / "modules",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+        for file in _server_files():
+            shutil.copy(file, server / file.name)
+        for above in list(server.relative_to(context / "machine").parents)[:-1]:
+            (context / "machine" / above / "__init__.py").touch()
+        (context / "Containerfile").write_text(_build_file(layers), encoding="utf-8")
+        engine.call(
+            "build",
+            "--network",
+            "host",
+            "--build-arg",
+            f"BASE={base}",
+            "--file",
+            str(context / "Containerfile"),
+            "--tag",
+            image,
+            folder,
+            seconds=_BUILD_SECONDS,
+        )
+
+
+def _build_file(layers: dict[str, tuple[str, ...]]) -> str:
+    lines = [
+        f"RUN : {_MARK}{name} && apt-get install -y {' '.join(packages)}"
+        for name, packages in layers.items()
+        if packages
+    ]
+    return (_HERE / "image" / "Containerfile").read_text().replace(_PLACE_OF_LAYERS, "\n".join(lines))
+
+
+def _recipe() -> str:
+    files = [_HERE / "image" / "Containerfile", _HERE / "image" / "session", *_server_files()]
+    for folder in ("home", "modules"):
+        files += sorted(file for file in (_HERE / "image" / folder).rglob("*") if _is_source(file))
+    return _hash(*(f"{file.relative_to(_HERE)}\0{file.read_text()}" for file in files))
+
+
+def _is_source(file: Path) -> bool:
+    return file.is_file() and file.parent.name != "__pycache__"
+
+
+def _server_files() -> Iterator[Path]:
+    return iter(sorted((_HERE / "server").glob("*.py")))
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _stamp(data_folder: Path) -> Path:
+    return data_folder / "machines" / "linux_desktop.json"
+
+
+def _forget(engine: Engine, image: str) -> None:
+    """Remove an image that no longer is the installed one; another data folder may still use its layers."""
+    try:
+        engine.call("rmi", image)
+    except MachineUnavailableError:
+        return
+
+
+def _refuse_little_space() -> None:
+    place = Path("/var/lib") if Path("/var/lib").exists() else Path.home()
+    free = shutil.disk_usage(place).free
+    if free < _SMALLEST_FREE_BYTES:
+        raise InstallationFailedError(
+            f"Only {free // 1_000_000} MB are free for images at {place}; the desktop needs"
+            f" {_SMALLEST_FREE_BYTES // 1_000_000} MB. Free some space and install again."
+        )

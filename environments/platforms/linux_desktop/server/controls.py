@@ -1,0 +1,264 @@
+"""A forest of control trees as a flat list of controls: what can be seen, in reading order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from taskloom.environments.platforms.linux_desktop.server.display import Box, Window
+from taskloom.environments.platforms.linux_desktop.server.roles import CONTAINERS, CONTROL_TYPES, Role, State
+from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+
+Control = dict[str, object]
+"""One control as it travels: `type`, `text`, `value`, `parent_text`, `parent_type`, `row`, `section`, `box`,
+`point`, `checked`, `disabled`, `focused`, `process`."""
+
+_LONGEST_NAME = 200
+_PANEL, _VIEWPORT, _SCROLL_PANE, _GROUPING = 39, 68, 49, 99
+_WHOLE = frozenset({"Button", "MenuItem", "CheckBox", "RadioButton", "ListItem", "TreeItem", "Header"})
+"""What these show is all in their own name, so texts and pictures inside are not listed again."""
+_ALWAYS = frozenset({"Edit", "Button", "ComboBox", "CheckBox", "RadioButton", "Slider", "Spinner", "Canvas"})
+"""Types of controls that are listed although nothing names them."""
+_ICON_VIEWS = frozenset({Role.LAYERED_PANE, Role.LIST, Role.TABLE})
+_CHECKABLE = frozenset(
+    {Role.CHECK_BOX, Role.CHECK_MENU_ITEM, Role.RADIO_BUTTON, Role.RADIO_MENU_ITEM, Role.TOGGLE_BUTTON}
+)
+_POPUP_ROLES = frozenset({Role.MENU, Role.POPUP_MENU, Role.WINDOW, Role.TOOL_TIP})
+_MANAGED = frozenset({Role.FRAME, Role.DIALOG, Role.ALERT, Role.FILE_CHOOSER})
+"""Roles of windows that a window manager manages."""
+_TOP_LEVELS = _MANAGED | {Role.WINDOW}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the trees a control stands."""
+
+    visible: Box
+    top_level: Box | None = None
+    in_popup: bool = False
+    parent_text: str = ""
+    parent_type: str = ""
+    section: str = ""
+    whole: bool = False
+
+
+def open_windows(forest: Forest) -> dict[int, int]:
+    """Per process, how many windows its control tree says are open."""
+    found: dict[int, int] = defaultdict(int)
+    for node in forest.nodes.values():
+        above = forest.nodes.get(node.parent)
+        if node.role in _MANAGED and node.has(State.SHOWING) and above is not None:
+            found[node.process] += above.role == Role.APPLICATION
+    return found
+
+
+def flat_controls(forest: Forest, windows: Sequence[Window], size: tuple[int, int]) -> list[Control]:
+    """The visible controls of all trees, each within what is visible of it."""
+    children: dict[Reference, list[Node]] = defaultdict(list)
+    roots = []
+    for node in forest.nodes.values():
+        if node.role == Role.APPLICATION or node.parent == node.reference:
+            roots.append(node)
+        else:
+            children[node.parent].append(node)
+    for siblings in children.values():
+        siblings.sort(key=_reading_order)
+    rows = _row_names(forest.nodes.values())
+    modal = {node.process for node in forest.nodes.values() if _is_modal(node)}
+    listing = _Listing(children, rows, forest.nodes, _Cover(windows), modal)
+    everything = (0, 0, *size)
+    return [control for root in roots for control in listing.below(root, _Place(everything))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    children: dict[Reference, list[Node]]
+    rows: dict[tuple[Reference, int], tuple[str, Reference]]
+    nodes: dict[Reference, Node]
+    cover: _Cover
+    modal: set[int]
+
+    def below(self, root: Node, place: _Place) -> Iterator[Control]:
+        """Controls below `root`, which itself stands for an application."""
+        pending: list[tuple[Node, _Place]] = [
+            (node, place) for node in reversed(self.children[root.reference])
+        ]
+        while pending:
+            node, where = pending.pop()
+            blocked = node.process in self.modal and node.role in _MANAGED and not node.has(State.MODAL)
+            if not node.has(State.SHOWING) or (blocked and node.parent == root.reference):
+                continue
+            where = _entering(node, where)
+            control = self._control(node, where)
+            if control is not None:
+                yield control
+            inside = _inside(node, where, control is not None)
+            pending += [(child, inside) for child in reversed(self.children[node.reference])]
+
+    def _control(self, node: Node, place: _Place) -> Control | None:
+        kind = CONTROL_TYPES.get(node.role)
+        if kind is None or node.box is None:
+            return None
+        text, row = _text_of(node, kind, self.nodes), ""
+        if node.row is not None:
+            kind, text, row = self._as_cell(node)
+        elif node.role == Role.ICON and self.nodes[node.parent].role not in _ICON_VIEWS:
+            kind = "Button" if self.nodes[node.parent].role in (Role.TEXT, Role.ENTRY) else "Image"
+        if (place.whole and kind in ("Text", "Image")) or (not text and kind not in _ALWAYS):
+            return None
+        box = _clipped(node.box, place.visible)
+        if box is None:
+            return None
+        point = self.cover.free_point(box, node.process, place)
+        if point is None:
+            return None
+        parent_type = (
+            CONTAINERS.get(self.nodes[node.parent].role, "") if node.row is not None else place.parent_type
+        )
+        return {
+            "type": kind,
+            "text": text[:_LONGEST_NAME],
+            "value": _value_of(node, kind, text),
+            "parent_text": place.parent_text[:_LONGEST_NAME],
+            "parent_type": parent_type,
+            "row": row[:_LONGEST_NAME],
+            "section": place.section[:_LONGEST_NAME],
+            "box": box,
+            "point": point,
+            "checked": _checked(node),
+            "disabled": not (node.has(State.SENSITIVE) or node.has(State.ENABLED)),
+            "focused": node.has(State.FOCUSED),
+            "process": node.process,
+        }
+
+    def _as_cell(self, node: Node) -> tuple[str, str, str]:
+        """Type, text and row of a cell: what names its row is an item of its own."""
+        text = (node.name or node.text or "").strip()
+        table = self.nodes[node.parent]
+        name, naming = self.rows.get((node.parent, node.row or 0), ("", node.reference))
+        if naming == node.reference:
+            return ("TreeItem" if table.role == Role.TREE_TABLE else "DataItem"), text, ""
+        return "DataItem", text, name
+
+
+class _Cover:
+    """Which window is seen at a point, and whether it shows a control."""
+
+    def __init__(self, windows: Sequence[Window]) -> None:
+        self._windows = list(reversed(windows))
+        self._normal: dict[int, int] = defaultdict(int)
+        for window in windows:
+            self._normal[window.process] += not window.popup
+
+    def free_point(self, box: Box, process: int, place: _Place) -> tuple[int, int] | None:
+        """A point of a control that nothing covers, its centre first."""
+        left, top, width, height = box
+        for across, down in ((2, 2), (1, 2), (3, 2), (2, 1), (2, 3)):
+            x, y = left + width * across // 4, top + height * down // 4
+            if self._shows(x, y, process, place):
+                return (x, y)
+        return None
+
+    def _shows(self, x: int, y: int, process: int, place: _Place) -> bool:
+        window = next((window for window in self._windows if window.contains(x, y)), None)
+        if window is None:
+            return True
+        if window.process != process:
+            return False
+        if window.popup:
+            return place.in_popup
+        return place.in_popup or self._normal[process] < 2 or _alike(window.box, place.top_level)
+
+
+def _entering(node: Node, place: _Place) -> _Place:
+    """The place of a node itself."""
+    if (node.role in _TOP_LEVELS and node.box is not None and place.top_level is None) or node.role in (
+        Role.DIALOG,
+        Role.ALERT,
+        Role.FILE_CHOOSER,
+    ):
+        place = replace(place, top_level=node.box or place.top_level)
+    return place
+
+
+def _inside(node: Node, place: _Place, listed: bool) -> _Place:
+    """The place of what stands in a node."""
+    kind = CONTAINERS.get(node.role)
+    if kind is not None:
+        text = "" if kind == "Window" else node.name.strip()
+        place = replace(place, parent_text=text, parent_type=kind)
+    if node.role in _POPUP_ROLES:
+        # Menus drop down outside of the window they belong to.
+        place = replace(place, in_popup=True, visible=(0, 0, 10_000, 10_000), whole=False)
+    elif node.role in (_VIEWPORT, _SCROLL_PANE, Role.TABLE, Role.TREE_TABLE) and node.box is not None:
+        place = replace(place, visible=_clipped(node.box, place.visible) or (0, 0, 0, 0))
+    if node.role in (_PANEL, _GROUPING, Role.PAGE_TAB) and node.name.strip():
+        place = replace(place, section=node.name.strip())
+    if listed and CONTROL_TYPES.get(node.role) in _WHOLE and node.role != Role.MENU:
+        place = replace(place, whole=True)
+    return place
+
+
+def _reading_order(node: Node) -> tuple[int, int, int]:
+    """Top to bottom, left to right; what has no place comes last, in the tree's order."""
+    left, top, _, _ = node.box or (1 << 20, 1 << 20, 0, 0)
+    return (top, left, node.index)
+
+
+def _is_modal(node: Node) -> bool:
+    """Whether it is a window that must be answered before others of its process."""
+    return node.role in _MANAGED and node.has(State.MODAL) and node.has(State.SHOWING)
+
+
+def _row_names(nodes: Iterable[Node]) -> dict[tuple[Reference, int], tuple[str, Reference]]:
+    """Per row of a table, the first text in it and the cell that holds it."""
+    found: dict[tuple[Reference, int], tuple[str, Reference]] = {}
+    for cell in sorted(nodes, key=lambda node: (node.row or 0, node.column or 0)):
+        text = (cell.name or cell.text or "").strip()
+        if cell.row is not None and text:
+            found.setdefault((cell.parent, cell.row), (text, cell.reference))
+    return found
+
+
+def _text_of(node: Node, kind: str, nodes: dict[Reference, Node]) -> str:
+    text = node.name.strip()
+    if not text and node.label in nodes:
+        text = nodes[node.label].name.strip().removesuffix(":")
+    if not text:
+        text = node.description.strip()
+    if not text and kind in ("Text", "Heading"):
+        text = (node.text or "").strip()
+    return " ".join(text.split())
+
+
+def _value_of(node: Node, kind: str, text: str) -> str:
+    if kind in ("Edit", "Spinner", "ComboBox", "DataItem", "TreeItem") and node.text is not None:
+        return node.text if node.text != text else ("" if node.row is not None else node.text)
+    if kind in ("Slider", "ProgressBar", "Spinner") and node.value is not None:
+        return f"{node.value:g}"
+    return ""
+
+
+def _checked(node: Node) -> bool | None:
+    if node.role in _CHECKABLE:
+        return node.has(State.CHECKED) or node.has(State.PRESSED)
+    if node.row is not None and node.has(State.CHECKABLE):
+        return node.has(State.CHECKED)
+    return None
+
+
+def _clipped(box: Box, visible: Box) -> Box | None:
+    left, top = max(box[0], visible[0]), max(box[1], visible[1])
+    right = min(box[0] + box[2], visible[0] + visible[2])
+    bottom = min(box[1] + box[3], visible[1] + visible[3])
+    return (left, top, right - left, bottom - top) if right > left + 1 and bottom > top + 1 else None
+
+
+def _alike(one: Box, other: Box | None) -> bool:
+    """Whether two boxes are those of one window, with its decorations and without."""
+    if other is None:
+        return True
+    middle = (other[0] + other[2] // 2, other[1] + other[3] // 2)
+    near = abs(one[0] + one[2] // 2 - middle[0]) < 40 and abs(one[1] + one[3] // 2 - middle[1]) < 40
+    return near and abs(one[2] - other[2]) < 120 and abs(one[3] - other[3]) < 120

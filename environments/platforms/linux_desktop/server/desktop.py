@@ -1,0 +1,266 @@
+"""One look at the desktop, and one deed on it: what the own protocol offers."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from taskloom.environments.platforms.linux_desktop.server.accessibility import ANSWER_SECONDS, Accessibility
+from taskloom.environments.platforms.linux_desktop.server.controls import Control, flat_controls, open_windows
+from taskloom.environments.platforms.linux_desktop.server.display import Screen, Window
+from taskloom.environments.platforms.linux_desktop.server.evidence import Evidence
+from taskloom.environments.platforms.linux_desktop.server.inputs import Inputs
+from taskloom.environments.platforms.linux_desktop.server.programs import Programs
+
+Done = TypeVar("Done")
+Document = dict[str, Any]
+"""A message of the protocol, as JSON."""
+_LONGEST_CALL_SECONDS = 60.0
+_POLL_SECONDS = 0.008
+_MOST_POPUPS = 4
+_FOCUS_SECONDS = 0.35
+"""How long after the last drawing a window without focus may still get it."""
+
+
+class Patience:
+    """How long the screen is waited for, in seconds."""
+
+    quiet_after_text = 0.045
+    """Without drawing after text was typed, which shows at once."""
+    quiet_after_deed = 0.12
+    """Without drawing after clicks and keys that may set something going."""
+    quiet_after_window = 0.3
+    """Without drawing after a window opened or closed, which others often follow."""
+    longest = 1.5
+    """While it does not become still."""
+
+
+class Desktop:
+    """The desktop of the machine; requests are carried out one at a time."""
+
+    def __init__(self) -> None:
+        """Connect to the display and the buses, waiting until they are there."""
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self.accessibility = Accessibility()
+        self.in_loop(self.accessibility.connect())
+        self.screen = Screen()
+        self.inputs = Inputs(self.screen)
+        self.programs = Programs()
+        self.evidence = Evidence()
+        self.lock = threading.RLock()
+        self._bars: dict[str, bytes] = {}
+        self._front = ""
+        self._open: frozenset[int] = frozenset()
+        self._habits: dict[int, tuple[int, int]] = {}
+        self._differing: dict[int, tuple[int, int]] = {}
+
+    def in_loop(self, calls: Coroutine[Any, Any, Done]) -> Done:
+        """Make calls over the bus."""
+        return asyncio.run_coroutine_threadsafe(calls, self._loop).result(_LONGEST_CALL_SECONDS)
+
+    def observe(self, told: Document) -> tuple[Document, bytes]:
+        """The screen once it is still: windows, controls, and its picture unless `picture` is false."""
+        quiet = float(told.get("quiet", Patience.quiet_after_text))
+        deadline = time.monotonic() + float(told.get("longest", Patience.longest))
+        before = self._open
+        while True:
+            self.settle(quiet, deadline)
+            looked = time.monotonic()
+            document, agree = self._look()
+            if self._open != before and quiet < Patience.quiet_after_window:
+                quiet, agree = Patience.quiet_after_window, False
+                deadline += Patience.longest
+            changed = self.screen.still_since() < time.monotonic() - looked
+            if agree and not changed:
+                break
+            if time.monotonic() >= deadline:
+                self._habits = dict(self._differing)
+                break
+            if not changed:
+                time.sleep(_POLL_SECONDS)  # a window that opens, or a focus under way, draws nothing yet
+        if not told.get("picture", True):
+            return document, b""
+        self._front = document["active"] if document["active"] in self._bars else self._front
+        return document, self.screen.png(self._bars.get(self._front, b""))
+
+    def pointer(self, told: Document) -> tuple[Document, bytes]:
+        """Where the pointer is."""
+        return {"at": self.inputs.position()}, b""
+
+    def make(self, told: Document) -> tuple[Document, bytes]:
+        """Make the inputs in `inputs`, without looking at what becomes of them."""
+        for item in told["inputs"]:
+            self._input(item)
+        return {}, b""
+
+    def bars(self, told: Document) -> tuple[Document, bytes]:
+        """Take the rows to be put below every picture, per application in front."""
+        self._bars = {name: zlib.decompress(base64.b64decode(rows)) for name, rows in told["bars"].items()}
+        self._front = next(iter(self._bars), "")
+        return {}, b""
+
+    def act(self, told: Document) -> tuple[Document, bytes]:
+        """Make the inputs in `inputs`, then observe."""
+        for item in told["inputs"]:
+            self._input(item)
+        quiet = Patience.quiet_after_text if _ends_in_text(told["inputs"]) else Patience.quiet_after_deed
+        return self.observe({"quiet": quiet, **told})
+
+    def start(self, told: Document) -> tuple[Document, bytes]:
+        """Start an application, or bring it to the front, and wait until its window is there.
+
+        Raises:
+            RuntimeError: it ended, or showed no window in time.
+        """
+        name, command = told["application"], told["command"]
+        if told.get("anew"):
+            self.programs.stop(name)
+        if not self._windows_of(name) or not self.programs.runs(name):
+            self.programs.stop(name)
+            try:
+                self.programs.start(name, command, told.get("environment", {}))
+            except OSError as error:
+                raise RuntimeError(f"{command[0]} cannot be started: {error.strerror}") from None
+        deadline = time.monotonic() + float(told.get("seconds", 60))
+        while not (windows := self._windows_of(name)):
+            if not self.programs.runs(name):
+                raise RuntimeError(f"{command[0]} ended: {self.programs.printed(name) or 'without a word'}")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{command[0]} showed no window in time: {self.programs.printed(name)}")
+            time.sleep(0.02)
+        self._close_popups()
+        self.screen.activate(windows[-1])
+        wanted = told.get("ready_text", "")
+        while True:
+            self.settle(2 * Patience.quiet_after_deed, time.monotonic() + 2 * Patience.longest)
+            document, _ = self._look()
+            mine = [control for control in document["controls"] if control["application"] == name]
+            if mine and (not wanted or any(control["text"] == wanted for control in mine)):
+                break
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{command[0]} did not show {wanted!r} in time")
+            time.sleep(0.05)
+        return self.observe({**told, "quiet": 2 * Patience.quiet_after_deed})
+
+    def _close_popups(self) -> None:
+        """Close open menus, as a click elsewhere does; they would keep the pointer and the keyboard."""
+        for _ in range(_MOST_POPUPS):
+            if not any(window.popup for window in self.screen.windows()):
+                return
+            self.inputs.keys([("escape", ())])
+            self.settle(Patience.quiet_after_deed, time.monotonic() + Patience.longest)
+
+    def settle(self, quiet: float, deadline: float) -> None:
+        """Wait until nothing has been drawn for `quiet` seconds, or until `deadline`."""
+        while self.screen.still_since() < quiet and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+
+    def under(self, x: int, y: int, windows: Sequence[Window]) -> Window | None:
+        """The window at a point."""
+        return next((window for window in reversed(windows) if window.contains(x, y)), None)
+
+    def _windows_of(self, application: str) -> list[Window]:
+        owner = self.programs.owner
+        return [
+            window
+            for window in self.screen.windows()
+            if not window.popup and window.process and owner(window.process) == application
+        ]
+
+    def _look(self) -> tuple[Document, bool]:
+        """What is seen, and whether display and control trees agree on which windows are open."""
+        forest = self.in_loop(self.accessibility.forest())
+        windows = self.screen.windows()
+        self._open = frozenset(window.number for window in windows if not window.popup)
+        owners: dict[int, str] = {}
+
+        def owner(process: int) -> str:
+            if process not in owners:
+                owners[process] = self.programs.owner(process)
+            return owners[process]
+
+        controls: list[Control] = flat_controls(forest, windows, self.screen.size)
+        for control in controls:
+            process = control.pop("process")
+            assert isinstance(process, int)
+            control["application"] = owner(process)
+        active = self.screen.active(windows)
+        front = owner(active.process) if active else ""
+        controls = [control for control in controls if control["application"] == front]
+        return {
+            "controls": controls,
+            "windows": [
+                {
+                    "title": window.title,
+                    "application": owner(window.process),
+                    "box": window.box,
+                    "active": active is not None and window.number == active.number,
+                }
+                for window in windows
+                if not window.popup
+            ],
+            "active": front,
+            "title": active.title if active else "",
+            "size": self.screen.size,
+            "silent": [owner(process) for process in forest.silent],
+            "answer_seconds": ANSWER_SECONDS,
+        }, self._agree(open_windows(forest), windows) and self._focused(controls)
+
+    def _focused(self, controls: Sequence[Control]) -> bool:
+        """Whether some control has the focus; where none has one, it may be under way for a while."""
+        return self.screen.still_since() > _FOCUS_SECONDS or any(control["focused"] for control in controls)
+
+    def _agree(self, told: Mapping[int, int], windows: Sequence[Window]) -> bool:
+        """Whether every process shows as many windows as its tree says; a difference that lasted over a whole
+        observation is its habit."""
+        shown = Counter(window.process for window in windows if not window.popup)
+        differing = {
+            process: (count, shown[process]) for process, count in told.items() if count != shown[process]
+        }
+        news = {
+            process: counts for process, counts in differing.items() if self._habits.get(process) != counts
+        }
+        self._differing = differing
+        return not news
+
+    def _input(self, item: Mapping[str, Any]) -> None:
+        kind = item["kind"]
+        self.screen.touched()
+        point = tuple(item.get("point") or (0, 0))
+        if kind == "click":
+            self.inputs.click(point, item.get("button", "left"), item.get("times", 1), item.get("held", ()))
+        elif kind == "move":
+            self.inputs.move(point)
+        elif kind == "wheel":
+            self.inputs.wheel(point, item.get("up", 0), item.get("sideways", 0))
+        elif kind == "keys":
+            self.inputs.keys([(key, held) for key, held in item["presses"]])
+        elif kind == "hold":
+            self.inputs.hold([(key, held) for key, held in item["presses"]], item["seconds"])
+        elif kind == "drag":
+            self.inputs.drag([tuple(place) for place in item["points"]])
+        elif kind in ("button_down", "button_up"):
+            self.inputs.button(point, item.get("button", "left"), down=kind == "button_down")
+        elif kind in ("key_down", "key_up"):
+            self.inputs.key(item["key"], down=kind == "key_down")
+        elif kind == "wait":
+            time.sleep(item["seconds"])
+        else:
+            raise RuntimeError(f"there is no input of the kind {kind!r}")
+        self.screen.touched()
+        if item.get("settle"):
+            self.settle(Patience.quiet_after_text, time.monotonic() + Patience.longest)
+
+
+def _ends_in_text(inputs: Sequence[Mapping[str, Any]]) -> bool:
+    if not inputs or inputs[-1]["kind"] != "keys" or not inputs[-1]["presses"]:
+        return False
+    key, held = inputs[-1]["presses"][-1]
+    return len(key) == 1 and not held

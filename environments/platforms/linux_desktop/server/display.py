@@ -1,0 +1,187 @@
+"""The display: windows from bottom to top, pictures, and how long nothing has been drawn."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image, ImageGrab
+from Xlib import X, error
+from Xlib.display import Display
+from Xlib.ext import damage
+from Xlib.protocol import event
+
+Box = tuple[int, int, int, int]
+"""Left, top, width and height, in pixels."""
+_CLIENT_BITS = 0x1FFFFF
+_GONE = (error.BadWindow, error.BadDrawable, error.BadMatch)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window on the screen."""
+
+    number: int
+    """Its X id."""
+    box: Box
+    """Where it is, decorations included."""
+    process: int
+    """Id of the process it belongs to; 0 where unknown."""
+    title: str = ""
+    """What its title bar says."""
+    name: str = ""
+    """Its class, as programs name themselves to the window manager."""
+    popup: bool = False
+    """Whether it is a menu, a tooltip or the like, which no window manager manages."""
+
+    def contains(self, x: int, y: int) -> bool:
+        """Whether the point lies inside."""
+        left, top, width, height = self.box
+        return left <= x < left + width and top <= y < top + height
+
+
+class Screen:
+    """One connection to the display; calls are made one at a time."""
+
+    def __init__(self, name: str = ":0") -> None:
+        """Connect to the display `name`, waiting until it is there."""
+        self.name = name
+        self.display: Any = _connected(name)
+        self.root = self.display.screen().root
+        screen = self.display.screen()
+        self.size = (screen.width_in_pixels, screen.height_in_pixels)
+        self._drawn = time.monotonic()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def still_since(self) -> float:
+        """Seconds since something was last drawn."""
+        return time.monotonic() - self._drawn
+
+    def touched(self) -> None:
+        """Count an input as if something had been drawn."""
+        self._drawn = time.monotonic()
+
+    def _watch(self) -> None:
+        watcher: Any = _connected(self.name)
+        watcher.damage_query_version()
+        watcher.screen().root.damage_create(damage.DamageReportRawRectangles)
+        while True:
+            watcher.next_event()
+            self._drawn = time.monotonic()
+
+    def picture(self) -> Image.Image:
+        """The screen as it is."""
+        return ImageGrab.grab(xdisplay=self.name)
+
+    def png(self, below: bytes = b"") -> bytes:
+        """The screen as PNG, packed fast rather than small, with rows of pixels `below`."""
+        width, height = self.size
+        whole = self.picture()
+        if below:
+            added = len(below) // (3 * width)
+            seen, whole = whole, Image.new("RGB", (width, height + added))
+            whole.paste(seen)
+            whole.paste(Image.frombytes("RGB", (width, added), below), (0, height))
+        packed = io.BytesIO()
+        whole.save(packed, "PNG", compress_level=1)
+        return packed.getvalue()
+
+    def property(self, window: Any, name: str) -> Any:
+        """A property of a window; None where it has none."""
+        found = window.get_full_property(self.display.intern_atom(name), X.AnyPropertyType)
+        return None if found is None else found.value
+
+    def windows(self) -> list[Window]:
+        """Visible windows, from bottom to top."""
+        clients = {}
+        for number in self.property(self.root, "_NET_CLIENT_LIST_STACKING") or ():
+            try:
+                clients[self._frame_of(number)] = number
+            except _GONE:
+                continue
+        found = []
+        for place in self.root.query_tree().children:
+            try:
+                found += self._seen(place, clients.get(place.id))
+            except _GONE:
+                continue
+        owners = {window.number & ~_CLIENT_BITS: window.process for window in found if window.process}
+        return [
+            window
+            if window.process
+            else Window(
+                window.number,
+                window.box,
+                owners.get(window.number & ~_CLIENT_BITS, 0),
+                window.title,
+                window.name,
+                window.popup,
+            )
+            for window in found
+        ]
+
+    def active(self, windows: list[Window]) -> Window | None:
+        """The window that has the focus."""
+        number = self.property(self.root, "_NET_ACTIVE_WINDOW")
+        return next((window for window in windows if number and window.number == number[0]), None)
+
+    def activate(self, window: Window) -> None:
+        """Put a window in front and give it the focus."""
+        self._ask(window.number, "_NET_ACTIVE_WINDOW", (2, X.CurrentTime, 0, 0, 0))
+
+    def close(self, window: Window) -> None:
+        """Ask a window to close, as its title bar does."""
+        self._ask(window.number, "_NET_CLOSE_WINDOW", (X.CurrentTime, 2, 0, 0, 0))
+
+    def _ask(self, number: int, message: str, values: tuple[int, ...]) -> None:
+        window = self.display.create_resource_object("window", number)
+        told = event.ClientMessage(
+            window=window, client_type=self.display.intern_atom(message), data=(32, list(values))
+        )
+        self.root.send_event(told, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+        self.display.sync()
+
+    def _frame_of(self, number: int) -> int:
+        window = self.display.create_resource_object("window", number)
+        while True:
+            above = window.query_tree().parent
+            if above == 0 or above.id == self.root.id:
+                return int(window.id)
+            window = above
+
+    def _seen(self, place: Any, client: int | None) -> list[Window]:
+        attributes = place.get_attributes()
+        if attributes.map_state != X.IsViewable or attributes.win_class != X.InputOutput:
+            return []
+        shape = place.get_geometry()
+        box = (shape.x, shape.y, shape.width, shape.height)
+        outside = shape.x + shape.width <= 0 or shape.y + shape.height <= 0
+        if outside or shape.width < 4 or shape.height < 4:
+            return []
+        if client is None:
+            return [Window(place.id, box, 0, popup=True)]
+        window = self.display.create_resource_object("window", client)
+        title = self.property(window, "_NET_WM_NAME") or self.property(window, "WM_NAME") or b""
+        process = self.property(window, "_NET_WM_PID")
+        name = window.get_wm_class()
+        return [
+            Window(
+                client,
+                box,
+                int(process[0]) if process else 0,
+                title if isinstance(title, str) else bytes(title).decode(errors="replace"),
+                name[1] if name else "",
+            )
+        ]
+
+
+def _connected(name: str) -> Any:
+    for _ in range(500):
+        try:
+            return Display(name)
+        except (error.DisplayConnectionError, OSError):
+            time.sleep(0.02)
+    return Display(name)

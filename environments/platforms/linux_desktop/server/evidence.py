@@ -1,0 +1,148 @@
+"""What the checks read of a machine: files, settings, processes, clipboard."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import os
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from taskloom.environments.platforms.linux_desktop.server.programs import HOME, running_programs
+
+_APPLICATIONS = ".applications"
+_LEFT_OUT = frozenset({".git", "node_modules", "__pycache__", ".cache"})
+_LARGEST = 64 * 1024 * 1024
+"""Larger files are not sent."""
+_MOST_FILES = 4000
+_SELECTION_SECONDS = 2.0
+
+Stamp = tuple[int, int, int]
+
+
+class Evidence:
+    """The files of the machine, and which of them the host has."""
+
+    def __init__(self) -> None:
+        """Nothing has been sent."""
+        self._sent: dict[str, Stamp | bytes] = {}
+
+    def changed(self, wanted: Mapping[str, object], *, anew: bool) -> tuple[bytes, list[str], list[str]]:
+        """An archive of what changed since the last call, all files, and all directories.
+
+        `wanted` says, per application, what is evidence beside the visible files of the home: `folder` or
+        file with its state, below the home; `settings`, the path of its settings in dconf; `processes`.
+        """
+        if anew:
+            self._sent.clear()
+        now: dict[str, Stamp | bytes] = {}
+        directories: list[str] = []
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            for path, file, stamp in self._files(wanted, directories):
+                now[path] = stamp
+                if self._sent.get(path) == stamp:
+                    continue
+                try:
+                    content = stamp if isinstance(stamp, bytes) else file.read_bytes()
+                except OSError:
+                    del now[path]
+                    continue
+                member = tarfile.TarInfo(path)
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        self._sent = now
+        return packed.getvalue(), sorted(now), sorted(directories)
+
+    def _files(
+        self, wanted: Mapping[str, object], directories: list[str]
+    ) -> Iterator[tuple[str, Path, Stamp | bytes]]:
+        count = 0
+        places = [("", HOME)]
+        for application, what in wanted.items():
+            assert isinstance(what, dict)
+            shown = f"{_APPLICATIONS}/{application}"
+            places += [(shown, HOME / what["folder"])] if what.get("folder") else []
+            if what.get("settings"):
+                yield f"{shown}/settings.ini", HOME, _settings(what["settings"])
+            if what.get("processes"):
+                yield f"{shown}/processes.csv", HOME, _processes()
+        for shown, place in places:
+            for path, file in _below(shown, place, directories):
+                try:
+                    status = file.stat()
+                except OSError:
+                    continue
+                if status.st_size <= _LARGEST and count < _MOST_FILES:
+                    count += 1
+                    yield path, file, (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def clipboard() -> dict[str, str]:
+    """The clipboard (`text`, `image` as PNG in base64, `file_name`) and the primary `selection`."""
+    found = {"selection": _selection("primary", "UTF8_STRING").decode(errors="replace")}
+    targets = _selection("clipboard", "TARGETS").decode(errors="replace").split()
+    if "x-special/gnome-copied-files" in targets or "text/uri-list" in targets:
+        listed = _selection("clipboard", "text/uri-list").decode(errors="replace").splitlines()
+        names = [line.rpartition("/")[2] for line in listed if line.startswith("file:")]
+        if names:
+            return {**found, "file_name": unquote(names[0])}
+    if "image/png" in targets:
+        found["image"] = base64.b64encode(_selection("clipboard", "image/png")).decode()
+    elif "UTF8_STRING" in targets or "STRING" in targets:
+        found["text"] = _selection("clipboard", "UTF8_STRING").decode(errors="replace")
+    return found
+
+
+def _selection(name: str, target: str) -> bytes:
+    try:
+        done = subprocess.run(
+            ["xclip", "-o", "-selection", name, "-t", target],
+            capture_output=True,
+            timeout=_SELECTION_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return b""
+    return done.stdout if done.returncode == 0 else b""
+
+
+def _settings(path: str) -> bytes:
+    folder = path if path.endswith("/") else path + "/"
+    done = subprocess.run(["dconf", "dump", folder], capture_output=True, timeout=10, check=False)
+    return done.stdout
+
+
+def _processes() -> bytes:
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(("program", "arguments"))
+    table.writerows(running_programs())
+    return written.getvalue().encode()
+
+
+def _below(shown: str, place: Path, directories: list[str]) -> Iterator[tuple[str, Path]]:
+    if place.is_file():
+        yield f"{shown}/{place.name}", place
+        return
+    pending = [(shown, place)]
+    while pending:
+        above, folder = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        if above:
+            directories.append(above)
+        for entry in entries:
+            path = f"{above}/{entry.name}" if above else entry.name
+            if entry.name in _LEFT_OUT or (not above and entry.name.startswith(".")):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                pending.append((path, Path(entry.path)))
+            elif entry.is_file(follow_symlinks=False):
+                yield path, Path(entry.path)

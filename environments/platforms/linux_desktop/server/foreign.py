@@ -1,0 +1,277 @@
+"""OSWorld's protocol over the same desktop, for other clients.
+
+Commands run as the machine's user and may import `pyautogui` and `pyperclip`, which stand in the machine.
+What their server answers where something is missing is answered the same way here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from email.parser import BytesParser
+from email.policy import HTTP
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from taskloom.environments.platforms.linux_desktop.server import programs
+from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop
+from taskloom.environments.platforms.linux_desktop.server.display import Window
+from taskloom.environments.platforms.linux_desktop.server.roles import ROLE_TAGS, Role, State
+from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+
+Answer = tuple[int, str, bytes]
+"""Status, type and content."""
+
+_MODULES = "/opt/machine/modules"
+_SPACES = {
+    name: f"https://accessibility.ubuntu.example.org/ns/{name}"
+    for name in ("attributes", "state", "component", "document", "application", "text", "value", "action")
+}
+_COMMAND_SECONDS = 120.0
+
+
+def answer(desktop: Desktop, path: str, body: bytes, kind: str) -> Answer:
+    """The answer to a request."""
+    handler = _HANDLERS.get(path)
+    if handler is None:
+        return _json({"status": "error", "message": f"there is no {path} here"}, 404)
+    return handler(desktop, _fields(body, kind))
+
+
+def _fields(body: bytes, kind: str) -> dict[str, Any]:
+    """The fields of a request: JSON, or a form in either encoding; files are bytes."""
+    if kind.startswith("application/json"):
+        told = json.loads(body or b"{}")
+        return told if isinstance(told, dict) else {}
+    if kind.startswith("multipart/form-data"):
+        message = BytesParser(policy=HTTP).parsebytes(f"Content-Type: {kind}\r\n\r\n".encode() + body)
+        found: dict[str, Any] = {}
+        for part in message.iter_parts():
+            content = part.get_payload(decode=True)
+            assert isinstance(content, bytes)
+            name = str(part.get_param("name", "", header="content-disposition"))
+            found[name] = content if part.get_filename() is not None else content.decode()
+        return found
+    return {name: values[-1] for name, values in parse_qs(body.decode(errors="replace")).items()}
+
+
+def _execute(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    return _ran(told["command"], shell=bool(told.get("shell")))
+
+
+def _run_python(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    return _ran(["python3", "-c", told["code"]], seconds=float(told.get("timeout", 30)))
+
+
+def _run_script(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    seconds, folder = float(told.get("timeout", 100)), str(told.get("working_dir") or "")
+    return _ran(["bash", "-c", told["script"]], seconds=seconds, folder=folder)
+
+
+def _ran(
+    command: str | list[str], *, shell: bool = False, seconds: float = _COMMAND_SECONDS, folder: str = ""
+) -> Answer:
+    os.environ.setdefault("PYTHONPATH", _MODULES)
+    if isinstance(command, list):
+        command = [_expanded(word) for word in command]
+        command = " ".join(command) if shell else command
+    elif not shell:
+        command = command.split()
+    code, output, errors = programs.run(command, shell=shell, seconds=seconds, folder=folder)
+    told = {
+        "status": "success" if code == 0 else "error",
+        "output": output.decode(errors="replace"),
+        "error": errors.decode(errors="replace"),
+        "returncode": code,
+        "message": errors.decode(errors="replace"),
+    }
+    if code == 127 and not output:
+        return _json({"status": "error", "message": told["error"]}, 500)
+    return _json({**told, "status": "success"} if code == 0 else told)
+
+
+def _launch(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    command = told["command"]
+    shell = bool(told.get("shell"))
+    if isinstance(command, list):
+        command = [_expanded(word) for word in command]
+        command = " ".join(command) if shell else command
+    elif not shell:
+        command = command.split()
+    try:
+        subprocess.Popen(
+            command,
+            shell=shell,
+            cwd=programs.HOME,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return _json({"status": "error", "message": str(error)}, 500)
+    return _text(f"{command if shell else ' '.join(command)} launched successfully")
+
+
+def _open_file(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    path = _path(told["path"])
+    if not path.exists():
+        return _text(f"File not found: {path}", 404)
+    subprocess.Popen(["gio", "open", str(path)], start_new_session=True)
+    return _text("File opened successfully")
+
+
+def _file(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    path = _path(told.get("file_path", ""))
+    if not path.is_file():
+        return _json({"error": "File not found"}, 404)
+    return 200, "application/octet-stream", path.read_bytes()
+
+
+def _upload(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    path, content = _path(told["file_path"]), told["file_data"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else str(content).encode())
+    return _text("File Uploaded")
+
+
+def _list_directory(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    path = _path(told["path"])
+    if not path.is_dir():
+        return _json({"error": "The provided path is not a directory"}, 400)
+    return _json({"directory_tree": _tree(path)})
+
+
+def _tree(path: Path) -> dict[str, Any]:
+    if path.is_dir() and not path.is_symlink():
+        children = [_tree(child) for child in sorted(path.iterdir())]
+        return {"type": "directory", "name": path.name, "children": children}
+    return {"type": "file", "name": path.name}
+
+
+def _window_size(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    found = [window for window in desktop.screen.windows() if window.name == told.get("app_class_name")]
+    if not found:
+        return _json({"error": "No window found"}, 404)
+    return _json({"width": found[-1].box[2], "height": found[-1].box[3]})
+
+
+def _activate(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    found = _named_windows(desktop, told)
+    if not found:
+        return _text("No such window", 404)
+    desktop.screen.activate(found[-1])
+    return _text("Window activated successfully")
+
+
+def _close(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    found = _named_windows(desktop, told)
+    if not found:
+        return _text("No such window", 404)
+    desktop.screen.close(found[-1])
+    return _text("Window closed successfully.")
+
+
+def _named_windows(desktop: Desktop, told: Mapping[str, Any]) -> list[Window]:
+    wanted, strict = str(told["window_name"]), bool(told.get("strict"))
+
+    def fits(window: Window) -> bool:
+        name = window.name if told.get("by_class") else window.title
+        return name == wanted if strict else wanted.lower() in name.lower()
+
+    return [window for window in desktop.screen.windows() if not window.popup and fits(window)]
+
+
+def _desktop_path(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    path = programs.HOME / "Desktop"
+    return _json({"desktop_path": str(path)}) if path.is_dir() else _json({"error": "not found"}, 404)
+
+
+def _accessibility(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
+    forest = desktop.in_loop(desktop.accessibility.forest())
+    return _json({"AT": as_xml(forest)})
+
+
+def as_xml(forest: Forest) -> str:
+    """The control trees as OSWorld's server gives them: roles are tags, facts are attributes."""
+    children: dict[Reference, list[Node]] = {}
+    root = Element("desktop-frame")
+    pending: list[tuple[Node, Element]] = []
+    for node in forest.nodes.values():
+        if node.role == Role.APPLICATION or node.parent == node.reference:
+            pending.append((node, root))
+        else:
+            children.setdefault(node.parent, []).append(node)
+    while pending:
+        node, above = pending.pop()
+        element = SubElement(
+            above,
+            ROLE_TAGS[node.role] if node.role < len(ROLE_TAGS) else "unknown",
+            {"name": _legal(node.name)},
+        )
+        for state in State:
+            if node.has(state):
+                element.set(f"{{{_SPACES['state']}}}{state.name.lower().replace('_', '-')}", "true")
+        if node.box is not None:
+            left, top, width, height = node.box
+            element.set(f"{{{_SPACES['component']}}}screencoord", f"({left}, {top})")
+            element.set(f"{{{_SPACES['component']}}}size", f"({width}, {height})")
+        if node.value is not None:
+            element.set(f"{{{_SPACES['value']}}}value", f"{node.value:g}")
+        if node.text:
+            element.text = _legal(node.text)
+        pending += [(child, element) for child in children.get(node.reference, ())]
+    return tostring(root, encoding="unicode")
+
+
+def _legal(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return "".join(sign for sign in text if sign in "\t\n\r" or ord(sign) >= 0x20)
+
+
+def _path(told: str) -> Path:
+    return Path(_expanded(told))
+
+
+def _expanded(word: str) -> str:
+    """A word of a command with the home in place of a tilde, and variables filled in."""
+    text = os.path.expandvars(word)
+    return f"{programs.HOME}{text[1:]}" if text == "~" or text.startswith("~/") else text
+
+
+def _json(document: object, status: int = 200) -> Answer:
+    return status, "application/json", json.dumps(document).encode()
+
+
+def _text(text: str, status: int = 200) -> Answer:
+    return status, "text/plain; charset=utf-8", text.encode()
+
+
+_HANDLERS: dict[str, Callable[[Desktop, Mapping[str, Any]], Answer]] = {
+    "/platform": lambda desktop, told: _text("Linux"),
+    "/screenshot": lambda desktop, told: (200, "image/png", desktop.screen.png()),
+    "/accessibility": _accessibility,
+    "/terminal": lambda desktop, told: _json({"output": None, "status": "success"}),
+    "/execute": _execute,
+    "/setup/execute": _execute,
+    "/run_python": _run_python,
+    "/run_python_script": _run_python,
+    "/run_bash_script": _run_script,
+    "/setup/launch": _launch,
+    "/setup/open_file": _open_file,
+    "/screen_size": lambda desktop, told: _json(
+        {"width": desktop.screen.size[0], "height": desktop.screen.size[1]}
+    ),
+    "/window_size": _window_size,
+    "/desktop_path": _desktop_path,
+    "/list_directory": _list_directory,
+    "/file": _file,
+    "/setup/upload": _upload,
+    "/setup/activate_window": _activate,
+    "/setup/close_window": _close,
+    "/cursor_position": lambda desktop, told: _json(desktop.inputs.position()),
+}

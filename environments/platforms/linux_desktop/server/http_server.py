@@ -1,0 +1,191 @@
+"""HTTP over a Unix socket: the own protocol under `/machine/`, OSWorld's beside it.
+
+The host keeps one connection open (`/machine/lifeline`). When it closes, however the host's process ended,
+the server ends, and with it the machine.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socketserver
+import tarfile
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any, ClassVar
+
+from taskloom.environments.platforms.linux_desktop.server import evidence, foreign, programs
+from taskloom.environments.platforms.linux_desktop.server.desktop import (
+    Desktop,
+    Document,
+)
+from taskloom.environments.platforms.linux_desktop.server.relays import relay
+
+SOCKET = Path("/run/machine/server.sock")
+"""Where the host finds the server."""
+FOREIGN_PORT = 5000
+"""Port of the machine's loopback on which clients of OSWorld's protocol find it."""
+_FIRST_LIFELINE_SECONDS = 120.0
+"""How long a machine waits for a host."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers requests; several connections at once, deeds one at a time."""
+
+    protocol_version = "HTTP/1.1"
+    desktop: ClassVar[Desktop]
+    lifelines: ClassVar[list[float]] = []
+    end: ClassVar[Callable[[int], object]] = staticmethod(os._exit)
+    """Ends the machine."""
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing."""
+
+    def address_string(self) -> str:
+        """A Unix socket has no address of the client."""
+        return "host"
+
+    def do_CONNECT(self) -> None:
+        """Pass the connection on to a port of the machine."""
+        self.close_connection = True
+        try:
+            relay(self.connection, int(self.path.rpartition(":")[2]))
+        except (OSError, ValueError):
+            return
+
+    def do_GET(self) -> None:
+        """Answer a question."""
+        self._answer(b"")
+
+    def do_POST(self) -> None:
+        """Carry out a request."""
+        self._answer(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+
+    do_PUT = do_POST
+
+    def _answer(self, body: bytes) -> None:
+        path = self.path.partition("?")[0]
+        try:
+            if path == "/machine/lifeline":
+                self._lifeline()
+            elif path.startswith("/machine/"):
+                self._own(path.removeprefix("/machine/"), body)
+            else:
+                self._send(*foreign.answer(self.desktop, path, body, self.headers.get("Content-Type", "")))
+        except RuntimeError as error:  # the request cannot be carried out, and the message says why
+            self._send(409, "application/json", json.dumps({"refused": str(error)}).encode())
+        except (OSError, KeyError, TypeError, ValueError, TimeoutError) as error:
+            fault = {"fault": f"{type(error).__name__}: {error}"}
+            self._send(500, "application/json", json.dumps(fault).encode())
+
+    def _own(self, name: str, body: bytes) -> None:
+        if name == "write":
+            _unpack(body)
+            return self._document({})
+        told: Document = json.loads(body) if body else {}
+        if name == "ready":
+            return self._document({"size": self.desktop.screen.size})
+        if name == "run":
+            code, output, errors = programs.run(told["command"], seconds=told.get("seconds", 60))
+            return self._document(
+                {
+                    "code": code,
+                    "output": output.decode(errors="replace"),
+                    "errors": errors.decode(errors="replace"),
+                }
+            )
+        if name == "read":
+            return self._send(200, "application/octet-stream", Path(told["path"]).read_bytes())
+        with self.desktop.lock:
+            if name == "evidence":
+                packed, files, directories = self.desktop.evidence.changed(
+                    told.get("applications", {}), anew=bool(told.get("anew"))
+                )
+                held = evidence.clipboard()
+                return self._document({"files": files, "directories": directories, "clipboard": held}, packed)
+            if name not in ("observe", "act", "start", "bars", "make", "pointer"):
+                raise RuntimeError(f"there is no request {name!r}")
+            document, picture = getattr(self.desktop, name)(told)
+        return self._document(document, picture)
+
+    def _document(self, document: Document, content: bytes = b"") -> None:
+        """A document, and bytes behind it; the header `Document-Length` tells where it ends."""
+        written = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Document-Length", str(len(written)))
+        self._body("application/octet-stream", written + content)
+
+    def _send(self, status: int, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self._body(kind, content)
+
+    def _body(self, kind: str, content: bytes) -> None:
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _lifeline(self) -> None:
+        self.close_connection = True
+        self.lifelines.append(time.monotonic())
+        self.connection.sendall(b"HTTP/1.1 200 Alive\r\n\r\n")
+        try:
+            while self.connection.recv(1024):
+                pass
+        except OSError:
+            pass
+        type(self).end(0)
+
+
+class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """Listens on the Unix socket."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def server_bind(self) -> None:
+        """Listen where nobody listened before, for every user of the host that may enter the folder."""
+        path = Path(str(self.server_address))
+        path.unlink(missing_ok=True)
+        super().server_bind()
+        path.chmod(0o666)
+
+
+class ForeignServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Listens on the machine's loopback, for clients of OSWorld's protocol."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+
+def serve() -> None:
+    """Answer until the host is gone."""
+    Handler.desktop = Desktop()
+    server = UnixServer(str(SOCKET), Handler)
+    elsewhere = ForeignServer(("127.0.0.1", FOREIGN_PORT), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+    time.sleep(_FIRST_LIFELINE_SECONDS)
+    if not Handler.lifelines:
+        os._exit(1)
+    threading.Event().wait()
+
+
+def _unpack(body: bytes) -> None:
+    """Write the files of an archive below the home, replacing what is there."""
+    with tarfile.open(fileobj=io.BytesIO(body)) as archive:
+        for member in archive.getmembers():
+            place = programs.HOME / member.name
+            if not place.resolve().is_relative_to(programs.HOME):
+                raise RuntimeError(f"{member.name!r} lies outside the home")
+            if member.isdir():
+                place.mkdir(parents=True, exist_ok=True)
+                continue
+            content = archive.extractfile(member)
+            if content is not None:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content.read())

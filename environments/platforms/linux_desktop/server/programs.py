@@ -1,0 +1,161 @@
+"""Programs of the machine: applications by the mark in their environment, and commands that end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+MARK = "MACHINE_APPLICATION"
+"""Environment variable that holds the application a process belongs to; children inherit it."""
+HOME = Path("/home/user")
+_LOGS = Path("/tmp/applications")  # noqa: S108 - in the machine, which is thrown away
+_MOST_OUTPUT = 1_000_000
+
+
+class Programs:
+    """The applications that were started."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._started: dict[str, subprocess.Popen[bytes]] = {}
+        _LOGS.mkdir(exist_ok=True)
+
+    def start(self, application: str, command: Sequence[str], variables: Mapping[str, str]) -> None:
+        """Start an application.
+
+        Raises:
+            OSError: there is no such program.
+        """
+        with (_LOGS / f"{application}.log").open("wb") as log:
+            self._started[application] = subprocess.Popen(
+                list(command),
+                cwd=HOME,
+                env={**os.environ, **variables, MARK: application},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def stop(self, application: str) -> None:
+        """End all processes of an application, first politely."""
+        for number, seconds in ((signal.SIGTERM, 1.5), (signal.SIGKILL, 3.0)):
+            deadline = time.monotonic() + seconds
+            while left := self.processes(application):
+                for process in left:
+                    _send(process, number)
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.03)
+                self._reap()
+        self._started.pop(application, None)
+
+    def printed(self, application: str) -> str:
+        """The end of what it printed."""
+        try:
+            return (_LOGS / f"{application}.log").read_text(errors="replace")[-800:].strip()
+        except OSError:
+            return ""
+
+    def runs(self, application: str) -> bool:
+        """Whether a process of it is left."""
+        self._reap()
+        return bool(self.processes(application))
+
+    def processes(self, application: str) -> list[int]:
+        """Ids of its processes."""
+        return [process for process in _all_processes() if mark_of(process) == application]
+
+    def owner(self, process: int) -> str:
+        """The application a process belongs to: the one it was started by, or whose program it runs."""
+        marked = mark_of(process)
+        program = _program(process)
+        for name, started in self._started.items():
+            if program and program == _program(started.pid):
+                return name
+        return marked
+
+    def _reap(self) -> None:
+        for started in self._started.values():
+            started.poll()
+
+
+def mark_of(process: int) -> str:
+    """The application in a process's environment; empty where there is none."""
+    try:
+        variables = Path("/proc", str(process), "environ").read_bytes().split(b"\0")
+        if Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[0] in "ZX":
+            return ""
+    except OSError:
+        return ""
+    wanted = f"{MARK}=".encode()
+    return next((item[len(wanted) :].decode() for item in variables if item.startswith(wanted)), "")
+
+
+def running_programs() -> list[tuple[str, str]]:
+    """Program and arguments of every process that belongs to an application, sorted."""
+    found = []
+    for process in _all_processes():
+        if mark_of(process):
+            words = _words(process)
+            if words:
+                found.append((Path(words[0]).name, " ".join(words[1:])))
+    return sorted(found)
+
+
+def run(
+    command: Sequence[str] | str, *, shell: bool = False, seconds: float = 120, folder: str = ""
+) -> tuple[int, bytes, bytes]:
+    """Run a command to its end: exit code, output, errors. One that takes too long ends with 124."""
+    try:
+        process = subprocess.Popen(
+            command,
+            shell=shell,
+            cwd=folder or HOME,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return 127, b"", str(error).encode()
+    try:
+        output, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, errors = process.communicate()
+        return 124, output[:_MOST_OUTPUT], errors[:_MOST_OUTPUT]
+    return process.returncode, output[:_MOST_OUTPUT], errors[:_MOST_OUTPUT]
+
+
+def _all_processes() -> list[int]:
+    return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
+
+
+def _words(process: int) -> list[str]:
+    try:
+        return Path("/proc", str(process), "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def _program(process: int) -> str:
+    """The program a process runs; for an interpreter with the script that it interprets."""
+    try:
+        program = str(Path("/proc", str(process), "exe").readlink())
+    except OSError:
+        return ""
+    words = _words(process)
+    interprets = Path(program).name.startswith(("python", "perl", "bash", "dash", "gjs"))
+    return " ".join((program, *words[1:2])) if interprets else program
+
+
+def _send(process: int, number: int) -> None:
+    try:
+        os.kill(process, number)
+    except (ProcessLookupError, PermissionError):
+        return

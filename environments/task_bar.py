@@ -1,0 +1,85 @@
+"""The task bar at the bottom of the screen, which the environment owns: buttons that navigate, then one per
+application or tab."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taskloom.environments.annotated import font
+from taskloom.environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
+from taskloom.taskgraph.records.interaction import Control, Rectangle
+
+TASK_BAR_HEIGHT = 36
+"""Height of the task bar, in pixels."""
+OWNER = ENVIRONMENT
+"""Application name of controls that the environment owns."""
+BAR_COLOUR, BUTTON_COLOUR, ACTIVE_COLOUR, TEXT_COLOUR = "#1f2937", "#374151", "#2563c7", "#f3f4f6"
+"""How the bar looks."""
+BAR_FONT_SIZE = 13
+"""Height of its font, in pixels."""
+
+_GAP, _WIDEST = 6, 190
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBarButton:
+    """One button: what it says, what it does, where it is."""
+
+    text: str
+    """What is written on it."""
+    command: str
+    """`tab:<position>`, `start`, or what else the platform can do."""
+    rectangle: Rectangle
+    """Where it is on the screen."""
+    active: bool
+    """Whether its tab is in front."""
+
+
+def lay_out(
+    titles: Sequence[str],
+    active: int,
+    screen_size: tuple[int, int],
+    commands: Sequence[tuple[str, str]] = ((START_PAGE, "start"),),
+) -> tuple[TaskBarButton, ...]:
+    """The buttons of `commands` (text and command), then those for tabs with `titles`, the `active` one
+    marked."""
+    width, height = screen_size
+    top, bottom = height - TASK_BAR_HEIGHT + 5, height - 5
+    buttons = []
+    left = _GAP
+    for text, command in commands:
+        right = left + _text_width(text) + 20
+        buttons.append(
+            TaskBarButton(text, command, Rectangle(left=left, top=top, right=right, bottom=bottom), False)
+        )
+        left = right + _GAP
+    left += _GAP
+    share = max(24, min(_WIDEST, (width - left) // max(1, len(titles)) - _GAP))
+    for position, title in enumerate(titles):
+        right = left + share
+        rectangle = Rectangle(left=left, top=top, right=right, bottom=bottom)
+        buttons.append(TaskBarButton(title, f"tab:{position}", rectangle, position == active))
+        left = right + _GAP
+    return tuple(button for button in buttons if button.rectangle.right <= width)
+
+
+def as_controls(buttons: Sequence[TaskBarButton], first_label: int) -> list[Control]:
+    """The buttons as controls, labelled from `first_label`."""
+    return [
+        Control(
+            label=str(first_label + index),
+            text=button.text,
+            control_type=TASK_BAR_BUTTON,
+            parent_text="Task bar",
+            parent_type="ToolBar",
+            rectangle=button.rectangle,
+            checked=button.active if button.command.startswith("tab:") else None,
+            application=OWNER,
+        )
+        for index, button in enumerate(buttons)
+    ]
+
+
+def _text_width(text: str) -> int:
+    return round(font(BAR_FONT_SIZE).getlength(text))
