@@ -28,6 +28,9 @@ TESTED_THROUGH = {
     "taskloom.cli.graph_files": "cli/test_graph_commands.py",
     "taskloom.cli.predictions": "omnieval/test_action_metrics.py",
     "taskloom.cli.run_options": "flows/test_batch_runs.py",
+    "taskloom.environments.platforms.linux_desktop.image.modules.pyautogui": (
+        "environments/linux_desktop/test_machine_server.py"
+    ),
     "taskloom.environments.platforms.linux_desktop.environment": "environments/test_platforms.py",
     "taskloom.environments.platforms.linux_desktop.server.accessibility": "environments/test_platforms.py",
     "taskloom.environments.platforms.linux_desktop.server.display": "environments/test_platforms.py",

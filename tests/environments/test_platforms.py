@@ -9,13 +9,19 @@ import pytest
 from pydantic import ValidationError
 
 from taskloom.environments.environment import Environment
-from taskloom.environments.errors import ActionInvalidError, BrowserMissingError
+from taskloom.environments.errors import (
+    ActionInvalidError,
+    BrowserMissingError,
+    MachineUnavailableError,
+)
 from taskloom.environments.installing.applications import missing_for_start
 from taskloom.environments.lookup import PLATFORMS, create_environment, platform
 from taskloom.environments.starting_place import START_PAGE
 from taskloom.resources.applications import Application, Fixture, Launch
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
+from tests.environments.linux_desktop.small_desktop import desktop
 
+PRESSED = ("Button", "MenuItem")
 PAGE = """<!doctype html><title>{title}</title><button onclick="document.title='pressed'">Press</button>
 <label>Field <input></label>"""
 
@@ -43,26 +49,34 @@ def web_applications(folder: Path) -> list[Application]:
     return found
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=[] if name == "simulated" else [pytest.mark.browser])
-        for name in PLATFORMS.built_in()
-    ]
-)
+MARKS = {
+    "web_browser": [pytest.mark.browser],
+    "linux_desktop": [pytest.mark.desktop, pytest.mark.slow],
+}
+"""What the platforms need that start programs."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, [])) for name in PLATFORMS.built_in()])
 async def started(
-    request: pytest.FixtureRequest, tmp_path: Path
+    request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Environment, list[Application]]]:
     name = request.param
     module = platform(name)
-    values = {"temporary_folder": str(tmp_path / "temporary"), "data_folder": str(tmp_path / "data")}
+    data = tmp_path / "data"
+    applications = list(module.applications())
+    if pytest.mark.desktop in MARKS.get(name, []):
+        data, applications = desktop(tmp_path_factory)
+    elif not applications:
+        applications = web_applications(tmp_path)
+    values = {"temporary_folder": str(tmp_path / "temporary"), "data_folder": str(data)}
     environment = create_environment(name, values)
-    applications = list(module.applications()) or web_applications(tmp_path)
     try:
         await environment.reset(applications[:2])
-    except BrowserMissingError as error:
+        yield environment, applications[:2]
+    except (BrowserMissingError, MachineUnavailableError) as error:
         pytest.skip(str(error))
-    yield environment, applications[:2]
-    await environment.close()
+    finally:
+        await environment.close()
     assert not list((tmp_path / "temporary").iterdir()), "files are left after closing"
 
 
@@ -100,7 +114,7 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
     await environment.act(WaitInput(seconds=0))
 
     observation = await environment.observe()
-    button = next(control for control in observation.controls if control.control_type == "Button")
+    button = next(control for control in observation.controls if control.control_type in PRESSED)
     field = next(control for control in observation.controls if control.control_type == "Edit")
     observation = await environment.act(KeyboardInput(control_label=field.label, keys="some text^a"))
     typed = next(control for control in observation.controls if control.control_type == "Edit")

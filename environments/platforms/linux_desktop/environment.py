@@ -20,12 +20,13 @@ from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
 from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.linux_desktop.bar_drawing import bar_pixels
 from taskloom.environments.platforms.linux_desktop.deeds import inputs_of
 from taskloom.environments.platforms.linux_desktop.files import MachineFiles
 from taskloom.environments.platforms.linux_desktop.looking import View, controls_now, view_of
 from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
-from taskloom.environments.task_bar import OWNER, TaskBarButton, lay_out, task_bar_picture
+from taskloom.environments.task_bar import OWNER, TaskBarButton, lay_out
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.gestures import DragInput, PointedGesture
@@ -144,7 +145,7 @@ class DesktopEnvironment:
             view, machine, place = self._view, self._machine, self._place
             if view is None or machine is None or place is None:
                 raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
-            files, directories, clipboard, selection = await place.files.take(
+            home, clipboard, selection = await place.files.take(
                 machine, tuple(self._applications.values()), self._started
             )
             seen = view.observation
@@ -156,8 +157,9 @@ class DesktopEnvironment:
                 text_under_cursor=under_pointer(seen.controls, self._pointer),
                 clipboard=clipboard,
                 selection=selection,
-                files=files,
-                directories=directories,
+                files=home.files,
+                directories=home.directories,
+                unseen=home.unseen,
                 active_application=self._front,
                 window_title=seen.window_title,
             )
@@ -270,9 +272,7 @@ class DesktopEnvironment:
         """Per application the rows of the task bar while it is in front, packed."""
         width = self._settings.screen_width
         return {
-            name: base64.b64encode(
-                zlib.compress(task_bar_picture(self._buttons(name), width).tobytes())
-            ).decode()
+            name: base64.b64encode(zlib.compress(bar_pixels(self._buttons(name), width))).decode()
             for name in self._applications
         }
 

@@ -9,21 +9,21 @@ import io
 import os
 import shutil
 import tarfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from taskloom.environments.errors import ApplicationUnavailableError, EnvironmentBrokenError
-from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.environments.evidence.file_snapshot import FileSnapshots, HomeFiles
 from taskloom.environments.machines.machine import Machine
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER, Sandbox
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
-from taskloom.taskgraph.records.evidence import ClipboardState, FileState
+from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT, ClipboardState
 
 HOME = "/home/user"
 """Home of a machine's user."""
-_DOCUMENT_SECONDS = 10
+_TELLING_SECONDS = 10
 
 
 class MachineFiles:
@@ -64,30 +64,28 @@ class MachineFiles:
 
     async def take(
         self, machine: Machine, applications: Sequence[Application], started: Collection[str]
-    ) -> tuple[tuple[FileState, ...], tuple[str, ...], ClipboardState, str]:
-        """Files, directories, the clipboard and the primary selection, as of now."""
+    ) -> tuple[HomeFiles, ClipboardState, str]:
+        """Files, the clipboard and the primary selection, as of now."""
         wanted = {item.name: item.launch.state.model_dump() for item in applications if item.launch.state}
         reply = await machine.request("evidence", {"applications": wanted, "anew": self._anew})
         self._anew = False
         told = reply.document
         await asyncio.to_thread(self._mirror, reply.content, told["files"], told["directories"])
-        files, directories = await asyncio.to_thread(self._files.take)
-        opened = [
-            await self._document(machine, application)
+        home = await asyncio.to_thread(self._files.take)
+        scripts = {
+            (application.name, name): script
             for application in applications
-            if application.launch.open_document is not None and application.name in started
-        ]
-        held = [document for document in opened if document is not None]
-        ordered = tuple(sorted((*files, *held), key=lambda state: state.path))
-        return ordered, directories, _clipboard(told["clipboard"]), told["clipboard"].get("selection", "")
-
-    async def _document(self, machine: Machine, application: Application) -> FileState | None:
-        """The document that an application holds open, as its own scripting tells it; None where it has
-        none."""
-        form = application.launch.open_document
-        assert form is not None
-        done = await machine.run(("sh", "-c", form.script), seconds=_DOCUMENT_SECONDS)
-        return self._files.document(application.name, form, done.output) if done.code == 0 else None
+            if application.name in started
+            for name, script in _scripts(application)
+        }
+        texts = {place: await _told_by(machine, script) for place, script in scripts.items()}
+        states, silent = self._files.told(texts)
+        seen = HomeFiles(
+            tuple(sorted((*home.files, *states), key=lambda state: state.path)),
+            home.directories,
+            tuple(sorted({*home.unseen, *silent, *told["unseen"]})),
+        )
+        return seen, _clipboard(told["clipboard"]), told["clipboard"].get("selection", "")
 
     def _laid(self) -> dict[str, bytes | None]:
         home = self._sandbox.home
@@ -128,6 +126,19 @@ class MachineFiles:
         if not place.is_relative_to(self._sandbox.home) or place == self._sandbox.home:
             raise EnvironmentBrokenError(f"The machine named a file outside of its home: {name!r}.")
         return place
+
+
+def _scripts(application: Application) -> Iterator[tuple[str, str]]:
+    """What an application tells of itself: names of files, and the shell commands that print them."""
+    document = application.launch.open_document
+    if document is not None:
+        yield f"{OPEN_DOCUMENT}{document.ending}", document.script
+    yield from ((state.name, state.script) for state in application.launch.told_states)
+
+
+async def _told_by(machine: Machine, script: str) -> str | None:
+    done = await machine.run(("sh", "-c", script), seconds=_TELLING_SECONDS)
+    return done.output if done.code == 0 else None
 
 
 def _clipboard(told: dict[str, Any]) -> ClipboardState:

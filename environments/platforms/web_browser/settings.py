@@ -10,6 +10,7 @@ from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.environments.task_bar import TASK_BAR_HEIGHT
 from taskloom.resources.record import Record
 
+
 class WebBrowserSettings(Record):
     """How environments of the platform `web_browser` are made."""
 

@@ -76,6 +76,7 @@ class PlayedMachine:
         told: dict[str, Any] = {
             "files": sorted(path for path, content in self.files.items() if content is not None),
             "directories": sorted(path for path, content in self.files.items() if content is None),
+            "unseen": [],
             "clipboard": self.clipboard,
         }
         return Reply(told, packed.getvalue())
@@ -162,17 +163,17 @@ async def test_fixtures_go_in_and_what_became_of_them_comes_out(sandbox: Sandbox
     machine.files[".applications/editor/settings.ini"] = b"[font]"
     machine.files |= {"New": None, "New/c.txt": b"three"}
     machine.clipboard = {"text": "copied", "selection": "marked"}
-    states, directories, clipboard, selection = await files.take(machine, [editor], {"editor"})
-    texts = {state.path: state.text for state in states}
+    home, clipboard, selection = await files.take(machine, [editor], {"editor"})
+    texts = {state.path: state.text for state in home.files}
     assert texts == {
         "Documents/a.txt": "kept in ~/Documents",
         ".applications/editor/settings.ini": "[font]",
         "New/c.txt": "three",
     }
-    assert "New" in directories and (clipboard.text, selection) == ("copied", "marked")
+    assert "New" in home.directories and (clipboard.text, selection) == ("copied", "marked")
     del machine.files["New/c.txt"], machine.files["New"]
-    states, directories, _, _ = await files.take(machine, [editor], {"editor"})
-    assert "New/c.txt" not in {state.path for state in states} and "New" not in directories
+    home, _, _ = await files.take(machine, [editor], {"editor"})
+    assert "New/c.txt" not in {state.path for state in home.files} and "New" not in home.directories
 
 
 async def test_what_cannot_be_prepared_is_told_with_the_reason(sandbox: Sandbox) -> None:
@@ -186,13 +187,16 @@ async def test_an_open_document_is_told_by_the_application_itself(sandbox: Sandb
     machine, files = PlayedMachine(), MachineFiles(sandbox)
     editor = application(open_document=OpenDocument(ending=".txt", script="print-it"))
     await files.lay(machine, [editor], [])
-    states, *_ = await files.take(machine, [editor], {"editor"})
-    assert {state.path: state.text for state in states}[
+    home, *_ = await files.take(machine, [editor], {"editor"})
+    assert {state.path: state.text for state in home.files}[
         ".applications/editor/open document.txt"
     ] == "a letter"
     assert machine.ran[-1] == ("sh", "-c", "print-it")
-    states, *_ = await files.take(machine, [editor], set())
-    assert not any("open document" in state.path for state in states), "it was not started"
+    machine.code = 1
+    home, *_ = await files.take(machine, [editor], {"editor"})
+    assert ".applications/editor/open document.txt" in home.unseen, "it did not tell"
+    home, *_ = await files.take(machine, [editor], set())
+    assert not any("open document" in state.path for state in home.files), "it was not started"
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/tmp/outside.txt", "Documents/../../outside.txt", "."])

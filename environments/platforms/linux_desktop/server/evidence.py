@@ -31,8 +31,9 @@ class Evidence:
         """Nothing has been sent."""
         self._sent: dict[str, Stamp | bytes] = {}
 
-    def changed(self, wanted: Mapping[str, object], *, anew: bool) -> tuple[bytes, list[str], list[str]]:
-        """An archive of what changed since the last call, all files, and all directories.
+    def changed(self, wanted: Mapping[str, object], *, anew: bool) -> tuple[bytes, dict[str, list[str]]]:
+        """An archive of what changed since the last call; all `files`, all `directories`, and what is
+        `unseen` because it cannot be read or is too large.
 
         `wanted` says, per application, what is evidence beside the visible files of the home: `folder` or
         file with its state, below the home; `settings`, the path of its settings in dconf; `processes`.
@@ -41,6 +42,7 @@ class Evidence:
             self._sent.clear()
         now: dict[str, Stamp | bytes] = {}
         directories: list[str] = []
+        self._unseen: list[str] = []
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
             for path, file, stamp in self._files(wanted, directories):
@@ -50,13 +52,15 @@ class Evidence:
                 try:
                     content = stamp if isinstance(stamp, bytes) else file.read_bytes()
                 except OSError:
+                    self._unseen.append(path)
                     del now[path]
                     continue
                 member = tarfile.TarInfo(path)
                 member.size = len(content)
                 archive.addfile(member, io.BytesIO(content))
         self._sent = now
-        return packed.getvalue(), sorted(now), sorted(directories)
+        told = {"files": sorted(now), "directories": sorted(directories), "unseen": sorted(self._unseen)}
+        return packed.getvalue(), told
 
     def _files(
         self, wanted: Mapping[str, object], directories: list[str]
@@ -77,9 +81,11 @@ class Evidence:
                     status = file.stat()
                 except OSError:
                     continue
-                if status.st_size <= _LARGEST and count < _MOST_FILES:
-                    count += 1
-                    yield path, file, (status.st_mtime_ns, status.st_size, status.st_ino)
+                if status.st_size > _LARGEST or count >= _MOST_FILES:
+                    self._unseen.append(path)
+                    continue
+                count += 1
+                yield path, file, (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def clipboard() -> dict[str, str]:

@@ -102,11 +102,10 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(200, "application/octet-stream", Path(told["path"]).read_bytes())
         with self.desktop.lock:
             if name == "evidence":
-                packed, files, directories = self.desktop.evidence.changed(
+                packed, listed = self.desktop.evidence.changed(
                     told.get("applications", {}), anew=bool(told.get("anew"))
                 )
-                held = evidence.clipboard()
-                return self._document({"files": files, "directories": directories, "clipboard": held}, packed)
+                return self._document({**listed, "clipboard": evidence.clipboard()}, packed)
             if name not in ("observe", "act", "start", "bars", "make", "pointer"):
                 raise RuntimeError(f"there is no request {name!r}")
             document, picture = getattr(self.desktop, name)(told)
