@@ -34,6 +34,7 @@ _TOP_LEVELS = _MANAGED | {Role.WINDOW}
 class _Place:
     """Where in the trees a control stands."""
 
+    screen: Box
     visible: Box
     top_level: Box | None = None
     in_popup: bool = False
@@ -68,7 +69,7 @@ def flat_controls(forest: Forest, windows: Sequence[Window], size: tuple[int, in
     modal = {node.process for node in forest.nodes.values() if _is_modal(node)}
     listing = _Listing(children, rows, forest.nodes, _Cover(windows), modal)
     everything = (0, 0, *size)
-    return [control for root in roots for control in listing.below(root, _Place(everything))]
+    return [control for root in roots for control in listing.below(root, _Place(everything, everything))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def _inside(node: Node, place: _Place, listed: bool) -> _Place:
         place = replace(place, parent_text=text, parent_type=kind)
     if node.role in _POPUP_ROLES:
         # Menus drop down outside of the window they belong to.
-        place = replace(place, in_popup=True, visible=(0, 0, 10_000, 10_000), whole=False)
+        place = replace(place, in_popup=True, visible=place.screen, whole=False)
     elif node.role in (_VIEWPORT, _SCROLL_PANE, Role.TABLE, Role.TREE_TABLE) and node.box is not None:
         place = replace(place, visible=_clipped(node.box, place.visible) or (0, 0, 0, 0))
     if node.role in (_PANEL, _GROUPING, Role.PAGE_TAB) and node.name.strip():
