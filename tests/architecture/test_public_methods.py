@@ -13,6 +13,7 @@ from tests.architecture.sources import MODULES, PACKAGES, ROOT, tree
 CALLED_BY_OTHERS = {
     "address_string": "the standard library's HTTP handler, which calls it itself",
     "do_CONNECT": "the standard library's HTTP handler, which calls it itself",
+    "do_POST": "the standard library's HTTP handler, which calls it itself",
     "do_GET": "the standard library's HTTP handler, which calls it itself",
     "server_bind": "the standard library's server, which calls it itself",
     "capture_signals": "uvicorn's server, which calls it itself",

@@ -93,16 +93,6 @@ class Accessibility:
         trees = await asyncio.gather(*(self._tree((name, path), silent) for name, path in applications))
         return Forest({node.reference: node for tree in trees for node in tree}, tuple(silent))
 
-    async def at_point(self, root: Reference, x: int, y: int) -> Reference:
-        """The innermost element at a point of the screen."""
-        here = root
-        for _ in range(_DEEPEST):
-            ((name, path),) = await self._call(here, "Component", "GetAccessibleAtPoint", "iiu", [x, y, 0])
-            if path.endswith("/null") or (name, path) == here:
-                return here
-            here = (name, path)
-        return here
-
     async def _tree(self, application: Reference, silent: list[int]) -> list[Node]:
         process = 0
         try:
