@@ -12,6 +12,7 @@ from prefect.context import FlowRunContext
 from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.checking import check_experiment, experiment_of
+from taskloom.flows.experimenting.derived_tasks import with_derived_tasks
 from taskloom.flows.experimenting.finishing import ExperimentReport, finish
 from taskloom.flows.experimenting.fixing import Fixed, fix
 from taskloom.flows.hosting.contexts import Work, begin, timed
@@ -64,6 +65,8 @@ async def run_experiment(
         run = work.run
         fixed = await asyncio.to_thread(fix, run, experiment)
         work.making.verified.update(fixed.verified)
+        if not fixed.known:
+            fixed = await with_derived_tasks(run, experiment, fixed)
         jobs = _jobs(run, experiment, fixed)
         wanted = sum(len(planned) for _, planned in jobs)
         stored = {str(row[0]) for row in run.warehouse.query(_VALID, [fixed.record.experiment_id]).rows()}

@@ -2,6 +2,7 @@
 
 checking       what is refused before anything starts
 fixing         the tasks, hashes and name of an experiment, fixed before its first attempt
+derived_tasks  tasks with questions, and impossible ones, made from others
 finishing      figures, files and the record of an experiment, from what is stored
 scoring_again  judges the recorded attempts again, without environment or model
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 from pathlib import Path
@@ -46,6 +46,8 @@ class Fixed:
     """Verified subtasks by id."""
     function_hashes: Mapping[str, str]
     """Hash of the evaluation functions of each task."""
+    known: bool = False
+    """Whether an earlier run had fixed it."""
 
 
 def fix(run: Run, experiment: ExperimentFile) -> Fixed:
@@ -98,12 +100,18 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         "specification": digest(specification),
     }
     if stored is not None:
-        _refuse_other_data(stored, hashes)
-        return Fixed(stored, ready, left_out, verified, functions)
+        if not (experiment.tasks.questions or experiment.tasks.impossible):
+            _refuse_other_data(stored, hashes)
+        return Fixed(stored, ready, left_out, verified, functions, known=True)
     name = experiment.name or _name(experiment, hashes)
     again = _stored(run.warehouse, name)
     if again is not None:
-        return Fixed(again, ready, left_out, verified, functions)
+        derived = _stored_tasks(run.warehouse, set(again.task_ids) - {task.task_id for task in ready})
+        functions |= {
+            task.task_id: digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
+            for task in derived
+        }
+        return Fixed(again, (*ready, *derived), left_out, verified, functions, known=True)
     record = Experiment(
         experiment_id=name,
         name=name,
@@ -121,6 +129,11 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
     return Fixed(record, ready, left_out, verified, functions)
 
 
+def _stored_tasks(warehouse: Warehouse, names: Collection[str]) -> list[Task]:
+    """The stored tasks with these ids."""
+    return list(warehouse.read(Task, _AMONG, [sorted(names)]))
+
+
 def _specification(experiment: ExperimentFile) -> dict[str, JsonValue]:
     """All that decides the experiment; where and how fast it runs does not."""
     content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=set(_PLACE_ONLY)))
@@ -132,11 +145,8 @@ def _stored(warehouse: Warehouse, name: str) -> Experiment | None:
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
-    changed = sorted(
-        name
-        for name in {*specification, *stored.specification}
-        if specification.get(name) != stored.specification.get(name)
-    )
+    before = _specification(ExperimentFile.model_validate(stored.specification))  # with fields added since
+    changed = sorted(name for name in specification if specification[name] != before.get(name))
     if changed:
         raise CommandError(
             f"there is an experiment {stored.name!r} with other {', '.join(changed)}; give this one another"

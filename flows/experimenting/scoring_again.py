@@ -84,7 +84,7 @@ def score_again(settings: Settings, name: str) -> ScoredAgain:
             ]
             if _told(again) != _told(run):
                 changed.append(run.agent_run_id)
-            warehouse.write([again, *steps, *scores_of(again, task.graph, functions)], replace=True)
+            warehouse.write([again, *steps, *scores_of(again, task, functions)], replace=True)
         report = written(warehouse, record)
         return ScoredAgain(
             attempts=len(runs) - left, changed=tuple(changed), without_recording=left, report=report

@@ -19,7 +19,7 @@ from taskloom.flows.stages.attempt_records import attempt_record, scores_of, ste
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
 from taskloom.omnieval.experiments.ends import INVALID
-from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
+from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, ScriptedUser
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import protocol
 from taskloom.resources.reading.translation import applications_in
@@ -81,7 +81,7 @@ async def evaluate_tasks(
         errand = AttemptErrand(order, attempt, task)
         done = await (run.elsewhere.do(errand) if run.elsewhere else here.attempt(attempt, task))
         done = replace(done, record=_with_calls(run, done.record))
-        scores = scores_of(done.record, task.graph, hashes.get(task.task_id, ""))
+        scores = scores_of(done.record, task, hashes.get(task.task_id, ""))
         await run.recorder.record(done.trajectory, done.record, *done.steps, *scores, replace=True)
         run.progress.done(EVALUATION)
         return done
@@ -221,6 +221,7 @@ class AttemptPlace:
             ),
             step_limit=order.step_limit,
             question=task.question.text if task.question else "",
+            can_ask=bool(planned.reply),
         )
         told = told.model_copy(update={"instruction": protocol(order.protocol).instruction(told)})
         own = self.given is None and is_own_code(order.entry.agent)
@@ -265,6 +266,9 @@ class AttemptPlace:
                     on_start=judge.beginning,
                     on_step=judge.seeing,
                     turn=place.environments.turn(),
+                    companion=(
+                        ScriptedUser(planned.reply, planned.news) if planned.reply or planned.news else None
+                    ),
                     quiet=Quiet(order.quiet_seconds, order.quiet_limit_seconds),
                 )
                 if trajectory.termination in INVALID:

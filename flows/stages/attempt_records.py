@@ -13,7 +13,6 @@ from taskloom.omnieval.experiments.ends import end_of
 from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
 from taskloom.omnieval.lookup import measured, protocol
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
-from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 
@@ -126,12 +125,15 @@ def step_records(
     return tuple(rows)
 
 
-def scores_of(record: AgentRun, graph: TaskGraph, functions_hash: str) -> tuple[AgentScore, ...]:
-    """What every metric says of an attempt; nothing of an invalid one."""
+def scores_of(record: AgentRun, task: Task, functions_hash: str) -> tuple[AgentScore, ...]:
+    """What every metric says of an attempt; nothing of an invalid one.
+
+    How much of an impossible task was covered says nothing, so only its refusal is scored.
+    """
     if record.end == "invalid":
         return ()
-    attempt = Attempt(graph, tuple(item.instance_id for item in record.completed), record.steps)
-    values: dict[str, float | None] = dict(measured(attempt))
+    attempt = Attempt(task.graph, tuple(item.instance_id for item in record.completed), record.steps)
+    values: dict[str, float | None] = {} if task.lack is not None else dict(measured(attempt))
     for name in ("success", "held", "clean", "answered"):
         said = getattr(record, name)
         values[name] = None if said is None else float(said)

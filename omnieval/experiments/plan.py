@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits, Variant
 from taskloom.omnieval.lookup import protocol
@@ -52,6 +53,10 @@ class PlannedAttempt(Record):
     """Which instruction is given."""
     instruction: str
     """That instruction."""
+    reply: str = ""
+    """What the user answers to any question; empty where nobody answers."""
+    news: str = ""
+    """What the user says after the first step; empty for nothing."""
     repeat: int
     """Number among equal attempts, from 0."""
     seed: int
@@ -90,12 +95,14 @@ def attempts_for(
     number = 0
     for repeat, seed in enumerate(experiment.seeds):
         for task in tasks:
-            for variant, instruction in told(task, experiment.variants):
+            for telling in told(task, experiment.variants):
                 yield PlannedAttempt(
-                    attempt_id=f"{experiment_id}:{entry.title}:{task.task_id}:{variant}:{repeat}",
+                    attempt_id=f"{experiment_id}:{entry.title}:{task.task_id}:{telling.variant}:{repeat}",
                     task_id=task.task_id,
-                    variant=variant,
-                    instruction=instruction,
+                    variant=telling.variant,
+                    instruction=telling.instruction,
+                    reply=telling.reply,
+                    news=telling.news,
                     repeat=repeat,
                     seed=seed,
                     number=number,
@@ -103,18 +110,68 @@ def attempts_for(
                 number += 1
 
 
-def told(task: Task, variants: Sequence[Variant]) -> Iterator[tuple[str, str]]:
-    """The instructions of `task` by the names that attempts give them; a task that lacks one is left out."""
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """One way to tell a task."""
+
+    variant: str
+    """Name that attempts give it."""
+    instruction: str
+    """What is told at the start."""
+    reply: str = ""
+    """What the user answers to any question."""
+    news: str = ""
+    """What the user says after the first step."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedUser:
+    """Answers every question alike, and has one piece of news; satisfies
+    `taskloom.environments.agent.Companion`."""
+
+    reply: str
+    """The answer."""
+    news: str
+    """What is said after the first step."""
+
+    def says(self, question: str, step: int) -> str:
+        """What the agent hears after `step`.
+
+        >>> ScriptedUser("It is 3.", "").says("How many?", 4), ScriptedUser("", "Stop.").says("", 1)
+        ('It is 3.', 'Stop.')
+        """
+        heard = [self.reply if question else "", self.news if step == 1 else ""]
+        return " ".join(filter(None, heard))
+
+
+def told(task: Task, variants: Sequence[Variant]) -> Iterator[Telling]:
+    """The ways to tell `task`; one that it lacks is left out."""
+    value = _value_told_once(task)
     for variant in variants:
         if variant == "high":
-            yield "high", task.instruction
+            yield Telling("high", task.instruction)
         elif variant == "low":
-            yield "low", "\n".join(task.low_level_instructions)
+            yield Telling("low", "\n".join(task.low_level_instructions))
         elif variant == "intent" and task.intent:
-            yield "intent", f"Goal: {task.intent}\n{task.instruction}"
+            yield Telling("intent", f"Goal: {task.intent}\n{task.instruction}")
+        elif variant == "ask" and value:
+            held_back = task.instruction.replace(value, "(ask me which)")
+            yield Telling("ask", held_back, reply=f"I mean {value}.")
+        elif variant == "news" and value:
+            stem, dot, suffix = value.rpartition(".")
+            other = f"{stem}-draft{dot}{suffix}" if dot else f"{value} draft"
+            wrong = task.instruction.replace(value, other)
+            yield Telling("news", wrong, news=f"I have changed my mind: not {other}, but {value}.")
         elif variant == "orders":
             for number, text in enumerate(task.permuted_instructions, start=1):
-                yield f"order {number}", text
+                yield Telling(f"order {number}", text)
+
+
+def _value_told_once(task: Task) -> str:
+    """The longest value of a subtask that the instruction says exactly once; empty if there is none."""
+    values = {value for node in task.graph.nodes for value in node.parameters.values()}
+    fitting = [value for value in values if len(value) > 2 and task.instruction.count(value) == 1]
+    return max(sorted(fitting), key=len, default="")
 
 
 def digest(value: object) -> str:

@@ -9,9 +9,11 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.resources.record import Record
 
-Variant = Literal["high", "low", "orders", "intent"]
+Variant = Literal["high", "low", "orders", "intent", "ask", "news"]
 """Which instructions agents are given: `high`, the task's; `low`, those of its subtasks one after the other;
-`orders`, the same task told in its other orders (Table 8); `intent`, the task's with its goal told first."""
+`orders`, the same task told in its other orders (Table 8); `intent`, the task's with its goal told first;
+`ask`, the task's without one value, which the user says when asked; `news`, with another value, which a
+message of the user corrects after the first step. The right end is that of the task in all of them."""
 
 
 class AgentEntry(Record):
@@ -57,6 +59,11 @@ class TaskSet(Record):
     """Tasks at most."""
     seed: int = 0
     """Seed of the draw; never that of the agents."""
+    questions: bool = False
+    """Whether tasks that read a table are attempted once more with a question about it."""
+    impossible: bool = False
+    """Whether tasks that read a file are attempted once more without it, where that was shown to be
+    impossible."""
     twins: bool = False
     """Whether the chain twins of the tasks are attempted as well (Figure 7)."""
 

@@ -44,6 +44,7 @@ TESTED_THROUGH = {
     ),
     "taskloom.evaluators_api.state.records": "evaluators_api/test_state_checks.py",
     "taskloom.flows.experimenting.checking": "flows/test_run_experiment.py",
+    "taskloom.flows.experimenting.derived_tasks": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.finishing": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.fixing": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.scoring_again": "flows/test_run_experiment.py",

@@ -179,6 +179,31 @@ def test_scores_follow_functions_that_changed_without_an_environment(
 
 
 @pytest.mark.slow
+def test_questions_and_impossible_tasks_are_right_or_wrong_by_rule(data: Path) -> None:
+    from taskloom.taskgraph.records.task import Task
+
+    tasks = {"where": "node_count <= 3", "size": 12, "questions": True, "impossible": True}
+    report = run(data, name="derived", agents=["recorded", f"{__name__}:Idle"], tasks=tasks)
+    with Warehouse(data / "warehouse", read_only=True) as warehouse:
+        derived = {
+            task.task_id: task for task in warehouse.read(Task, "question IS NOT NULL OR lack IS NOT NULL")
+        }
+    assert {task.status for task in derived.values()} == {"composed"}
+    asked = [item for item in attempts(data, report) if item.task_id in derived]
+    assert {derived[item.task_id].lack is None for item in asked} == {True, False}
+    for item in asked:
+        lack = derived[item.task_id].lack
+        if lack is not None:
+            assert lack.paths[0] in lack.proof
+            assert item.answered is (item.termination == "gave_up")
+            assert item.success is bool(item.answered and item.clean)
+        else:
+            assert (item.answered, item.success) == (False, False)
+    again = run(data, name="derived", agents=["recorded", f"{__name__}:Idle"], tasks=tasks)
+    assert again.standings == report.standings
+
+
+@pytest.mark.slow
 def test_what_the_agent_cannot_have_caused_counts_for_nothing(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
