@@ -13,6 +13,7 @@ PYTEST_WORKERS ?= 2
 MILLION ?= 1000000
 # The main job takes the core subtasks of each application in the first world and twenty-four others, replays every distinct component
 # within three minutes, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
+DESKTOP_TASKS ?= 400
 RUN_TASKS ?= 550
 RUN_REPLAY_SHARE ?= 0.02
 RUN_REPLAY_MINUTES ?= 3
@@ -25,6 +26,12 @@ run: setup  ## Set up, then build a dataset from real applications with the offl
 	@$(BIN)/taskloom build --tasks $(RUN_TASKS) --set exploration.core_only=true --set composition.pattern_share=0.06 \
 	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) --set replay.covered_only=true \
 	  --set 'worlds=$(RUN_WORLDS)' $(ARGS)
+	@echo "Applications of a Linux desktop: make desktop (docs/desktop.md)" >&2
+
+.PHONY: desktop
+desktop: setup  ## The same from the applications of a Linux desktop, in containers of podman or docker (docs/desktop.md)
+	@$(BIN)/taskloom install --platform linux_desktop || [ $$? -eq 1 ]
+	@$(BIN)/taskloom build --set platform=linux_desktop --set environments=2 --tasks $(DESKTOP_TASKS) $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests but the slow ones

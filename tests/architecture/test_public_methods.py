@@ -15,7 +15,6 @@ CALLED_BY_OTHERS = {
     "do_CONNECT": "the standard library's HTTP handler, which calls it itself",
     "do_POST": "the standard library's HTTP handler, which calls it itself",
     "do_GET": "the standard library's HTTP handler, which calls it itself",
-    "server_bind": "the standard library's server, which calls it itself",
     "capture_signals": "uvicorn's server, which calls it itself",
     "log_message": "the standard library's HTTP handler, which calls it itself",
     "recording": "programs, by the public interface (docs/python.md)",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.environments.platforms.linux_desktop.server.controls import flat_controls, open_windows
 from taskloom.environments.platforms.linux_desktop.server.display import Box, Window
+from taskloom.environments.platforms.linux_desktop.server.foreign import as_xml
 from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
 from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
 
@@ -166,6 +168,21 @@ def test_open_windows_are_counted_by_process() -> None:
     tree.add(tree.root, Role.DIALOG, "", (0, 0, 10, 10))
     tree.add(tree.root, Role.DIALOG, "", (0, 0, 10, 10), 0)
     assert open_windows(forest(tree)) == {7: 2}
+
+
+def test_the_trees_are_told_in_the_words_of_osworlds_server() -> None:
+    tree = Tree()
+    frame = main_window(tree)
+    tree.add(frame, Role.TEXT, "", (0, 0, 50, 20), text="a < b\x00", value=1.5)
+    told = ElementTree.fromstring(as_xml(forest(tree)))
+    text = next(element for element in told.iter() if element.tag == "text")
+    assert [element.tag for element in told.iter()] == ["desktop-frame", "application", "frame", "text"]
+    assert text.text == "a < b"
+    facts = {name.rpartition("}")[2]: value for name, value in text.attrib.items()}
+    assert (facts["screencoord"], facts["size"], facts["value"], facts["showing"]) == (
+        *("(0, 0)", "(50, 20)", "1.5"),
+        "true",
+    )
 
 
 BOXES = st.tuples(*(st.integers(-50, 900) for _ in range(4)))

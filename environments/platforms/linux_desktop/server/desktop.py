@@ -9,6 +9,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from taskloom.environments.platforms.linux_desktop.server.accessibility import ANSWER_SECONDS, Accessibility
@@ -22,7 +23,7 @@ Done = TypeVar("Done")
 Document = dict[str, Any]
 """A message of the protocol, as JSON."""
 _LONGEST_CALL_SECONDS = 60.0
-_POLL_SECONDS = 0.008
+_POLL_SECONDS = 0.004
 _MOST_POPUPS = 4
 _FOCUS_SECONDS = 0.35
 """How long after the last drawing a window without focus may still get it."""
@@ -31,7 +32,7 @@ _FOCUS_SECONDS = 0.35
 class Patience:
     """How long the screen is waited for, in seconds."""
 
-    quiet_after_text = 0.045
+    quiet_after_text = 0.04
     """Without drawing after text was typed, which shows at once."""
     quiet_after_deed = 0.12
     """Without drawing after clicks and keys that may set something going."""
@@ -55,6 +56,7 @@ class Desktop:
         self.programs = Programs()
         self.evidence = Evidence()
         self.lock = threading.RLock()
+        self._drawing = ThreadPoolExecutor(1)
         self._bars: dict[str, bytes] = {}
         self._front = ""
         self._open: frozenset[int] = frozenset()
@@ -69,10 +71,12 @@ class Desktop:
         """The screen once it is still: windows, controls, and its picture unless `picture` is false."""
         quiet = float(told.get("quiet", Patience.quiet_after_text))
         deadline = time.monotonic() + float(told.get("longest", Patience.longest))
-        before = self._open
+        before, wanted = self._open, told.get("picture", True)
         while True:
             self.settle(quiet, deadline)
-            looked = time.monotonic()
+            looked, shown = time.monotonic(), self._front
+            # The picture is packed while applications are asked; drawing in between makes both anew.
+            picture = self._drawing.submit(self.screen.png, self._bars.get(shown, b"")) if wanted else None
             document, agree = self._look()
             if self._open != before and quiet < Patience.quiet_after_window:
                 quiet, agree = Patience.quiet_after_window, False
@@ -85,10 +89,12 @@ class Desktop:
                 break
             if not changed:
                 time.sleep(_POLL_SECONDS)  # a window that opens, or a focus under way, draws nothing yet
-        if not told.get("picture", True):
+        if picture is None:
             return document, b""
         self._front = document["active"] if document["active"] in self._bars else self._front
-        return document, self.screen.png(self._bars.get(self._front, b""))
+        if self._front != shown:
+            return document, self.screen.png(self._bars.get(self._front, b""))
+        return document, picture.result()
 
     def pointer(self, told: Document) -> tuple[Document, bytes]:
         """Where the pointer is."""

@@ -75,13 +75,14 @@ def _run_script(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
 def _ran(
     command: str | list[str], *, shell: bool = False, seconds: float = _COMMAND_SECONDS, folder: str = ""
 ) -> Answer:
-    os.environ.setdefault("PYTHONPATH", _MODULES)
     if isinstance(command, list):
         command = [_expanded(word) for word in command]
         command = " ".join(command) if shell else command
     elif not shell:
         command = command.split()
-    code, output, errors = programs.run(command, shell=shell, seconds=seconds, folder=folder)
+    code, output, errors = programs.run(
+        command, shell=shell, seconds=seconds, folder=folder, variables={"PYTHONPATH": _MODULES}
+    )
     told = {
         "status": "success" if code == 0 else "error",
         "output": output.decode(errors="replace"),
@@ -107,6 +108,7 @@ def _launch(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
             command,
             shell=shell,
             cwd=programs.HOME,
+            env=programs.without_modules(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -34,7 +34,7 @@ class Programs:
             self._started[application] = subprocess.Popen(
                 list(command),
                 cwd=HOME,
-                env={**os.environ, **variables, MARK: application},
+                env={**without_modules(), **variables, MARK: application},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -84,6 +84,11 @@ class Programs:
             started.poll()
 
 
+def without_modules() -> dict[str, str]:
+    """The environment of the machine's user, without what only the server needs."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
 def mark_of(process: int) -> str:
     """The application in a process's environment; empty where there is none."""
     try:
@@ -108,7 +113,12 @@ def running_programs() -> list[tuple[str, str]]:
 
 
 def run(
-    command: Sequence[str] | str, *, shell: bool = False, seconds: float = 120, folder: str = ""
+    command: Sequence[str] | str,
+    *,
+    shell: bool = False,
+    seconds: float = 120,
+    folder: str = "",
+    variables: Mapping[str, str] | None = None,
 ) -> tuple[int, bytes, bytes]:
     """Run a command to its end: exit code, output, errors. One that takes too long ends with 124."""
     try:
@@ -116,6 +126,7 @@ def run(
             command,
             shell=shell,
             cwd=folder or HOME,
+            env={**without_modules(), **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

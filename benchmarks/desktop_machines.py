@@ -1,0 +1,118 @@
+"""Machines of the Linux desktop: `python -m benchmarks desktop_machines`.
+
+Steps through the server against a bare loop in the same machine that does the same by itself: a click, five
+keys, 60 milliseconds, the control tree, a picture as PNG. Then the time of one tree, and of resets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from pathlib import Path
+
+from benchmarks.run import Figure, NotMeasuredError
+from taskloom.environments.lookup import missing_for_start, platform
+from taskloom.environments.machines.machine import Machine
+from taskloom.environments.platforms.linux_desktop.installing import container_maker
+from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
+from taskloom.resources.reading.catalog import load_applications
+
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
+BARE = """
+import asyncio, io, sys, time
+from PIL import ImageGrab
+from Xlib import X, XK, display
+from Xlib.ext import xtest
+from taskloom.environments.platforms.linux_desktop.server.accessibility import Accessibility
+async def main(steps):
+    tree = Accessibility(); await tree.connect(); d = display.Display(); await tree.forest()
+    began = time.perf_counter()
+    for _ in range(steps):
+        xtest.fake_input(d, X.MotionNotify, x=600, y=400)
+        xtest.fake_input(d, X.ButtonPress, 1); xtest.fake_input(d, X.ButtonRelease, 1)
+        for sign in "word ":
+            code = d.keysym_to_keycode(XK.string_to_keysym("space" if sign == " " else sign))
+            xtest.fake_input(d, X.KeyPress, code); xtest.fake_input(d, X.KeyRelease, code)
+        d.sync(); await asyncio.sleep(0.06); await tree.forest()
+        ImageGrab.grab(xdisplay=":0").save(io.BytesIO(), "PNG", compress_level=1)
+    print(time.perf_counter() - began)
+asyncio.run(main(int(sys.argv[1])))
+"""
+STEP = [
+    {"kind": "move", "point": (600, 400)},
+    {"kind": "button_down", "point": (600, 400)},
+    {"kind": "button_up", "point": (600, 400)},
+    {"kind": "keys", "presses": [(sign, ()) for sign in "word "]},
+]
+
+
+def figures(quick: bool) -> list[Figure]:
+    """Steps, trees and resets."""
+    application = load_applications()["mousepad"]
+    reason = missing_for_start(application, DATA)
+    if reason:
+        raise NotMeasuredError(reason)
+    return asyncio.run(_measured(20 if quick else 60, 3 if quick else 8))
+
+
+async def _measured(steps: int, resets: int) -> list[Figure]:
+    application = load_applications()["mousepad"]
+    module = platform("linux_desktop")
+    settings = LinuxDesktopSettings(data_folder=DATA)
+    environment = module.create(settings)
+    taken = []
+    try:
+        for _ in range(resets):
+            began = time.perf_counter()
+            await environment.reset([application])
+            taken.append(time.perf_counter() - began)
+    finally:
+        await environment.close()
+    folder = Path("/tmp") / f"taskloom-benchmark-{os.getpid()}"
+    machine = container_maker(settings)(folder)
+    try:
+        await machine.start()
+        await machine.request("start", {"application": "mousepad", "command": ["mousepad"], "seconds": 60})
+        bare, ours = [], []
+        for _ in range(3):  # by turns, so that other work disturbs both alike
+            bare.append(await _bare(machine, steps))
+            ours.append(await _ours(machine, steps))
+        trees = []
+        for _ in range(10):
+            began = time.perf_counter()
+            await machine.request("observe", {"picture": False, "quiet": 0})
+            trees.append(time.perf_counter() - began)
+    finally:
+        await machine.stop()
+    ratio = statistics.median(bare) / statistics.median(ours)
+    return [
+        Figure(
+            "steps through the server",
+            ratio,
+            "of the bare loop",
+            "0.9 or more",
+            ratio >= 0.9,
+            "the same inputs, tree and picture in a loop inside the machine",
+            f"{steps / statistics.median(ours):.1f} steps a second",
+        ),
+        Figure("one tree of Mousepad", min(trees) * 1000, "ms", "below 50", min(trees) < 0.05),
+        Figure("reset with a machine made ahead", statistics.median(taken), "s"),
+    ]
+
+
+async def _bare(machine: Machine, steps: int) -> float:
+    done = await machine.run(
+        ["env", "PYTHONPATH=/opt/machine", "python3", "-c", BARE, str(steps)], seconds=300
+    )
+    if done.code:
+        raise NotMeasuredError(f"the bare loop failed: {done.errors[-300:]}")
+    return float(done.output)
+
+
+async def _ours(machine: Machine, steps: int) -> float:
+    began = time.perf_counter()
+    for _ in range(steps):
+        await machine.request("act", {"inputs": STEP})
+    return time.perf_counter() - began
