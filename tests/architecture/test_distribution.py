@@ -103,7 +103,7 @@ check_agent("my_agents:make")
 async def attempt():
     environment = create_environment(load_settings(), "simulated")
     screen = await environment.reset(list(catalogue(load_settings(platform="simulated")).values())[:1])
-    agent = my_agents.make(task=None, seed=0, settings={})
+    agent = my_agents.make()
     done = await record_steps(environment, agent, "Press a button.", screen, step_limit=3)
     await environment.close()
     return done
