@@ -63,6 +63,9 @@ def statements_of(steps: Iterable[TrajectoryStep]) -> tuple[Statement, ...]:
     """Recorded steps as statements; a place counts as right anywhere in the control that was acted on.
 
     Steps that were not carried out, slips and what takes them back are left out.
+
+    >>> statements_of(())
+    ()
     """
     found: list[Statement] = []
     for step in steps:
@@ -81,7 +84,12 @@ def statements_of(steps: Iterable[TrajectoryStep]) -> tuple[Statement, ...]:
 
 
 def distance(gold: Statement, point: tuple[float, float]) -> float:
-    """The least distance from a point to the box of a recorded statement, in pixels; 0 inside of it."""
+    """The least distance from a point to the box of a recorded statement, in pixels; 0 inside of it.
+
+    >>> gold = boxed(statements_in("click(5, 5)"), [[4, 4, 6, 6]])[0]
+    >>> distance(gold, (5, 5)), distance(gold, (9, 10))
+    (0.0, 5.0)
+    """
     left, top, right, bottom = gold.box or (0, 0, 0, 0)
     across = max(left - point[0], 0.0, point[0] - right)
     down = max(top - point[1], 0.0, point[1] - bottom)

@@ -14,6 +14,7 @@ from taskloom.omnieval.action_examples import (
     Example,
     Statement,
     boxed,
+    distance,
     statements_in,
     statements_of,
 )
@@ -205,3 +206,11 @@ def test_predictions_for_imported_omniact_tasks_and_recordings_are_scored(tmp_pa
         file.write_text(wrong)
         refused = CliRunner().invoke(create_app(), command)
         assert refused.exit_code != 0 and words in refused.output + str(refused.exception)
+
+
+@given(st.floats(-500, 500), st.floats(-500, 500))
+def test_a_point_is_as_far_as_its_nearest_edge(x: float, y: float) -> None:
+    gold = Statement("click", box=BOX)
+    left, top, right, bottom = BOX
+    nearest = min(max(x, left), right), min(max(y, top), bottom)
+    assert distance(gold, (x, y)) == pytest.approx(sqrt((x - nearest[0]) ** 2 + (y - nearest[1]) ** 2))
