@@ -92,12 +92,12 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
 
 def _boxes(root: Path, name: str) -> JsonValue:
     """The boxes of a screen as left, top, right, bottom; none where the file cannot be read."""
-    target = (root / name).resolve()
-    if not target.is_relative_to(root.resolve()) or not target.is_file():
-        return []
     try:
+        target = (root / name).resolve()
+        if not target.is_relative_to(root.resolve()) or not target.is_file():
+            return []
         value = read_json(target, name)
-    except ImportRefusedError:
+    except (ImportRefusedError, OSError, ValueError):  # no file, or a name that no file can have
         return []
     boxes: list[JsonValue] = []
     for box in value.values() if isinstance(value, dict) else ():
