@@ -41,6 +41,9 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 EXPLORATION = "exploration"
 VERIFICATION = "verification"
 
+_MEASURED_WORLDS = 2
+"""The first world and the first of the others, in which every subtask is verified."""
+
 
 @dataclass(frozen=True, slots=True)
 class PerformanceErrand:
@@ -173,13 +176,13 @@ class PoolGrowth:
         )
 
     async def _measured(self, application: Application) -> Application:
-        """The entry with what the application changes by itself, measured in each world in use where nobody
-        has for its version; an application that does not start is left to its exploration."""
+        """The entry with what the application changes by itself, measured in the worlds that subtasks are
+        verified in, where nobody has for its version; one that does not start is left to its exploration."""
         run, settings = self.run, self.run.settings.noise
         measured = list(run.warehouse.read(ApplicationNoise, "application = ?", [application.name]))
         known = {item.noise_id for item in measured}
         worlds = (applications_in(run.applications, world) for world in worlds_of(run.applications))
-        entries = [world[application.name] for world in worlds]
+        entries = [world[application.name] for world in worlds][:_MEASURED_WORLDS]
         for entry in {noise_id(item): item for item in entries}.values() if settings.recordings else ():
             if noise_id(entry) in known:
                 continue

@@ -45,8 +45,13 @@ async def no_subtasks(names: object) -> dict[str, Any]:
 
 
 def home(outcome: object = None) -> Home:
+    models = Answers(outcome)
     run: Any = SimpleNamespace(
-        run_id="r", models=Answers(outcome), settings=load_settings(), applications={"a": object()}
+        run_id="r",
+        models=models,
+        player=lambda name: models,
+        settings=load_settings(),
+        applications={"a": object()},
     )
     return Home(run, no_subtasks)
 
