@@ -1,8 +1,9 @@
 """Creates the tables of a new warehouse and brings older ones up to the present schema, in place.
 
-The present schema is derived from the records, so most changes need nothing written here: a column or nested
-field that a stored table lacks is added and reads as its default. What cannot be derived (a column renamed, a
-value rewritten) is a numbered step in `MIGRATIONS`. A warehouse written by a later taskloom is refused.
+The present schema is derived from the records, so most changes need nothing written here: a column that a
+stored table lacks is added and reads as its default, and a table with columns that lack nested fields is
+written anew. What cannot be derived (a column renamed, a value rewritten) is a numbered step in `MIGRATIONS`.
+A warehouse written by a later taskloom is refused.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def _prepare_columns(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(f"UPDATE {table.name} SET {changes}")
 
 
+_REWRITTEN: Final = "rewritten_table"
 COMPLETED: Final = "memory"
 """Catalogue of the views that `complete_for_reading` makes."""
 MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {
@@ -176,12 +178,50 @@ def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table, store
         connection.execute(f"CREATE TABLE {table.name} ({columns})")
     else:
         present = connection.execute(f"SELECT * FROM {table.name} LIMIT 0").to_arrow_table().schema
-        for path, arrow in missing(present, table.arrow):
-            dotted = ".".join(f'"{part}"' for part in path)
-            connection.execute(f"ALTER TABLE {table.name} ADD COLUMN {dotted} {sql_type(arrow)}")
+        paths = missing(present, table.arrow)
+        widened = dict.fromkeys(path[0] for path, _ in paths if len(path) > 1)
+        if widened:
+            _widen(connection, table, present, tuple(widened))
+        for (name, *nested), arrow in paths:
+            if not nested:
+                connection.execute(f'ALTER TABLE {table.name} ADD COLUMN "{name}" {sql_type(arrow)}')
     connection.execute(f"COMMENT ON TABLE {table.name} IS '{quoted(table.comment)}'")
     for column in table.columns:
         connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{quoted(column.comment)}'")
+
+
+def _widen(
+    connection: duckdb.DuckDBPyConnection, table: Table, present: pa.Schema, names: tuple[str, ...]
+) -> None:
+    """Write `table` anew with the nested fields that some of its columns lack.
+
+    DuckLake can add a nested field in place, but DuckDB 1.5.5 corrupts its memory when it then reads files
+    written before. Published versions keep the files they have.
+    """
+    kinds = {
+        name: sql_type(_merged(present.field(name).type, table.arrow.field(name).type)) for name in names
+    }
+    replaced = ", ".join(f'CAST("{name}" AS {kind}) AS "{name}"' for name, kind in kinds.items())
+    connection.execute(
+        f"CREATE TABLE {_REWRITTEN} AS SELECT * REPLACE ({replaced}) FROM {table.name} ORDER BY rowid"
+    )
+    connection.execute(f"DROP TABLE {table.name}")
+    connection.execute(f"ALTER TABLE {_REWRITTEN} RENAME TO {table.name}")
+
+
+def _merged(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
+    """`present` with the nested fields it lacks; those that only it has are kept."""
+    if pa.types.is_list(wanted) and pa.types.is_list(present):
+        return pa.list_(_merged(present.value_type, wanted.value_type))
+    if not (pa.types.is_struct(wanted) and pa.types.is_struct(present)):
+        return present
+    kept = [
+        pa.field(item.name, _merged(item.type, wanted.field(item.name).type))
+        if wanted.get_field_index(item.name) >= 0
+        else item
+        for item in present
+    ]
+    return pa.struct([*kept, *(item for item in wanted if present.get_field_index(item.name) < 0)])
 
 
 def missing(present: pa.Schema, wanted: pa.Schema) -> list[tuple[tuple[str, ...], pa.DataType]]:
