@@ -49,7 +49,7 @@ def check_other_records_unchanged(
             if change.address[: len(parts_of(within))] != parts_of(within):
                 continue
             if change.kind == "changed" or (field and change.parents is not None):
-                counts["changed"].add((path, *change.address[: max(kept, default=0)]))
+                counts["changed"].add((path, *change.address[: max(kept, default=None)]))
             elif change.parents is not None:
                 counts[change.kind].add((path, *change.address))
     wanted = {"added": added, "removed": removed, "changed": changed}
