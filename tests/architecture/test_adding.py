@@ -87,6 +87,12 @@ def applications():
 def missing(application, data_folder):
     return ""
 
+def prepare(data_folder, say):
+    return "nothing"
+
+def install(applications, data_folder, say):
+    return []
+
 def create(settings):
     return ("made", settings.seed_of_novelty)
 """
