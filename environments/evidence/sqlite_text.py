@@ -14,6 +14,8 @@ _MAGIC = b"SQLite format 3\0"
 _LONGEST_CELL = 2_000
 _LONGEST_BLOB = 32
 _MOST_ROWS = 200
+_DERIVED = "shadow"
+"""What SQLite calls the tables in which a virtual table, such as a full-text index, keeps its content."""
 
 
 def is_database(content: bytes) -> bool:
@@ -58,8 +60,9 @@ def render_database(file: Path, limit: int) -> RenderedDatabase | None:
 
 def _render(connection: sqlite3.Connection, limit: int) -> RenderedDatabase:
     connection.text_factory = lambda raw: raw.decode(errors="replace")
+    derived = {row[1] for row in connection.execute("PRAGMA table_list") if row[2] == _DERIVED}
     names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-    tables = [row[0] for row in connection.execute(names)]
+    tables = [name for (name,) in connection.execute(names) if name not in derived]
     kept: list[str] = []
     left = limit
     complete = True

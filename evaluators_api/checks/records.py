@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.evaluators_api.state.records import (
@@ -45,7 +45,29 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     Example:
         check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
     """
-    return any(True for _ in _all_matching(scene, file_path, fields, within))
+    there = any(True for _ in _all_matching(scene, file_path, fields, within))
+    return there or _for_certain(scene.view, file_path, within)
+
+
+def _for_certain(view: EvidenceView, file_path: str, within: str, found: bool = False) -> bool:
+    """`found`, if the evidence holds all of the file, or of the table of a database that is meant.
+
+    Raises:
+        CheckUnavailableError: only a part of it was kept.
+    """
+    chosen = [view.file(file_path)] if file_path else view.files.values()
+    for file in chosen:
+        if file is None or not file.truncated or file.text is None:
+            continue
+        tree = read(file.path, file.text)[1]
+        count, rows = (tree.at((*parts_of(within)[:1], name)) for name in ("count", "rows"))
+        if (
+            count is None
+            or count.naming != "schema"
+            or text_of(count) != str(len(rows.children if rows else ()))
+        ):
+            whole_text(file)
+    return found
 
 
 def _all_matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
@@ -79,7 +101,7 @@ def check_record_added(scene: Scene, file_path: str, fields: dict[str, str], wit
     """
     before = replace(scene, view=scene.start)
     now, then = (sum(1 for _ in _all_matching(one, file_path, fields, within)) for one in (scene, before))
-    return now > then
+    return now > then or _for_certain(scene.view, file_path, within)
 
 
 @check("files", empty_allowed=True)
@@ -103,7 +125,8 @@ def check_record_count(
     """
     if file_path and scene.view.file(file_path) is None:
         return False
-    return sum(1 for _ in _matching(scene, file_path, fields, within)) == count
+    found = sum(1 for _ in _matching(scene, file_path, fields, within))
+    return _for_certain(scene.view, file_path, within, found == count)
 
 
 @check("files")
@@ -124,7 +147,9 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     """
     tree = _tree(scene.view, file_path)
     found = None if tree is None else tree.at(parts_of(field))
-    return found is not None and same_value(value, text_of(found))
+    if found is not None and same_value(value, text_of(found)):
+        return True
+    return _for_certain(scene.view, file_path, field)
 
 
 @check("files", of_source=True)

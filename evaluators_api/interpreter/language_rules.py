@@ -88,42 +88,39 @@ def module_problems(tree: ast.Module) -> Iterator[Problem]:
 def node_problems(node: ast.AST) -> Iterator[Problem]:
     """What `node` itself, apart from its children, does that the language lacks."""
     line = getattr(node, "lineno", 0)
-    for kind, message in _UNSUPPORTED.items():
-        if isinstance(node, kind):
-            yield Problem(line, message)
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            if alias.name.partition(".")[0] not in MODULES:
-                yield Problem(
-                    line, f"`{alias.name}` may not be imported; allowed: {', '.join(sorted(MODULES))}"
-                )
-    elif isinstance(node, ast.ImportFrom):
-        if node.level or (node.module or "").partition(".")[0] not in MODULES:
-            yield Problem(
-                line, f"`{node.module or '.'}` may not be imported; allowed: {', '.join(sorted(MODULES))}"
-            )
-        if any(alias.name == "*" for alias in node.names):
-            yield Problem(line, "import names one by one, not `*`")
-    elif isinstance(node, ast.Name):
-        if node.id in FORBIDDEN_NAMES or (node.id.startswith("__") and node.id != "__name__"):
-            yield Problem(line, f"`{node.id}` is not allowed")
-        elif node.id == ENTRY_POINT and not isinstance(node.ctx, ast.Load):
-            yield Problem(line, f"`{ENTRY_POINT}` may not be assigned")
-        elif node.id in REWRITTEN_MODULES and isinstance(node.ctx, ast.Load):
-            usage = (
-                "os.path functions on names only" if node.id == "os" else "what os.path offers on names only"
-            )
-            yield Problem(line, f"`{node.id}` can be used for {usage}")
-    elif isinstance(node, ast.Attribute):
-        if node.attr.startswith("__"):
-            yield Problem(line, f"the attribute `{node.attr}` is not allowed")
-    elif isinstance(node, ast.ClassDef):
-        if node.bases or node.keywords:
-            yield Problem(line, f"class `{node.name}`: {_NO_INHERITANCE}")
-    elif (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and "{" in node.value
-        and ".__" in node.value
-    ):
-        yield Problem(line, "format fields may not name attributes that begin with two underscores")
+    messages = [message for kind, message in _UNSUPPORTED.items() if isinstance(node, kind)]
+    match node:
+        case ast.Import(names=names):
+            messages += [_not_imported(alias.name) for alias in names if not _may_be_imported(alias.name)]
+        case ast.ImportFrom(module=module, names=names, level=level):
+            if level or not _may_be_imported(module or ""):
+                messages.append(_not_imported(module or "."))
+            if any(alias.name == "*" for alias in names):
+                messages.append("import names one by one, not `*`")
+        case ast.Name():
+            messages += _name_messages(node)
+        case ast.Attribute(attr=name) if name.startswith("__"):
+            messages.append(f"the attribute `{name}` is not allowed")
+        case ast.ClassDef(name=name, bases=bases, keywords=keywords) if bases or keywords:
+            messages.append(f"class `{name}`: {_NO_INHERITANCE}")
+        case ast.Constant(value=str(text)) if "{" in text and ".__" in text:
+            messages.append("format fields may not name attributes that begin with two underscores")
+    return (Problem(line, message) for message in messages)
+
+
+def _name_messages(node: ast.Name) -> Iterator[str]:
+    if node.id in FORBIDDEN_NAMES or (node.id.startswith("__") and node.id != "__name__"):
+        yield f"`{node.id}` is not allowed"
+    elif node.id == ENTRY_POINT and not isinstance(node.ctx, ast.Load):
+        yield f"`{ENTRY_POINT}` may not be assigned"
+    elif node.id in REWRITTEN_MODULES and isinstance(node.ctx, ast.Load):
+        usage = "os.path functions on names only" if node.id == "os" else "what os.path offers on names only"
+        yield f"`{node.id}` can be used for {usage}"
+
+
+def _may_be_imported(name: str) -> bool:
+    return name.partition(".")[0] in MODULES
+
+
+def _not_imported(name: str) -> str:
+    return f"`{name}` may not be imported; allowed: {', '.join(sorted(MODULES))}"

@@ -13,7 +13,18 @@ from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 BINARY = FileState(path="a.png", size=9, sha256="1")
 CUT = FileState(path="long.txt", size=99_999, sha256="2", text="the beginning of it", truncated=True)
-END = Evidence(step=1, files=(BINARY, CUT), directories=("full",), unseen=("full", "Documents/locked.txt"))
+TABLES = FileState(
+    path="a.db",
+    size=99_999,
+    sha256="3",
+    text='CREATE TABLE "pages"("id" PRIMARY KEY); -- 1 row\nINSERT INTO "pages" VALUES(1);\n'
+    'CREATE TABLE "visits"("id" PRIMARY KEY); -- 400 rows\nINSERT INTO "visits" VALUES(9);\n',
+    truncated=True,
+)
+"""One table is whole, of the other one there are the newest rows only."""
+END = Evidence(
+    step=1, files=(BINARY, TABLES, CUT), directories=("full",), unseen=("full", "Documents/locked.txt")
+)
 
 
 def ask(name: str, **named: object) -> object:
@@ -34,6 +45,13 @@ def ask(name: str, **named: object) -> object:
         ("check_file_text", {"file_path": "a.png", "text": "x"}),
         ("check_file_text", {"file_path": "long.txt", "text": "the beginning of it"}),
         ("check_record", {"file_path": "a.png", "fields": {"a": "1"}}),
+        ("check_record", {"file_path": "long.txt", "fields": {"a": "1"}}),
+        ("check_record_added", {"file_path": "long.txt", "fields": {"a": "1"}}),
+        ("check_record_count", {"file_path": "long.txt", "fields": {"a": "1"}, "count": 0}),
+        ("check_record", {"file_path": "", "fields": {"a": "1"}}),
+        ("check_field", {"file_path": "long.txt", "field": "a", "value": "1"}),
+        ("check_record_count", {"file_path": "a.db", "fields": {"id": "1"}, "count": 0, "within": "visits"}),
+        ("check_field", {"file_path": "a.db", "field": "visits/rows/1/id", "value": "1"}),
         ("get_file_text", {"file_path": "a.png"}),
         ("check_other_files_unchanged", {"file_paths": []}),
     ],
@@ -51,6 +69,10 @@ def test_no_check_answers_about_what_is_not_held(name: str, named: dict[str, obj
         ("check_directory_exists", {"path": "full"}, True),
         ("check_file_contains", {"file_path": "long.txt", "text": "the beginning"}, True),
         ("check_any_file_contains", {"text": "the beginning"}, True),
+        ("check_record", {"file_path": "a.db", "fields": {"id": "9"}, "within": "visits"}, True),
+        ("check_record", {"file_path": "a.db", "fields": {"id": "9"}, "within": "pages"}, False),
+        ("check_record_count", {"file_path": "a.db", "fields": {}, "count": 1, "within": "pages"}, True),
+        ("check_field", {"file_path": "a.db", "field": "pages/rows/1/id", "value": "2"}, False),
     ],
 )
 def test_what_is_certain_is_answered(name: str, named: dict[str, object], answer: bool) -> None:

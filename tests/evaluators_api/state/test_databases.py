@@ -91,3 +91,13 @@ def test_what_does_not_fit_is_left_out_by_whole_statements(tmp_path: Path) -> No
     )
     assert state.files[0].truncated and len(state.files[0].text or "") <= 1_500
     assert read("app.db", state.files[0].text or "")[0] == "database"
+
+
+def test_what_a_full_text_index_keeps_is_left_out_by_the_schema_and_no_name(tmp_path: Path) -> None:
+    index = "CREATE VIRTUAL TABLE find USING fts5(body)"
+    own = "CREATE TABLE words_content (id INTEGER PRIMARY KEY, body TEXT)"
+    start = _database(tmp_path, index, own, "INSERT INTO words_content VALUES (1, 'kept')")
+    tables = {child.name for child in read("app.db", start.files[0].text or "")[1].children}
+    assert tables == {"find", "words_content"}
+    end = _database(tmp_path, index, own)
+    assert ("removed", ("words_content", "rows", "1")) in _found(start, end)
