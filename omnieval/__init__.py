@@ -11,10 +11,7 @@ metrics/           one module per metric, found by `lookup`; each is computed fr
 action_metrics/    metrics of actions against recorded ones, without an environment
 action_examples    the statements that these compare
 right_actions      which actions a graph allows at a step
-coherency          action_metrics/    metrics of actions against recorded ones, without an environment
-action_examples    the statements that these compare
-right_actions      which actions a graph allows at a step
-coherency of an agent over many tasks
+coherency          how coherent an execution sequence is, and whether it is possible
 scoring            scores an execution sequence
 reports/           means over tasks
 """

@@ -91,6 +91,9 @@ class EvaluationProtocol(Protocol):
 def agent_module(name: str) -> AgentModule:
     """The module of the agent `name`, imported now.
 
+    >>> agent_module("recorded").__name__
+    'taskloom.omnieval.agents.recorded'
+
     Raises:
         UnknownAgentError: there is none; the known ones are named.
         PluginBrokenError: the package that brings it is broken.
@@ -100,6 +103,9 @@ def agent_module(name: str) -> AgentModule:
 
 def protocol(name: str) -> EvaluationProtocol:
     """The protocol `name`, imported now.
+
+    >>> protocol("notes").answer("Done. ```Answer: 42```")
+    '42'
 
     Raises:
         UnknownProtocolError: there is none; the known ones are named.

@@ -16,6 +16,28 @@ def also_right(
 ) -> tuple[tuple[Statement, ...], ...]:
     """What may be done at `step` of `replay` instead of what was; nothing in the middle of a subtask.
 
+    Of two independent subtasks whose first steps are 1 and 2, the other may come first:
+
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.records.interaction import ClickInput
+    >>> from taskloom.taskgraph.records.task import ReplayedSubtask
+    >>> from taskloom.taskgraph.records.trajectory import TrajectoryStep
+    >>> parts = [
+    ...     ReplayedSubtask(instance_id=name, success=True, first_step=step, last_step=step)
+    ...     for step, name in enumerate("ab", start=1)
+    ... ]
+    >>> replay = Replay(
+    ...     replay_id="1(0)", task_id="1", order=("a", "b"), success=True, subtasks=parts, trajectory_id="t"
+    ... )
+    >>> steps = [
+    ...     TrajectoryStep.model_construct(step=step, action=ClickInput(point=(10 * step, 5)))
+    ...     for step in (1, 2)
+    ... ]
+    >>> recorded = {"t": Trajectory.model_construct(steps=steps)}
+    >>> graph = read_task_graph({"nodes": ["a", "b"]}, {}, str)
+    >>> [item.point for (item,) in also_right(graph, replay, 1, [replay], recorded)]
+    [(20.0, 5.0)]
+
     Args:
         graph: the task graph.
         replay: the order that is followed.

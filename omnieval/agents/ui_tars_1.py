@@ -8,17 +8,11 @@ from __future__ import annotations
 from taskloom.environments.agent import Agent
 from taskloom.omnieval.asking.spoken import SpokenAgent
 from taskloom.omnieval.brief import AgentBrief
-from taskloom.omnieval.replies.formats import ReplyFormat, ui_tars
+from taskloom.omnieval.replies.formats import BOX, ui_tars
 
 MODEL = True
 """It asks a model."""
-FORMAT = ReplyFormat(
-    syntaxes=("code",),
-    grid="thousand",
-    shape="Thought: why, in a sentence or two\nAction: click(start_box='<|box_start|>(x,y)<|box_end|>')",
-    functions=ui_tars("start_box='<|box_start|>(x,y)<|box_end|>'", "end_box='<|box_start|>(x,y)<|box_end|>'"),
-    pictures=5,
-)
+FORMAT = ui_tars(BOX)
 """Its row in the table of formats."""
 
 

@@ -8,17 +8,11 @@ from __future__ import annotations
 from taskloom.environments.agent import Agent
 from taskloom.omnieval.asking.spoken import SpokenAgent
 from taskloom.omnieval.brief import AgentBrief
-from taskloom.omnieval.replies.formats import ReplyFormat, ui_tars
+from taskloom.omnieval.replies.formats import POINT, ui_tars
 
 MODEL = True
 """It asks a model."""
-FORMAT = ReplyFormat(
-    syntaxes=("code",),
-    grid="thousand",
-    shape="Thought: why, in a sentence or two\nAction: click(point='<point>x y</point>')",
-    functions=ui_tars("point='<point>x y</point>'", "end_point='<point>x y</point>'"),
-    pictures=5,
-)
+FORMAT = ui_tars(POINT)
 """Its row in the table of formats."""
 
 

@@ -65,9 +65,20 @@ def declaration(signature: str) -> dict[str, JsonValue]:
     }
 
 
-def ui_tars(place: str, second: str) -> tuple[str, ...]:
-    """The actions of UI-TARS 1 and 1.5, whose places are written in two ways."""
-    return (
+BOX = "start_box='<|box_start|>(x,y)<|box_end|>'"
+"""How UI-TARS 1 and 1.5 write a place."""
+POINT = "point='<point>x y</point>'"
+"""How UI-TARS 1.5 writes it where Doubao hosts it."""
+
+
+def ui_tars(place: str, grid: Grid = "thousand", sizing: Sizing = AS_IT_IS) -> ReplyFormat:
+    """The format of UI-TARS 1 and 1.5, whose places are written in two ways.
+
+    >>> ui_tars(POINT).shape.splitlines()[1]
+    "Action: click(point='<point>x y</point>')"
+    """
+    second = place.replace("start_box", "end_box").replace("point=", "end_point=")
+    functions = (
         f"click({place})",
         f"left_double({place})",
         f"right_single({place})",
@@ -79,6 +90,8 @@ def ui_tars(place: str, second: str) -> tuple[str, ...]:
         "finished(content='what was done, or the answer')",
         "call_user()",
     )
+    shape = f"Thought: why, in a sentence or two\nAction: click({place})"
+    return ReplyFormat(("code",), grid, shape, functions, sizing, pictures=5)
 
 
 QWEN_ACTIONS = (
