@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ _ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+_LONGEST_FOLDER = 60
 _PROFILE = b"--user-data-dir="
 _PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profile-\w+)")
 _PAGES = files("taskloom.environments.platforms.web_browser.pages")
@@ -73,6 +75,7 @@ class BrowserProcess:
             **os.environ,
             **sandbox.mark,
             **installation.environment,
+            "TMPDIR": str(_temporary_folder(sandbox)),
         }
         downloads = sandbox.root / "downloads"
         downloads.mkdir(exist_ok=True)
@@ -149,6 +152,19 @@ class BrowserProcess:
             await self._driver.give_back(broken=True)
         else:
             await self._driver.give_back()
+
+
+def _temporary_folder(sandbox: Sandbox) -> Path:
+    """Where the browser puts its temporary files; gone with the sandbox.
+
+    The path of a socket that it makes below may have 107 bytes, so a deep sandbox gets a folder elsewhere.
+    """
+    folder = sandbox.root / "browser"
+    if len(os.fsencode(folder)) > _LONGEST_FOLDER:
+        folder = Path(tempfile.mkdtemp(prefix="taskloom-", dir="/tmp"))
+        sandbox.also_remove(folder)
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _profiles(sandbox: Sandbox) -> set[Path]:
