@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.categories import ResourceCategory
+from taskloom.synthesis.cross_verification.clean_work import side_effects
 from taskloom.synthesis.cross_verification.function_writing import (
     STAGE,
     FunctionWriting,
@@ -128,7 +129,7 @@ class CrossVerifier:
         )
 
     async def _verify(self, work: Work) -> VerifiedSubtask:
-        revisions, number = 0, 1
+        revisions, number, unclean = 0, 1, ""
         while number <= self.settings.rounds:
             instances = self._instances(work.subtask)
             setups = await self._setups(instances)
@@ -140,8 +141,13 @@ class CrossVerifier:
                 revisions += 1
                 if reasons and await self._propose_again(work, reasons, revisions):
                     continue
+                if unclean:
+                    raise SubtaskFailedError("side_effects", unclean)
                 reason = "invalid_start" if work.performances.none_began else "not_reproducible"
                 raise SubtaskFailedError(reason, work.performances.explain())
+            unclean = self._discard_unclean(work, trajectories)
+            if unclean:
+                continue
             problems = _contradictions(instances, trajectories)
             if problems:
                 revisions += 1
@@ -161,6 +167,20 @@ class CrossVerifier:
             number += 1
         last = work.rounds[-1].reason if work.rounds else "its declarations were contradicted in every round"
         raise SubtaskFailedError("not_verified", f"no evaluation function was accepted: {last}")
+
+    def _discard_unclean(self, work: Work, trajectories: Sequence[Trajectory]) -> str:
+        """What performances changed beside the work, in words; they no longer count, and the actor is told.
+
+        What a function accepts must be clean work, because functions do not look at what else was changed.
+        """
+        told = side_effects(trajectories)
+        for item in trajectories:
+            if item.trajectory_id in told:
+                message = f"changed more than the subtask is about: {told[item.trajectory_id]}"
+                work.performances.discard([item], message)
+        return "; ".join(
+            f"{name} changed more than the subtask is about: {what}" for name, what in told.items()
+        )
 
     def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
         return instances_to_verify(

@@ -68,8 +68,11 @@ class SpoiltEnvironments:
         self.environments, self.spoil = environments, spoil
         self.leased: list[Spoilt] = []
 
+    def made(self, environment: Environment, spoil: str) -> Spoilt:
+        return Spoilt(environment, spoil)
+
     @asynccontextmanager
     async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Spoilt]:
         async with self.environments.lease(name, applications) as environment:
-            self.leased.append(Spoilt(environment, self.spoil))
+            self.leased.append(self.made(environment, self.spoil))
             yield self.leased[-1]

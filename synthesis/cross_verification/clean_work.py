@@ -1,0 +1,52 @@
+"""Whether performances are clean: right work changes what the subtask is about, and nothing beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taskloom.evaluators_api.state.account import allowances, beyond
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Division, divide
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.trajectory import Trajectory
+
+_SHOWN = 3
+
+
+def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
+    """What each of the performances of one subtask changed beside its work, in words, by its id; clean ones
+    are left out.
+
+    The work is what all of them change, with all that is inside of what they add. Noise is no effect.
+    """
+    found = [
+        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+        for item in trajectories
+    ]
+    parameters = [item.parameters for item in trajectories]
+    everywhere = (
+        set.intersection(*({effect.key for effect in changes} for changes, _ in found)) if found else set()
+    )
+    work = allowances(
+        [(_work(one, everywhere), values) for one, values in zip(divide(found), parameters, strict=True)]
+    )
+    told: dict[str, str] = {}
+    for item in trajectories:
+        beside = beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])
+        if beside.total:
+            told[item.trajectory_id] = "; ".join(beside.examples[:_SHOWN])
+    return told
+
+
+def _work(division: Division, everywhere: set[tuple[str, ...]]) -> list[Effect]:
+    """Effects at places that all performances change, and what lies inside of additions among them."""
+    made = {(item.area, item.container, item.address) for item in division.essential if item.kind == "added"}
+    also = [
+        item
+        for item in division.incidental
+        if item.key in everywhere
+        or any(
+            (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))
+        )
+    ]
+    return [*division.essential, *also]
