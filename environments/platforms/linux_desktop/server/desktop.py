@@ -25,6 +25,9 @@ Document = dict[str, Any]
 _LONGEST_CALL_SECONDS = 60.0
 _POLL_SECONDS = 0.004
 _MOST_POPUPS = 4
+_MOST_STARTS = 3
+_HANDOVER_SECONDS = 2.0
+"""How long a window may take after the program ended well and nothing of it is left."""
 _FOCUS_SECONDS = 0.35
 """How long after the last drawing a window without focus may still get it."""
 
@@ -130,17 +133,9 @@ class Desktop:
             self.programs.stop(name)
         if not self._windows_of(name) or not self.programs.runs(name):
             self.programs.stop(name)
-            try:
-                self.programs.start(name, command, told.get("environment", {}))
-            except OSError as error:
-                raise RuntimeError(f"{command[0]} cannot be started: {error.strerror}") from None
+            self._run(name, told)
         deadline = time.monotonic() + float(told.get("seconds", 60))
-        while not (windows := self._windows_of(name)):
-            if not self.programs.runs(name):
-                raise RuntimeError(f"{command[0]} ended: {self.programs.printed(name) or 'without a word'}")
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"{command[0]} showed no window in time: {self.programs.printed(name)}")
-            time.sleep(0.02)
+        windows = self._first_windows(name, told, deadline)
         self._close_popups()
         self.screen.activate(windows[-1])
         wanted = told.get("ready_text", "")
@@ -154,6 +149,39 @@ class Desktop:
                 raise RuntimeError(f"{command[0]} did not show {wanted!r} in time")
             time.sleep(0.05)
         return self.observe({**told, "quiet": 2 * Patience.quiet_after_deed})
+
+    def _run(self, name: str, told: Document) -> None:
+        command = told["command"]
+        try:
+            self.programs.start(name, command, told.get("environment", {}))
+        except OSError as error:
+            raise RuntimeError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+    def _first_windows(self, name: str, told: Document, deadline: float) -> list[Window]:
+        """Wait for a window, whichever process shows it.
+
+        A program that ended well may have handed over to a process that is there already; where that one
+        was on its way out, so that nothing of the application is left, the program is started again.
+        """
+        starts, ended = 1, 0.0
+        while not (windows := self._windows_of(name)):
+            now = time.monotonic()
+            if self.programs.runs(name):
+                ended = 0.0
+            elif not self.programs.ended_well(name):
+                raise RuntimeError(self._last_words(name, told, "ended"))
+            elif now - (ended := ended or now) > _HANDOVER_SECONDS:
+                if starts == _MOST_STARTS:
+                    raise RuntimeError(self._last_words(name, told, "ended"))
+                self._run(name, told)
+                starts, ended = starts + 1, 0.0
+            if now > deadline:
+                raise RuntimeError(self._last_words(name, told, "showed no window in time"))
+            time.sleep(0.02)
+        return windows
+
+    def _last_words(self, name: str, told: Document, what: str) -> str:
+        return f"{told['command'][0]} {what}: {self.programs.printed(name) or 'without a word'}"
 
     def _close_popups(self) -> None:
         """Close open menus, as a click elsewhere does; they would keep the pointer and the keyboard."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -16,12 +18,26 @@ _LOGS = Path("/tmp/applications")  # noqa: S108 - in the machine, which is throw
 _MOST_OUTPUT = 1_000_000
 
 
+class _Started:
+    """An application as it was started; others may run its program after the process has ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], program: str) -> None:
+        self.process = process
+        self._program = program
+
+    def program(self) -> str:
+        """The program that it runs, or ran last; a script may put another in its place."""
+        if self.process.poll() is None:
+            self._program = _program(self.process.pid) or self._program
+        return self._program
+
+
 class Programs:
     """The applications that were started."""
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._started: dict[str, subprocess.Popen[bytes]] = {}
+        self._started: dict[str, _Started] = {}
         _LOGS.mkdir(exist_ok=True)
 
     def start(self, application: str, command: Sequence[str], variables: Mapping[str, str]) -> None:
@@ -31,7 +47,7 @@ class Programs:
             OSError: there is no such program.
         """
         with (_LOGS / f"{application}.log").open("wb") as log:
-            self._started[application] = subprocess.Popen(
+            process = subprocess.Popen(
                 list(command),
                 cwd=HOME,
                 env={**without_modules(), **variables, MARK: application},
@@ -40,6 +56,12 @@ class Programs:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        # The kernel tells a program before its arguments, which say what an interpreter runs.
+        while process.poll() is None and not _words(process.pid):
+            time.sleep(0.001)
+        started = _Started(process, str(Path(shutil.which(command[0]) or command[0]).resolve()))
+        started.program()
+        self._started[application] = started
 
     def stop(self, application: str) -> None:
         """End all processes of an application, first politely."""
@@ -52,7 +74,10 @@ class Programs:
                     break
                 time.sleep(0.03)
                 self._reap()
-        self._started.pop(application, None)
+        started = self._started.pop(application, None)
+        if started is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                started.process.wait(1)
 
     def printed(self, application: str) -> str:
         """The end of what it printed."""
@@ -66,22 +91,30 @@ class Programs:
         self._reap()
         return bool(self.processes(application))
 
+    def ended_well(self, application: str) -> bool:
+        """Whether the process that was started ended without an error, as after handing over."""
+        started = self._started.get(application)
+        return started is not None and started.process.poll() == 0
+
     def processes(self, application: str) -> list[int]:
-        """Ids of its processes."""
-        return [process for process in _all_processes() if mark_of(process) == application]
+        """Ids of its processes, whoever started them."""
+        return [
+            process
+            for process in _all_processes()
+            if process != os.getpid() and self.owner(process) == application
+        ]
 
     def owner(self, process: int) -> str:
-        """The application a process belongs to: the one it was started by, or whose program it runs."""
-        marked = mark_of(process)
+        """The application a process belongs to: whose program it runs, or by which it was started."""
         program = _program(process)
         for name, started in self._started.items():
-            if program and program == _program(started.pid):
+            if program and program == started.program():
                 return name
-        return marked
+        return mark_of(process)
 
     def _reap(self) -> None:
         for started in self._started.values():
-            started.poll()
+            started.process.poll()
 
 
 def without_modules() -> dict[str, str]:

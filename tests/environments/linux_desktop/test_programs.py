@@ -1,0 +1,99 @@
+"""Programs of a machine that hand over, fork, or end: when an application counts as up."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from taskloom.environments.platforms.linux_desktop.server import desktop, programs
+from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop
+from taskloom.environments.platforms.linux_desktop.server.display import Window
+from taskloom.environments.platforms.linux_desktop.server.programs import Programs
+
+NAME = "worker"
+STAYS = "import time, sys; (sys.argv[1:] and open(sys.argv[1], 'w').close()); time.sleep(30)"
+FORKS = (
+    "import subprocess, sys; subprocess.Popen([sys.executable, '{stays}', '{mark}'], start_new_session=True)"
+)
+
+
+class Seen(Desktop):
+    """A desktop on which an application has a window as soon as a mark lies on disk."""
+
+    def __init__(self, mark: Path) -> None:
+        self.programs = Programs()
+        self.mark = mark
+
+    def _windows_of(self, application: str) -> list[Window]:
+        return [Window(1, (0, 0, 9, 9), 1)] if self.mark.exists() else []
+
+    def opened(self, command: list[str], seconds: float = 10) -> list[Window]:
+        self._run(NAME, {"command": command})
+        return self._first_windows(NAME, {"command": command}, time.monotonic() + seconds)
+
+
+@pytest.fixture
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Seen]:
+    monkeypatch.setattr(programs, "HOME", tmp_path)
+    monkeypatch.setattr(programs, "_LOGS", tmp_path / "logs")
+    monkeypatch.setattr(desktop, "_HANDOVER_SECONDS", 0.2)
+    made = Seen(tmp_path / "window")
+    yield made
+    made.programs.stop(NAME)
+
+
+def script(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_program_that_forks_is_up_when_its_window_is(seen: Seen, tmp_path: Path) -> None:
+    stays = script(tmp_path, "stays.py", STAYS)
+    forks = script(tmp_path, "forks.py", FORKS.format(stays=stays, mark=seen.mark))
+    assert seen.opened([sys.executable, forks])
+    assert seen.programs.runs(NAME) and seen.programs.ended_well(NAME)
+
+
+def test_a_program_that_handed_over_to_one_on_its_way_out_is_started_again(
+    seen: Seen, tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    text = (
+        f"import pathlib; first = pathlib.Path('{first}')\n"
+        f"(pathlib.Path('{seen.mark}') if first.exists() else first).touch()"
+    )
+    assert seen.opened([sys.executable, script(tmp_path, "hands.py", text)])
+
+
+def test_a_program_that_always_ends_well_without_a_window_is_given_up(seen: Seen, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="ended: bye"):
+        seen.opened([sys.executable, script(tmp_path, "ends.py", "print('bye')")])
+
+
+def test_a_program_that_fails_is_not_started_again(seen: Seen, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    text = f"open('{starts}', 'a').write('x'); raise SystemExit('no display')"
+    with pytest.raises(RuntimeError, match="ended: no display"):
+        seen.opened([sys.executable, script(tmp_path, "fails.py", text)])
+    assert starts.read_text() == "x"
+
+
+def test_a_process_that_another_started_belongs_to_the_application_whose_program_it_runs(
+    seen: Seen, tmp_path: Path
+) -> None:
+    stays = script(tmp_path, "stays.py", STAYS)
+    seen.programs.start(
+        "other", [sys.executable, script(tmp_path, "runs.py", FORKS.format(stays=stays, mark=seen.mark))], {}
+    )
+    while not seen.mark.exists():
+        time.sleep(0.01)
+    assert seen.programs.processes("other")
+    seen.programs.start(NAME, [sys.executable, stays], {})
+    assert len(seen.programs.processes(NAME)) == 2 and not seen.programs.processes("other")
+    seen.programs.stop(NAME)
+    assert not seen.programs.runs(NAME)
