@@ -9,16 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.environments.errors import MachineUnavailableError
+from taskloom.environments.lookup import create_environment
 from taskloom.environments.platforms.linux_desktop.server import desktop, programs
 from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop
 from taskloom.environments.platforms.linux_desktop.server.display import Window
 from taskloom.environments.platforms.linux_desktop.server.programs import Programs
+from taskloom.environments.starting_place import START_PAGE
+from taskloom.taskgraph.records.interaction import ClickInput
+from tests.environments.linux_desktop import small_desktop
 
 NAME = "worker"
 STAYS = "import time, sys; (sys.argv[1:] and open(sys.argv[1], 'w').close()); time.sleep(30)"
 FORKS = (
     "import subprocess, sys; subprocess.Popen([sys.executable, '{stays}', '{mark}'], start_new_session=True)"
 )
+
+AWAKE = (
+    "gdbus call --session --dest org.freedesktop.FileManager1 --object-path /org/freedesktop/FileManager1"
+    " --method org.freedesktop.DBus.Peer.Ping"
+)
+"""Starts the file manager without a window, as other applications do."""
 
 
 class Seen(Desktop):
@@ -97,3 +108,30 @@ def test_a_process_that_another_started_belongs_to_the_application_whose_program
     assert len(seen.programs.processes(NAME)) == 2 and not seen.programs.processes("other")
     seen.programs.stop(NAME)
     assert not seen.programs.runs(NAME)
+
+
+@pytest.mark.desktop
+@pytest.mark.slow
+async def test_an_application_that_the_bus_has_started_is_up_and_begins_anew_as_any_other(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data, applications = small_desktop.desktop(tmp_path_factory)
+    first, second = applications[:2]
+    prepared = second.preparation.model_copy(
+        update={"commands": (*second.preparation.commands, tuple(AWAKE.split()))}
+    )
+    second = second.model_copy(update={"preparation": prepared})
+    environment = create_environment(
+        "linux_desktop", {"temporary_folder": str(tmp_path / "temporary"), "data_folder": str(data)}
+    )
+    try:
+        await environment.reset([first, second])
+        observation = await environment.bring_to_front(second.name)
+        assert observation.active_application == second.name
+        start = next(control for control in observation.controls if control.text == START_PAGE)
+        observation = await environment.act(ClickInput(control_label=start.label))
+        assert observation.active_application == second.name
+    except MachineUnavailableError as error:
+        pytest.skip(str(error))
+    finally:
+        await environment.close()
