@@ -166,21 +166,29 @@ def _refuse_outside(point: Point, screen_size: tuple[int, int]) -> None:
 
 
 def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) -> None:
-    """Refuse a label combined with the text of another control; a control without a text may be called
-    anything."""
+    """Refuse a label combined with the text of another control, or the row of another one of the same text.
+
+    A control without a text may be called by its row, parent or heading, or as nothing else on the screen is.
+    """
     wanted = fold_label(text)
-    if not wanted or not target.text:
+    if not wanted or same_label(text, target.text) or same_label(text, target.value):
         return
-    if same_label(text, target.text) or same_label(text, target.value):
-        return
-    shown = fold_label(target.text)
-    cut = text.rstrip().endswith(_CUT) and shown.startswith(fold_label(text.rstrip().rstrip("….")))
-    if cut or wanted.startswith((f"{shown} in row ", f"{shown} under ")):
-        return
+    around = [fold_label(name) for name in (target.row, target.section, target.parent_text) if name]
+    if not target.text:
+        if not _labels_of(text, controls) or any(name in wanted for name in around):
+            return
+    else:
+        shown = fold_label(target.text)
+        if text.rstrip().endswith(_CUT) and shown.startswith(fold_label(text.rstrip().rstrip("…."))):
+            return
+        place = wanted.removeprefix(shown) if wanted.startswith((f"{shown} in ", f"{shown} under ")) else ""
+        if place and (not around or any(name in place for name in around)):
+            return
     named = _labels_of(text, controls)
+    where = f" in row {target.row!r}" if target.row else ""
     raise ActionInvalidError(
-        f"The label {target.label} is {target.control_type} {target.text!r}, not {text!r}{named}. Nothing was"
-        " done."
+        f"The label {target.label} is {target.control_type} {target.text!r}{where}, not {text!r}{named}."
+        " Nothing was done."
     )
 
 

@@ -12,6 +12,9 @@ _MOST_NAMED = 3
 _LONGEST_NAME = 40
 _Key = tuple[str, str, str, str, int]
 
+NOTHING_CHANGED = "nothing changed on the screen"
+"""What is said of an action without effect."""
+
 
 def describe_change(before: Observation, after: Observation) -> str:
     """What is different, most important first.
@@ -41,7 +44,7 @@ def describe_change(before: Observation, after: Observation) -> str:
         return "; ".join(parts)
     if before.screenshot.sha256 != after.screenshot.sha256:
         return "only the picture changed"
-    return "nothing changed on the screen"
+    return NOTHING_CHANGED
 
 
 def _differences(old: Control, new: Control) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TypeVar
@@ -27,6 +28,7 @@ from taskloom.taskgraph.records.spoken import SpokenReply
 Reply = TypeVar("Reply", bound=BaseModel)
 
 _DECODER = json.JSONDecoder()
+_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _MOST_OBJECTS = 50
 _LONGER = 2
 _LONGEST_QUOTE = 300
@@ -108,8 +110,8 @@ def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> Mo
 def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
     """The typed reply in `text`, which may surround it with prose or a code fence.
 
-    Lenient about where the JSON is, strict about what it says: it must follow the schema, and if several
-    objects do, they must be equal.
+    Lenient about where the JSON is and about a comma too many; reply types read near misses themselves. If
+    several objects follow the schema, they must be equal.
 
     Raises:
         ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the
@@ -126,13 +128,14 @@ def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
     if failure.errors()[0]["type"] != "json_invalid":
         raise ReplyInvalidError(_problems(failure, text)) from None
     found: list[Reply] = []
-    for part in _objects(text):
-        try:
-            reply = reply_type.model_validate_json(part)
-        except ValidationError as error:
-            failure = error
-        else:
-            found += [reply] if reply not in found else []
+    for candidate in (text, _TRAILING_COMMA.sub(r"\1", text)):
+        for part in () if found else _objects(candidate):
+            try:
+                reply = reply_type.model_validate_json(part)
+            except ValidationError as error:
+                failure = error
+            else:
+                found += [reply] if reply not in found else []
     if len(found) > 1:
         raise ReplyInvalidError(f"it holds {len(found)} different answers; send one JSON value")
     if not found:

@@ -123,6 +123,8 @@ class ActorInput(PromptInput[ActorReply]):
     """What to do."""
     feedback: tuple[str, ...] = ()
     """What was wrong with earlier attempts."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of this attempt: an end that is not settled, an action repeated in vain."""
     another_way: bool = False
     """Whether it is to be done in another way than the most obvious one."""
     history: tuple[StepInHistory, ...] = ()

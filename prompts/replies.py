@@ -9,15 +9,25 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from taskloom.prompts.near_misses import read_near_miss
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.criticism import Score
 from taskloom.taskgraph.records.gestures import GESTURES
 
 
-class NamedValue(Record):
+class ReplyPart(Record):
+    """A reply or a part of one, read leniently (`taskloom.prompts.near_misses`)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: object) -> object:
+        return read_near_miss(cls, value)
+
+
+class NamedValue(ReplyPart):
     """One parameter with its value."""
 
     name: str
@@ -26,7 +36,7 @@ class NamedValue(Record):
     """Its value."""
 
 
-class ProposedSubtask(Record):
+class ProposedSubtask(ReplyPart):
     """A subtask that the explorer proposes (B.1)."""
 
     name: str
@@ -44,7 +54,7 @@ class ProposedSubtask(Record):
     """Parameters that may take any new value."""
 
 
-class NewCategory(Record):
+class NewCategory(ReplyPart):
     """A resource category that the explorer proposes because none of the known ones fits."""
 
     name: str
@@ -55,7 +65,7 @@ class NewCategory(Record):
     """One sentence."""
 
 
-class ExplorerReply(Record):
+class ExplorerReply(ReplyPart):
     """What the explorer answers."""
 
     subtasks: list[ProposedSubtask]
@@ -64,16 +74,26 @@ class ExplorerReply(Record):
     """New resource categories that the proposals use."""
 
 
-class Point(Record):
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError("is a fraction of the control's width or height, from 0 to 1; its centre is 0.5")
+    return value
+
+
+Share = Annotated[float, AfterValidator(_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
+"""A fraction of a control's width or height."""
+
+
+class Point(ReplyPart):
     """A point inside a control, as fractions of its width and height."""
 
-    x: float = Field(ge=0, le=1)
+    x: Share
     """From the left edge."""
-    y: float = Field(ge=0, le=1)
+    y: Share
     """From the upper edge."""
 
 
-class ScreenPoint(Record):
+class ScreenPoint(ReplyPart):
     """A point of the screen, in the coordinates that were asked for."""
 
     x: float = Field(ge=0)
@@ -82,7 +102,18 @@ class ScreenPoint(Record):
     """From the upper edge."""
 
 
-class ActorArguments(Record):
+def _label(value: object) -> object:
+    """A label without the brackets that it stands in."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value.strip().removeprefix("[").removesuffix("]") if isinstance(value, str) else value
+
+
+Label = Annotated[str, BeforeValidator(_label)]
+"""Label of a control; also a number, or in brackets."""
+
+
+class ActorArguments(ReplyPart):
     """Arguments of the function that the actor calls; those of other functions are left alone."""
 
     button: Literal["left", "right", "middle"] = "left"
@@ -102,7 +133,7 @@ class ActorArguments(Record):
     points: list[ScreenPoint] = Field(default_factory=list)
     """Points of the screen instead of a label, where the actor points: one, or for `drag_input` two or
     more."""
-    end_label: str = ""
+    end_label: Label = ""
     """`drag_input`: label of the control to end on."""
     path: list[Point] = Field(default_factory=list)
     """`drag_input`: at least two points; `click_input`: one point, where the centre will not do."""
@@ -112,6 +143,15 @@ class ActorArguments(Record):
 
 _FUNCTIONS = ("", *GESTURES)
 _STEP_NUMBER = re.compile(r"^\s*step \d+( of \d+)?\s*:?", re.IGNORECASE)
+
+
+def _function(name: object) -> object:
+    """The one function that is meant: letter case does not count, and `_input` may be left out."""
+    if not isinstance(name, str):
+        return name
+    plain = name.strip().casefold().removesuffix("()")
+    meant = [known for known in GESTURES if plain in (known, known.removesuffix("_input"))]
+    return meant[0] if len(meant) == 1 else plain if plain in _FUNCTIONS else name
 
 
 def _known_function(name: str) -> str:
@@ -128,12 +168,15 @@ def _no_placeholder(thought: str) -> str:
 
 
 ActorFunction = Annotated[
-    str, AfterValidator(_known_function), Field(json_schema_extra={"enum": list(_FUNCTIONS)})
+    str,
+    BeforeValidator(_function),
+    AfterValidator(_known_function),
+    Field(json_schema_extra={"enum": list(_FUNCTIONS)}),
 ]
 """Functions an actor may call: the table of gestures; empty when the status is not CONTINUE."""
 
 
-class ActorReply(Record):
+class ActorReply(ReplyPart):
     """What the actor answers at one step (E.1)."""
 
     status: Literal["CONTINUE", "FINISH", "GIVE_UP"]
@@ -142,7 +185,7 @@ class ActorReply(Record):
     """What the screen shows."""
     thought: Annotated[str, AfterValidator(_no_placeholder)] = ""
     """Why this action; the mere name or number of a step is none."""
-    control_label: str = ""
+    control_label: Label = ""
     """Label of the chosen control, or empty."""
     control_text: str = ""
     """Text of the chosen control, or empty."""
@@ -161,14 +204,14 @@ class ActorReply(Record):
         return self
 
 
-class EvaluationWriterReply(Record):
+class EvaluationWriterReply(ReplyPart):
     """What the evaluation writer answers (E.2)."""
 
     source: str
     """Python source that defines the evaluation function."""
 
 
-class ProposedEndProduct(Record):
+class ProposedEndProduct(ReplyPart):
     """Something that is wanted in the end: a subtask of the pool with one of its parameter sets."""
 
     subtask_id: str
@@ -177,7 +220,7 @@ class ProposedEndProduct(Record):
     """Its values."""
 
 
-class ProposedIntent(Record):
+class ProposedIntent(ReplyPart):
     """One goal with its end products and the subtasks that bring them about."""
 
     goal: str
@@ -190,14 +233,14 @@ class ProposedIntent(Record):
     """Name of a scenario."""
 
 
-class IntentExtractorReply(Record):
+class IntentExtractorReply(ReplyPart):
     """What the intent extractor answers."""
 
     intents: list[ProposedIntent]
     """The intents."""
 
 
-class SummarizerReply(Record):
+class SummarizerReply(ReplyPart):
     """What the summarizer answers."""
 
     instruction: str
@@ -206,7 +249,7 @@ class SummarizerReply(Record):
     """The goal in one sentence without a full stop, where none was given."""
 
 
-class DependencyPair(Record):
+class DependencyPair(ReplyPart):
     """One dependency between numbered subtasks."""
 
     before: int
@@ -215,7 +258,7 @@ class DependencyPair(Record):
     """Number of the subtask that needs its result."""
 
 
-class DependencyJudgeReply(Record):
+class DependencyJudgeReply(ReplyPart):
     """What the dependency judge answers."""
 
     dependencies: list[DependencyPair]
@@ -226,7 +269,7 @@ class DependencyJudgeReply(Record):
     """What the instruction asks for and no subtask does, in the instruction's words."""
 
 
-class CriticReply(Record):
+class CriticReply(ReplyPart):
     """What the critic answers."""
 
     naturalness: Score
@@ -237,7 +280,7 @@ class CriticReply(Record):
     """Whether it can be done from these words."""
 
 
-class DrawnWords(Record):
+class DrawnWords(ReplyPart):
     """Words that a placeholder is drawn from."""
 
     name: str
@@ -246,7 +289,7 @@ class DrawnWords(Record):
     """The words."""
 
 
-class WorldWriterReply(Record):
+class WorldWriterReply(ReplyPart):
     """What the world writer answers; after the first round only what is to be changed."""
 
     owner: str = ""

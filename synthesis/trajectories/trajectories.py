@@ -26,6 +26,7 @@ from taskloom.resources.record import Record
 from taskloom.synthesis.ports import Environments, Models
 from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.computer_agent import ComputerAgent
+from taskloom.synthesis.trajectories.repetition import in_vain, repeated_in_vain
 from taskloom.synthesis.trajectories.settled_ends import EndCheck
 from taskloom.synthesis.trajectories.setup_trajectories import (
     PreparedEnvironment,
@@ -41,6 +42,10 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 STAGE = "trajectories"
+_TOLD_IN_VAIN = 3
+"""After how many equal actions without effect the actor is told so."""
+_MOST_IN_VAIN = 5
+"""After how many the attempt ends."""
 
 Picture = Callable[[Observation], Screenshot]
 """Makes the picture that the model sees of a screen."""
@@ -106,21 +111,27 @@ class ModelAgent:
         """
         if not history:
             self._end.begin(observation.controls)
+        repeated = repeated_in_vain(history)
+        if repeated >= _MOST_IN_VAIN:
+            return Decision(status="give_up", message=in_vain(history, repeated))
         reply = await self._ask(instruction, observation, history)
         if reply.status == "FINISH" and self._end.objects(instruction, observation.controls, history):
             reply = await self._ask(instruction, observation, history)
-        return _decision(reply, self.coordinates, observation.screen_size)
+        return self._decision(reply, observation)
 
     async def _ask(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> ActorReply:
         told = self.briefing
+        repeated = repeated_in_vain(history)
+        loops = (in_vain(history, repeated),) if repeated >= _TOLD_IN_VAIN else ()
         question = ActorInput(
             application=told.application.name,
             title=told.application.title,
             manual=told.application.manual,
             instruction=instruction,
-            feedback=(*told.feedback, *self._end.objections),
+            feedback=told.feedback,
+            remarks=(*self._end.objections, *loops),
             another_way=self.another_way,
             history=tuple(in_history(step) for step in history),
             steps_left=max(0, told.step_limit - len(history)),
@@ -134,6 +145,22 @@ class ModelAgent:
             return await self.models.ask(question, stage=STAGE, item_id=told.item_id, attempt=told.attempt)
         except CallFailedError as error:
             raise AgentError(str(error)) from error
+
+    def _decision(self, reply: ActorReply, observation: Observation) -> Decision:
+        said = {"description": reply.observation, "thought": reply.thought}
+        if reply.status == "FINISH":
+            return Decision(status="finish", **said)
+        if reply.status == "GIVE_UP":
+            return Decision(status="give_up", message=reply.message, **said)
+        named = next((item for item in observation.controls if item.label == reply.control_label), None)
+        if named is not None and named.text and not reply.control_text.strip():
+            refused = (
+                f"The label {named.label} is {named.control_type} {named.text!r}; an action needs its text in"
+                " `control_text`, too. Nothing was done."
+            )
+            return Decision(status="continue", message=refused, **said)
+        action = action_of_reply(reply, self.coordinates, observation.screen_size)
+        return Decision(status="continue", action=action, **said)
 
 
 def actor(
@@ -216,18 +243,3 @@ def _prepared(
         return environment
     needed = [applications[name] for name in setup.applications]
     return PreparedEnvironment(environment, setup, needed, first_page=not needs_open_page(instance))
-
-
-def _decision(reply: ActorReply, coordinates: Coordinates, screen_size: tuple[int, int]) -> Decision:
-    if reply.status == "FINISH":
-        return Decision(status="finish", description=reply.observation, thought=reply.thought)
-    if reply.status == "GIVE_UP":
-        return Decision(
-            status="give_up", description=reply.observation, thought=reply.thought, message=reply.message
-        )
-    return Decision(
-        status="continue",
-        description=reply.observation,
-        thought=reply.thought,
-        action=action_of_reply(reply, coordinates, screen_size),
-    )

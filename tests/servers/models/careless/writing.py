@@ -56,7 +56,6 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
     records = [_json_after(block, "Records that they concern: ") for block in blocks]
     paths = [{str(item["file_path"]) for item in found} for found in records]
     fixed = set.intersection(*paths) if paths else set()
-    gone: list[str] = []
     for record in records[0] if records else ():
         alike = [_partner(record, others, fixed) for others in records]
         fields = _fields(record, alike, parameters)
@@ -64,19 +63,16 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
         within = f", within={record['within']!r}" if record["within"] else ""
         if fields:
             said = "{" + ", ".join(f"{name!r}: {value}" for name, value in fields.items()) + "}"
-            if not path:
-                yield f"check_other_records_unchanged('', {record['kind']}=1)"
             if record["kind"] == "removed":
-                gone += [] if path else [f"get_record_path({said}, at_start=True)"]
                 yield f"get_record_path({said}, at_start=True).startswith({_shared_folder(alike)!r})"
                 yield f"check_record_count({path!r}, {said}, 0{within})"
+                if not path:
+                    yield f"check_file_missing(get_record_path({said}, at_start=True))"
+            elif record["kind"] == "added":
+                yield f"check_record_added({path!r}, {said}{within})"
             else:
                 yield f"check_record({path!r}, {said}{within})"
-    counts = [_json_after(block, "Number of records in changed files: ") for block in blocks]
-    for item in counts[0] if counts else ():
-        if all(item in others for others in counts):
-            numbers = ", ".join(f"{name}={item[name]}" for name in ("added", "removed", "changed"))
-            yield f"check_other_records_unchanged({item['file_path']!r}, {numbers})"
+                yield f"check_file_changed({repr(path) if path else f'get_record_path({said})'})"
     appeared = [set(_texts_after(block, "On the screen now, but not at the start: ")) for block in blocks]
     places, contents = _files(blocks, parameters)
     if not any(records) and not places and appeared:
@@ -87,9 +83,6 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
     yield from contents
     if not any(records):
         yield from (f"check_file_changed({place})" for place in places)
-    places += list(dict.fromkeys(gone))
-    yield f"check_other_files_unchanged([{', '.join(places)}])"
-    yield "check_other_folders_unchanged([])"
 
 
 def _shared_folder(alike: list[Record]) -> str:

@@ -1,0 +1,42 @@
+"""An action that changes nothing is not repeated without end."""
+
+from __future__ import annotations
+
+from taskloom.environments.changes import NOTHING_CHANGED
+from taskloom.synthesis.trajectories.repetition import in_vain, repeated_in_vain
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Screenshot, WaitInput
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+
+def step(number: int, action: Action, change: str = NOTHING_CHANGED, problem: str = "") -> TrajectoryStep:
+    return TrajectoryStep(
+        step=number,
+        observation_screenshot=Screenshot(sha256="0" * 64),
+        observation_controls=(),
+        action=action,
+        change=change,
+        problem=problem,
+        evidence=Evidence(step=number),
+    )
+
+
+def test_counts_equal_actions_without_effect_at_the_end() -> None:
+    click, keys = ClickInput(control_label="4"), KeyboardInput(keys="{DOWN}")
+    assert repeated_in_vain([]) == 0
+    assert repeated_in_vain([step(1, click), step(2, keys), step(3, keys), step(4, keys)]) == 3
+    assert repeated_in_vain([step(1, keys), step(2, keys, change="'Saved' appeared")]) == 0
+    assert repeated_in_vain([step(1, WaitInput()), step(2, WaitInput())]) == 0
+
+
+def test_a_refused_action_counts_and_is_told_with_its_reason() -> None:
+    steps = [step(number, ClickInput(control_label="4"), "", "no such control") for number in (1, 2, 3)]
+    assert repeated_in_vain(steps) == 3
+    assert in_vain(steps, 3) == "click_input was done 3 times with the same result: no such control"
+
+
+def test_a_label_given_anew_is_the_same_action() -> None:
+    assert (
+        repeated_in_vain([step(1, ClickInput(control_label="4")), step(2, ClickInput(control_label="9"))])
+        == 2
+    )
