@@ -11,10 +11,6 @@ beside those
 - `write`, `delete`, `copy` and `move`, what a person would do in a file manager or a terminal
 
 A case says under `shows` what must be seen afterwards for the case to count as performed.
-
-The folders below it hold later sets, each written after the one before it had been used to mend the rules, by
-somebody who had not seen how functions are examined, and judged by functions that existed before; see
-`benchmarks.first_looks`.
 """
 
 from __future__ import annotations
@@ -37,13 +33,6 @@ from taskloom.taskgraph.records.subtask import fill
 from taskloom.taskgraph.records.worked_examples import fill_step
 
 CASES = Path(__file__).parent / "labelled_work_cases"
-
-
-def later_sets() -> list[str]:
-    """Names of the sets beside the first one."""
-    return sorted(folder.name for folder in CASES.iterdir() if folder.is_dir())
-
-
 Verdict = Literal["right", "wrong"]
 Kind = Literal[
     "nothing done",

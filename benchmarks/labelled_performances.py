@@ -2,8 +2,7 @@
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part
 (all without one) that were not performed yet, and says of each what failed. With `--again` also those that
-were, with `--look FOLDER` the last screens are written there; `--set NAME` performs a later set (`unseen`,
-`third`, …: the folders of `benchmarks/labelled_work_cases`).
+were, with `--look FOLDER` the last screens are written there.
 """
 
 from __future__ import annotations
@@ -24,14 +23,12 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from benchmarks.labelled_cases import (
-    CASES,
     RIGHT_KINDS,
     Case,
     Deed,
     FileDeed,
     Kind,
     ToFront,
-    later_sets,
     load_cases,
 )
 from benchmarks.labelled_outcome import not_shown
@@ -354,12 +351,11 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--look", type=Path)
-    parser.add_argument("--set", choices=later_sets())
     parser.add_argument("--verdict", choices=("right", "wrong"), help="only outcomes that are called so")
     given = parser.parse_args()
     cases = [
         case
-        for case in load_cases(CASES / given.set if given.set else CASES)
+        for case in load_cases()
         if (not given.parts or any(case.case_id.startswith(part) for part in given.parts))
         and given.verdict in (None, case.label.verdict)
     ]

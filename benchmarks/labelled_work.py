@@ -1,11 +1,12 @@
-"""Verdicts of a dataset's accepted evaluation functions on labelled outcomes of real work.
+"""Verdicts on labelled outcomes of real work: an outcome is accepted where the function of its subtask
+accepts it and the account of side effects finds it clean.
 
 The cases (`benchmarks/labelled_work_cases`) were made by people's sense of right and wrong, without a look at
 how functions are examined. What is not performed yet is performed in the installed applications, and kept in
-the data folder. The functions are those of the warehouse in the data folder (`TASKLOOM_DATA`), or of another
-one:
+the data folder; judging needs neither browser nor network. Functions and recordings are those of the
+warehouse in the data folder (`TASKLOOM_DATA`), or of another one:
 
-    python -m benchmarks.labelled_work [--warehouse FOLDER] [--perform] [--again]
+    python -m benchmarks.labelled_work [--warehouse FOLDER] [--perform] [PART …]
 """
 
 from __future__ import annotations
@@ -28,15 +29,19 @@ from benchmarks.labelled_performances import (
     most_telling_first,
     perform_missing,
 )
+from benchmarks.recordings import subtask_of
 from benchmarks.run import Figure, NotMeasuredError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.measures.acceptance_rates import (
     AcceptanceReport,
     acceptance_report,
     as_markdown,
     rate,
 )
-from taskloom.taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.warehouse.errors import WarehouseError
@@ -80,7 +85,9 @@ def figures(quick: bool = False) -> list[Figure]:
         if not installed:
             raise NotMeasuredError(f"No labelled application is installed in {DATA}; run taskloom install.")
         asyncio.run(perform_missing(most_telling_first(installed), DATA))
-    judgement = judge(cases, Performances(DATA), accepted_functions(DATA / "warehouse"))
+    judgement = judge(
+        cases, Performances(DATA), accepted_functions(DATA / "warehouse"), account_of(DATA / "warehouse")
+    )
     report = acceptance_report(judgement.outcomes)
     print(described(judgement, report))
     if not quick:
@@ -116,10 +123,19 @@ def accepted_functions(
     return found
 
 
+def account_of(location: Path) -> SideEffectAccount:
+    """The account of side effects by the recordings of the warehouse at `location`."""
+    with Warehouse(location, read_only=True) as warehouse:
+        return SideEffectAccount(load_verified(warehouse, load_applications()))
+
+
 def judge(
-    cases: Sequence[Case], performances: Performances, functions: dict[str, list[EvaluationFunction]]
+    cases: Sequence[Case],
+    performances: Performances,
+    functions: dict[str, list[EvaluationFunction]],
+    account: SideEffectAccount,
 ) -> Judgement:
-    """Have the functions judge every case that was performed."""
+    """Have the functions and the account judge every case that was performed."""
     names = {case.subtask_id for case in cases}
     judgement = Judgement(without_function=sorted(names - set(functions)))
     done: Counter[tuple[str, Verdict]] = Counter()
@@ -132,7 +148,7 @@ def judge(
                 continue
             done[case.subtask_id, case.label.verdict] += 1
             for function in functions.get(case.subtask_id, ()):
-                said = verdict(sandbox, function, case, performance)
+                accepted, message = verdict(sandbox, function, account, case, performance)
                 judgement.outcomes.append(
                     JudgedOutcome(
                         outcome_id=outcome_id(case.case_id, function.function_id),
@@ -141,9 +157,9 @@ def judge(
                         application=case.application.name,
                         kind=case.label.kind,
                         right=case.label.verdict == "right",
-                        accepted=said.passed,
+                        accepted=accepted,
                         function_id=function.function_id,
-                        message=said.result.message if said.result else f"{said.outcome}: {said.message}",
+                        message=message,
                     )
                 )
     judgement.performed = sum(done[name, "wrong"] >= 3 and done[name, "right"] >= 1 for name in names)
@@ -151,10 +167,24 @@ def judge(
 
 
 def verdict(
-    sandbox: EvaluationSandbox, function: EvaluationFunction, case: Case, performance: Performance
-) -> Evaluation:
-    """What `function` says of a performance."""
-    return sandbox.evaluate(function.source, case.labelled.parameters, performance.final, performance.initial)
+    sandbox: EvaluationSandbox,
+    function: EvaluationFunction,
+    account: SideEffectAccount,
+    case: Case,
+    performance: Performance,
+) -> tuple[bool, str]:
+    """Whether a performance succeeded and is clean, with the reason."""
+    parameters, start, end = case.labelled.parameters, performance.initial, performance.final
+    said = sandbox.evaluate(function.source, parameters, end, start)
+    message = said.result.message if said.result else f"{said.outcome}: {said.message}"
+    if not said.passed or case.subtask_id not in account.verified:
+        return said.passed, message
+    node = subtask_of(case.application, case.example).bind(parameters, load_resource_categories())
+    effects = account.of([node], start, end)
+    return (
+        not effects.total,
+        f"{message}; beside it {effects.describe()} {list(effects.examples)}" if effects.total else message,
+    )
 
 
 def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
@@ -246,6 +276,7 @@ def _mistakes(mistakes: Iterable[JudgedOutcome]) -> list[str]:
 def main() -> None:
     """Judge with the functions of a warehouse, without keeping the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelled_work", description=__doc__)
+    parser.add_argument("parts", nargs="*", help="judge only cases whose ids begin so")
     parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
     parser.add_argument("--perform", action="store_true", help="perform first what is not performed yet")
     parser.add_argument(
@@ -255,13 +286,19 @@ def main() -> None:
         "--functions", type=Path, help="judge with functions that benchmarks.written_again wrote"
     )
     given = parser.parse_args()
-    cases = load_cases()
+    cases = [
+        case
+        for case in load_cases()
+        if not given.parts or any(case.case_id.startswith(part) for part in given.parts)
+    ]
     if given.perform:
         asyncio.run(perform_missing(most_telling_first(cases), DATA))
     functions = (
-        accepted_functions(given.warehouse) if given.functions is None else read_functions(given.functions)
+        accepted_functions(given.warehouse, cases)
+        if given.functions is None
+        else read_functions(given.functions)
     )
-    judgement = judge(cases, Performances(DATA), functions)
+    judgement = judge(cases, Performances(DATA), functions, account_of(given.warehouse))
     report = acceptance_report(judgement.outcomes)
     print(described(judgement, report))
     if given.report is not None:

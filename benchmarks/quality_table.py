@@ -17,18 +17,13 @@ BEGIN, END = "<!-- benchmarks: written by `make docs` -->", "<!-- end of benchma
 
 
 def quality_table(results: Path = RESULTS) -> str:
-    """A Markdown table of the current figures that have a goal, and the machines they were measured on.
-
-    Current are the results of benchmarks that exist, and the latest first look at a set of labelled outcomes;
-    a first look is kept without a module of its own, because it cannot be measured again.
-    """
+    """A Markdown table of the figures of benchmarks that have a goal, and the machines they were measured
+    on."""
     kept: list[dict[str, Any]] = [
         json.loads(file.read_text("utf-8")) for file in sorted(results.glob("*.json"))
     ]
     kept = [result for result in kept if any(figure["goal"] for figure in result.get("figures", ()))]
-    repeatable = [item for item in kept if (BENCHMARKS / f"{item['benchmark']}.py").exists()]
-    first_looks = [item for item in kept if item not in repeatable]
-    shown = repeatable + sorted(first_looks, key=lambda item: str(item["measured"]))[-1:]
+    shown = [item for item in kept if (BENCHMARKS / f"{item['benchmark']}.py").exists()]
     lines = ["| figure | measured | goal | met | compared with |", "|--|--:|--|--|--|"]
     machines: dict[str, list[str]] = {}
     for result in shown:

@@ -6,8 +6,8 @@ real work, subtask by subtask.
 
     python -m benchmarks.written_again --into FILE [--warehouse FOLDER] [SUBTASK …]
 
-The file holds every function that was accepted; `benchmarks.first_looks`, `benchmarks.labelled_work` and
-`benchmarks.state_sweep` judge with it by `--functions FILE`.
+The file holds every function that was accepted; `benchmarks.labelled_work` and `benchmarks.state_sweep`
+judge with it by `--functions FILE`.
 """
 
 from __future__ import annotations

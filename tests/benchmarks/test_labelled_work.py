@@ -12,17 +12,30 @@ from benchmarks import run as run_module
 from benchmarks.labelled_cases import Case, FileDeed, ToFront, load_cases, read_cases
 from benchmarks.labelled_outcome import Shown, not_shown
 from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
-from benchmarks.labelled_work import accepted_functions, described, figures_of, judge, keep_report
+from benchmarks.labelled_work import (
+    PATIENT,
+    accepted_functions,
+    described,
+    figures_of,
+    judge,
+    keep_report,
+    verdict,
+)
+from benchmarks.recordings import subtask_of
 from benchmarks.run import NotMeasuredError
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import WorkedStep
 from taskloom.resources.errors import CatalogEntryInvalidError
 from taskloom.resources.reading.catalog import load_applications
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.warehouse.imports import labelled_outcomes
 from taskloom.warehouse.store import Warehouse
+from tests.synthesis.recordings import click, recording
 
 ENTRY = """
 application: copyparty
@@ -37,6 +50,8 @@ subtasks:
 """  # noqa: E501
 Write = Callable[..., Path]
 """Writes a file of cases and says where it is."""
+NOTHING_KNOWN = SideEffectAccount({})
+"""The account without verified subtasks."""
 FUNCTION = """
 def evaluate_agent_task_completion(text_path, new_path):
     return EvalResult(check_file_exists(new_path), 'looked', 1.0)
@@ -59,7 +74,7 @@ def file(path: str, text: str = "") -> FileState:
 def test_the_set_covers_every_application_with_sixty_subtasks() -> None:
     cases = load_cases()
     web = {name for name, entry in load_applications().items() if entry.platform == "web_browser"}
-    assert {case.application.name for case in cases} == web
+    assert {case.application.name for case in cases} >= web
     assert len({case.subtask_id for case in cases}) >= 60
     assert len({case.case_id for case in cases}) == len(cases)
 
@@ -180,7 +195,7 @@ def test_verdicts_are_counted_and_cases_that_failed_are_not(entry: Write, tmp_pa
     cases = read_cases(entry())
     function = function_of(cases)
     performances = kept(tmp_path, cases, {"c": "the control was not there"})
-    judgement = judge(cases, performances, {function.subtask_id: [function]})
+    judgement = judge(cases, performances, {function.subtask_id: [function]}, NOTHING_KNOWN)
     assert {item.message for item in judgement.outcomes} == {"looked"}
     assert [
         (item.case_id.split(": ")[1], item.right is not item.accepted) for item in judgement.outcomes
@@ -234,7 +249,7 @@ def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(
 def test_the_report_is_kept_with_every_mistake(entry: Write, tmp_path: Path) -> None:
     cases = read_cases(entry())
     function = function_of(cases)
-    judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]})
+    judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]}, NOTHING_KNOWN)
     rates = acceptance_report(judgement.outcomes)
     keep_report(judgement, rates, tmp_path / "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
@@ -249,7 +264,7 @@ def test_the_report_is_kept_with_every_mistake(entry: Write, tmp_path: Path) -> 
 def test_every_verdict_is_written_on_a_line_for_the_import(entry: Write, tmp_path: Path) -> None:
     cases = read_cases(entry())
     function = function_of(cases)
-    judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]})
+    judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]}, NOTHING_KNOWN)
     keep_report(judgement, acceptance_report(judgement.outcomes), tmp_path / "report.json", outcomes=True)
     found = [
         item for item in labelled_outcomes.read(tmp_path / "report.json") if isinstance(item, JudgedOutcome)
@@ -258,3 +273,30 @@ def test_every_verdict_is_written_on_a_line_for_the_import(entry: Write, tmp_pat
         (item.case_id, item.accepted) for item in judgement.outcomes
     ]
     assert len((tmp_path / "report.json").read_text().splitlines()) < 5 * len(found) + 20
+
+
+def test_work_with_damage_beside_it_is_not_accepted(entry: Write, tmp_path: Path) -> None:
+    cases = read_cases(entry())
+    subtask, function = subtask_of(cases[0].application, cases[0].example), function_of(cases)
+    clean = kept(tmp_path, cases, {})
+    after = clean.find(cases[3])
+    assert after is not None
+    ends = [after.final, after.final.model_copy(update={"files": (*after.final.files, file("x", "y"))})]
+    performances = tuple(
+        recording(
+            subtask.subtask_id,
+            {"text_path": "a", "new_path": new},
+            [click("Save", files=(file(new, "words"),))],
+        )
+        for new in ("b", "c")
+    )
+    known = VerifiedSubtask(subtask=subtask, function=function, trajectories=performances)
+    account = SideEffectAccount({subtask.subtask_id: known})
+    with EvaluationSandbox(PATIENT) as sandbox:
+        said = [
+            verdict(sandbox, function, account, cases[3], after.model_copy(update={"final": end}))
+            for end in ends
+        ]
+    assert said[0] == (True, "looked")
+    assert not said[1][0]
+    assert "1 file added" in said[1][1]
