@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taskloom.taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.episodes import Picture
+from taskloom.warehouse.importing.episodes import Demonstrated, Picture
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 from taskloom.warehouse.importing.tfrecords import examples
 from tests.shared_work import examples as number_of_examples
@@ -40,7 +40,10 @@ from tests.shared_work import examples as number_of_examples
 def test_scripts_are_read_and_never_run(script: str, kind: type | None) -> None:
     found = done_by(script, Picture(b"", 100, 100), fractions=True)
 
-    assert (found is None) if kind is None else (found is not None and isinstance(found.action, kind))
+    if kind is None:
+        assert isinstance(found, str) and found
+    else:
+        assert isinstance(found, Demonstrated) and isinstance(found.action, kind)
 
 
 @settings(max_examples=number_of_examples(50, 150))

@@ -134,7 +134,7 @@ def audit(
             file=item.details.get("place", ""),
             item_id=item.item_id,
             field="",
-            severity="error",
+            severity="note" if item.item_kind == "trajectory" else "error",
             check=item.reason,
             message=item.message,
         )

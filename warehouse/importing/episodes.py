@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import ParamSpec
 
 from PIL import Image, UnidentifiedImageError
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from taskloom.resources.applications import ControlQuery
 from taskloom.resources.record import Record
+from taskloom.taskgraph.reading.faults import reason_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Action, ClickInput, DragInput, KeyboardInput, Screenshot
 from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task
@@ -107,15 +109,23 @@ def task_records(item: Item, source: Source, content: JsonValue = None) -> list[
 
 
 def trajectories_of(
-    source: Source, steps: Sequence[tuple[Picture | None, Demonstrated | None]]
-) -> Iterator[Trajectory]:
-    """The trajectory of a demonstration.
+    source: Source, steps: Sequence[tuple[Picture | None, Demonstrated | str | None]]
+) -> Iterator[Trajectory | Rejection]:
+    """The trajectory of a demonstration; nothing in it is changed or made up.
 
-    There is none where a picture is absent, or where an action has no counterpart here (Back and Home of a
-    phone, choosing from a list without a place): nothing is made up, and the original keeps every step.
+    Where a picture is absent, or an action has no counterpart here (Back and Home of a phone, choosing from a
+    list without a place), the recording is left out, and a rejection names the step and the reason. The
+    original keeps every step.
+
+    Args:
+        source: where it comes from.
+        steps: screens and actions; a text says why there is no action.
     """
-    whole = [(picture, done) for picture, done in steps if picture is not None and done is not None]
+    whole = [
+        (picture, done) for picture, done in steps if picture is not None and isinstance(done, Demonstrated)
+    ]
     if not whole or len(whole) != len(steps):
+        yield left_out(source, _first_fault(steps))
         return
     yield Trajectory(
         trajectory_id=f"{source.task_id}:demonstration",
@@ -143,16 +153,40 @@ def trajectories_of(
     )
 
 
-def understood(read: Callable[P, Demonstrated | None]) -> Callable[P, Demonstrated | None]:
-    """`read`, with None for values that no action can have, such as a point at infinity or a script nested
+def left_out(source: Source, reason: str) -> Rejection:
+    """The record of a recording that does not come in, with the reason."""
+    return Rejection(
+        item_kind="trajectory",
+        item_id=f"{source.task_id}:demonstration",
+        stage="import",
+        reason="recording_left_out",
+        message=f"the recording of {source.task_id} is left out: {reason}",
+        details={"original": source.task_id, "place": source.place, "format": source.format},
+        provenance=IMPORTED,
+    )
+
+
+def _first_fault(steps: Sequence[tuple[Picture | None, Demonstrated | str | None]]) -> str:
+    for number, (picture, done) in enumerate(steps, start=1):
+        if picture is None:
+            return f"step {number} of {len(steps)}: its picture is not there, or is none"
+        if not isinstance(done, Demonstrated):
+            return f"step {number} of {len(steps)}: {done or 'its action has no counterpart here'}"
+    return "it has no steps"
+
+
+def understood(read: Callable[P, Demonstrated | str | None]) -> Callable[P, Demonstrated | str | None]:
+    """`read`, with the reason where it refuses a value, such as a point outside the screen or a script nested
     too deeply."""
 
     @wraps(read)
-    def reading(*args: P.args, **named: P.kwargs) -> Demonstrated | None:
+    def reading(*args: P.args, **named: P.kwargs) -> Demonstrated | str | None:
         try:
             return read(*args, **named)
-        except (ValueError, ArithmeticError, TypeError, SyntaxError, RecursionError, MemoryError):
-            return None
+        except ValidationError as error:
+            return reason_of(error.errors(include_url=False)[0])
+        except (ValueError, ArithmeticError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+            return str(error)[:200] or "its action cannot be read"
 
     return reading
 
@@ -184,13 +218,20 @@ def as_picture(data: bytes) -> Picture | None:
 
 
 def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
-    """The rectangle of one pixel at fractions of a picture, inside it.
+    """The rectangle of one pixel at fractions of a picture.
 
     >>> point(0.5, 1.0, Picture(b"", 100, 50))
     (50, 49, 51, 50)
+
+    Raises:
+        ValueError: the point is outside.
     """
-    left = min(max(int(x * picture.width), 0), picture.width - 1)
-    top = min(max(int(y * picture.height), 0), picture.height - 1)
+    if not (0 <= x <= 1 and 0 <= y <= 1):
+        raise ValueError(f"its point {x:g}, {y:g} (of 0 to 1) is outside the screen")
+    left, top = (
+        min(int(value * extent), extent - 1)
+        for value, extent in ((x, picture.width), (y, picture.height))
+    )
     return (left, top, left + 1, top + 1)
 
 
@@ -201,8 +242,14 @@ def click(x: float, y: float, picture: Picture, target: str = "", **more: bool |
 
 
 def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrated:
-    """A drag along points given as fractions of a picture."""
-    path = tuple((min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0)) for x, y in points)
+    """A drag along points given as fractions of a picture.
+
+    Raises:
+        ValueError: a point is outside.
+    """
+    for x, y in points:
+        point(x, y, picture)
+    path = tuple(points)
     return Demonstrated(DragInput(control_label="", path=path), (0, 0, picture.width, picture.height))
 
 

@@ -1,56 +1,251 @@
-"""PyAutoGUI scripts as actions; scripts are parsed, never run."""
+"""PyAutoGUI scripts as actions; scripts are parsed, never run.
+
+A script is one action here, exactly as it is written, or it is refused with the reason.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
-from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput, WheelMouseInput
+from taskloom.taskgraph.records.gestures import Button, Modifier
+from taskloom.taskgraph.records.interaction import (
+    ClickInput,
+    HoldInput,
+    KeyboardInput,
+    MoveInput,
+    WaitInput,
+    WheelMouseInput,
+)
 from taskloom.warehouse.importing.episodes import Demonstrated, Picture, drag, literal_keys, point, understood
 
-Value = str | int | float | list[str]
-_CLICKS: Final[dict[str, tuple[Literal["left", "right", "middle"], bool]]] = {
-    "click": ("left", False),
-    "leftClick": ("left", False),
-    "doubleClick": ("left", True),
-    "rightClick": ("right", False),
-    "middleClick": ("middle", False),
+_CLICKS: Final[dict[str, tuple[Button, int]]] = {
+    "click": ("left", 1),
+    "leftclick": ("left", 1),
+    "doubleclick": ("left", 2),
+    "tripleclick": ("left", 3),
+    "rightclick": ("right", 1),
+    "middleclick": ("middle", 1),
 }
-_MODIFIERS: Final = {
-    "ctrl": "^",
-    "ctrlleft": "^",
-    "control": "^",
-    "alt": "%",
-    "altleft": "%",
-    "option": "%",
-    "shift": "+",
+_BUTTONS: Final[dict[object, Button]] = {
+    "left": "left",
+    "primary": "left",
+    "right": "right",
+    "secondary": "right",
+    "middle": "middle",
+}
+_MODIFIERS: Final[dict[str, tuple[str, Modifier]]] = {
+    **dict.fromkeys(("ctrl", "ctrlleft", "ctrlright", "control"), ("^", "ctrl")),
+    **dict.fromkeys(("alt", "altleft", "option", "optionleft"), ("%", "alt")),
+    **dict.fromkeys(("shift", "shiftleft", "shiftright"), ("+", "shift")),
 }
 _KEYS: Final = {
-    "enter": "ENTER",
-    "return": "ENTER",
-    "esc": "ESC",
-    "escape": "ESC",
-    "tab": "TAB",
-    "backspace": "BACKSPACE",
-    "delete": "DELETE",
-    "space": "SPACE",
-    "up": "UP",
-    "down": "DOWN",
-    "left": "LEFT",
-    "right": "RIGHT",
-    "home": "HOME",
-    "end": "END",
-    "pageup": "PGUP",
-    "pagedown": "PGDN",
+    **{
+        name: name.upper()
+        for name in ("enter", "esc", "tab", "backspace", "delete", "insert", "space", "up", "down", "left")
+        + ("right", "home", "end", "apps")
+    },
     **{f"f{number}": f"F{number}" for number in range(1, 13)},
+    **{"return": "ENTER", "escape": "ESC", "del": "DELETE"},
+    **{"pageup": "PGUP", "pgup": "PGUP", "pagedown": "PGDN", "pgdn": "PGDN"},
+    **{"\n": "ENTER", "\r": "ENTER", "\t": "TAB", " ": "SPACE"},
 }
+_ORDER: Final[dict[str, tuple[str, ...]]] = {
+    "moveto": ("x", "y", "duration"),
+    "click": ("x", "y", "clicks", "interval", "button"),
+    "dragto": ("x", "y", "duration", "tween", "button"),
+    "mousedown": ("x", "y", "button"),
+    "mouseup": ("x", "y", "button"),
+    "scroll": ("clicks", "x", "y"),
+    "vscroll": ("clicks", "x", "y"),
+    "hscroll": ("clicks", "x", "y"),
+    "write": ("message", "interval"),
+    "typewrite": ("message", "interval"),
+    "press": ("keys", "presses", "interval"),
+    "keydown": ("key",),
+    "keyup": ("key",),
+    "sleep": ("seconds",),
+    "wait": ("seconds",),
+    "copy": ("text",),
+    **dict.fromkeys(_CLICKS.keys() - {"click"}, ("x", "y", "interval", "button")),
+}
+"""The functions that are understood, in small letters without underscores, and the order of their
+arguments."""
+_HARMLESS: Final = frozenset({"duration", "tween", "interval", "logScreenshot", "_pause"})
+"""Arguments that say how fast, not what."""
+_MOST_PRESSES: Final = 20_000
+Fractions = tuple[float, float]
+
+
+@dataclass(slots=True)
+class _Hands:
+    """What a script has done so far, and what it holds down meanwhile."""
+
+    picture: Picture
+    fractions: bool
+    found: list[Demonstrated] = field(default_factory=list)
+    at: Fractions | None = None
+    """Where the pointer is, as far as the script says."""
+    moved: bool = False
+    """Whether it was moved there for nothing that followed."""
+    path: list[Fractions] | None = None
+    """Where the left button went, while it is down."""
+    down: list[str] = field(default_factory=list)
+    """Keys that are down."""
+    used: bool = False
+    """Whether something was done while they were."""
+    paused: float = 0.0
+    copied: str | None = None
+    """Text on the clipboard that waits to be inserted."""
+
+    def do(self, name: str, given: dict[str, Any]) -> None:
+        place = self._place(given)
+        if name in ("keydown", "keyup"):
+            self._key(name, str(given.get("key", "")))
+        elif name in ("moveto", "mousedown", "mouseup", "dragto"):
+            self._stroke(name, place, given)
+        elif name in ("sleep", "wait"):
+            seconds = float(given.get("seconds", 1.0))
+            if self.down and not self.used:
+                self.paused += seconds
+            elif 0 <= seconds <= 5:
+                self._add(Demonstrated(WaitInput(seconds=seconds)))
+            else:
+                raise ValueError(f"waits {seconds:g} s; at most 5 s are one action")
+        elif self.path is not None:
+            raise ValueError(f"does {name} while a button is down")
+        elif name in _CLICKS:
+            self._click(name, place, given)
+        elif name in ("scroll", "vscroll", "hscroll"):
+            self._scroll(name, place, given.get("clicks"))
+        elif name == "copy":
+            self.copied = _text(given.get("text"))
+        else:
+            self._type(name, given)
+
+    def done(self) -> list[Demonstrated]:
+        if self.path is not None or self.down or self.copied is not None:
+            raise ValueError("leaves a button or key down, or a text on the clipboard")
+        if self.moved:
+            self._pointed(MoveInput())
+        return self.found
+
+    def _add(self, done: Demonstrated) -> None:
+        self.found.append(done)
+        self.moved = False
+
+    def _pointed(self, action: ClickInput | MoveInput | WheelMouseInput) -> None:
+        if self.at is None and not isinstance(action, WheelMouseInput):
+            raise ValueError("does not say where")
+        self._add(Demonstrated(action, point(*self.at, self.picture) if self.at else None))
+
+    def _place(self, given: dict[str, Any]) -> Fractions | None:
+        x, y = given.get("x"), given.get("y")
+        if isinstance(x, (tuple, list)) and y is None:
+            x, y = x
+        if x is None and y is None:
+            return self.at
+        if not _number(x) or not _number(y):
+            raise ValueError("does not say where")
+        at = (float(x), float(y))
+        if not self.fractions:
+            at = (at[0] / self.picture.width, at[1] / self.picture.height)
+        point(*at, self.picture)
+        return at
+
+    def _stroke(self, name: str, place: Fractions | None, given: dict[str, Any]) -> None:
+        if name == "moveto":
+            self.at = place
+            self.moved = self.path is None
+            if self.path is not None and place is not None:
+                self.path.append(place)
+            return
+        if _BUTTONS.get(given.get("button", "left")) != "left":
+            raise ValueError(f"drags with the button {given.get('button')!r}")
+        if place is None or (name == "dragto" and self.at is None):
+            raise ValueError("does not say where its drag begins")
+        if self.down or (self.path is None) == (name == "mouseup"):
+            raise ValueError("drags while a button or key is down")
+        begun = self.path or [self.at or place]
+        self.at = place
+        if name == "mousedown":
+            self.path, self.moved = [place], False
+            return
+        self.path = None
+        points = begun if begun[-1] == place else [*begun, place]
+        if len(points) < 2 and name == "mouseup":
+            self._pointed(ClickInput())
+        else:
+            self._add(drag(points if len(points) > 1 else points * 2, self.picture))
+
+    def _click(self, name: str, place: Fractions | None, given: dict[str, Any]) -> None:
+        button, times = _CLICKS[name]
+        times = given.get("clicks", times)
+        button = _BUTTONS.get(given.get("button", button), button)
+        if times not in (1, 2, 3) or given.get("button", button) not in _BUTTONS:
+            raise ValueError(f"clicks {times} times with the button {given.get('button', button)!r}")
+        held = tuple(_modifier(key)[1] for key in self.down)
+        self.at, self.used = place, True
+        self._pointed(ClickInput(button=button, double=times == 2, triple=times == 3, held=held))
+
+    def _scroll(self, name: str, place: Fractions | None, notches: object) -> None:
+        if not isinstance(notches, (int, float)) or isinstance(notches, bool) or notches != int(notches):
+            raise ValueError(f"turns the wheel by {notches!r}, not by whole notches")
+        if not notches or self.down:
+            raise ValueError("turns the wheel by nothing, or with keys held down")
+        self.at = place
+        way: Literal["wheel_sideways", "wheel_distance"]
+        way = "wheel_sideways" if name == "hscroll" else "wheel_distance"
+        self._pointed(WheelMouseInput.model_validate({way: int(notches)}))
+
+    def _type(self, name: str, given: dict[str, Any]) -> None:
+        if self.copied is not None:
+            if name != "hotkey" or [_modifier(key)[1] for key in given["keys"][:-1]] != ["ctrl"]:
+                raise ValueError("copies a text and does not insert it")
+            if given["keys"][-1] != "v":
+                raise ValueError("copies a text and does not insert it")
+            keys, self.copied = literal_keys(self.copied), None
+        elif name == "hotkey":
+            keys = _chord([*self.down, *given["keys"]])
+        elif name in ("write", "typewrite") and isinstance(given.get("message"), str):
+            if self.down:
+                raise ValueError("types while keys are down")
+            keys = literal_keys(given["message"])
+        else:
+            pressed = given.get("keys", given.get("message"))
+            presses = given.get("presses", 1)
+            if isinstance(presses, bool) or not isinstance(presses, int) or not 0 < presses <= 500:
+                raise ValueError(f"presses keys {presses!r} times")
+            each = pressed if isinstance(pressed, list) else [pressed]
+            if len(each) * presses > _MOST_PRESSES:
+                raise ValueError(f"presses more than {_MOST_PRESSES} keys")
+            keys = "".join(_chord([*self.down, key]) for key in each) * presses
+        self.used = True
+        self._add(Demonstrated(KeyboardInput(keys=keys)))
+
+    def _key(self, name: str, key: str) -> None:
+        if self.path is not None:
+            raise ValueError("presses keys while a button is down")
+        if name == "keydown":
+            self.down.append(key)
+            return
+        if key not in self.down:
+            raise ValueError(f"lets the key {key!r} go, which is not down")
+        if not self.used:
+            keys = _chord(self.down)
+            hold = HoldInput(keys=keys, seconds=self.paused) if self.paused else KeyboardInput(keys=keys)
+            self._add(Demonstrated(hold))
+            self.used, self.paused = True, 0.0
+        self.down.remove(key)
+        if not self.down:
+            self.used = False
 
 
 @understood
-def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | None:
-    """The single action that a script stands for; None if there is none, or several that are not one action
-    here.
+def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | str | None:
+    """The single action that a script stands for, or why it is none.
 
     Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place before
     typing.
@@ -60,101 +255,81 @@ def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated |
         picture: the screen before them.
         fractions: whether points are fractions of the screen rather than pixels.
     """
-    start: tuple[float, float] | None = None
-    found: list[Demonstrated | None] = []
-    for name, positional, named in list(_calls(script)):
-        at = _point(positional, named, picture, fractions)
-        if name == "moveTo":
-            start = at
-        elif name == "dragTo" and start is not None and at is not None:
-            found.append(drag([start, at], picture))
-        else:
-            found.append(_single(name, positional, named, at, picture))
-    return found[0] if len(found) == 1 else _typed_into(found)
+    hands = _Hands(picture, fractions)
+    for name, given in _calls(script):
+        hands.do(name, given)
+    return _one(hands.done())
 
 
-def _typed_into(found: Sequence[Demonstrated | None]) -> Demonstrated | None:
-    """Typing into a place that is clicked first, or typing in several pieces, as one action; None for
-    anything else."""
-    first = found[0] if found else None
-    if first is None:
-        return None
-    keyed = [item.action for item in found if item is not None and isinstance(item.action, KeyboardInput)]
-    clicked = isinstance(first.action, ClickInput) and first.action == ClickInput(control_label="")
-    if len(keyed) != len(found) - clicked or not keyed:
-        return None
+def _one(found: list[Demonstrated]) -> Demonstrated:
+    """The action, where it is one: typing in several pieces, and into a place that is clicked first, is."""
+    if not found:
+        raise ValueError("does nothing")
+    if len(found) == 1:
+        return found[0]
+    first = found[0]
+    clicked = isinstance(first.action, ClickInput) and first.action == ClickInput()
+    keyed = [item.action for item in found[clicked:] if isinstance(item.action, KeyboardInput)]
+    if len(keyed) != len(found) - clicked:
+        raise ValueError(f"does {len(found)} things that are not one action")
     return Demonstrated(KeyboardInput(keys="".join(action.keys for action in keyed)), first.rectangle)
 
 
 def ends_task(script: str) -> bool:
-    """Whether a script only ends the task."""
-    return script.strip().startswith("computer.terminate")
+    """Whether a script only ends the task, well."""
+    return script.strip().startswith("computer.terminate") and "fail" not in script
 
 
-def _single(
-    name: str,
-    positional: list[Value],
-    named: dict[str, Value],
-    at: tuple[float, float] | None,
-    picture: Picture,
-) -> Demonstrated | None:
-    first = positional[0] if positional else next(iter(named.values()), "")
-    if name in _CLICKS and at is not None:
-        button, double = _CLICKS[name]
-        if named.get("button") in ("left", "right", "middle"):
-            button = named["button"]  # type: ignore[assignment]
-        return Demonstrated(
-            ClickInput(control_label="", button=button, double=double or named.get("clicks") == 2),
-            point(*at, picture),
-        )
-    if name in ("write", "typewrite") and isinstance(first, str):
-        return Demonstrated(KeyboardInput(keys=literal_keys(first)))
-    if name == "press" and isinstance(first, str):
-        return _chord([first])
-    if name == "hotkey":
-        keys = first if isinstance(first, list) else [part for part in positional if isinstance(part, str)]
-        return _chord(keys)
-    if name == "scroll" and isinstance(first, (int, float)) and first:
-        return Demonstrated(WheelMouseInput(wheel_distance=int(first) or (1 if first > 0 else -1)))
-    if name in ("sleep", "wait"):
-        return Demonstrated(WaitInput(seconds=float(first) if isinstance(first, (int, float)) else 1.0))
-    return None
+def _modifier(key: object) -> tuple[str, Modifier]:
+    if not isinstance(key, str) or key.casefold() not in _MODIFIERS:
+        raise ValueError(f"holds the key {key!r}, which cannot be held here")
+    return _MODIFIERS[key.casefold()]
 
 
-def _chord(keys: list[str]) -> Demonstrated | None:
-    written = ""
-    for position, key in enumerate(keys):
-        folded = key.casefold()
-        if folded in _MODIFIERS and position < len(keys) - 1:
-            written += _MODIFIERS[folded]
-        elif folded in _KEYS:
-            written += f"{{{_KEYS[folded]}}}"
-        elif len(key) == 1:
-            written += literal_keys(key)
-        else:
-            return None
-    return Demonstrated(KeyboardInput(keys=written)) if written else None
+def _chord(keys: list[Any]) -> str:
+    """One key with the modifiers before it, in the syntax of keys."""
+    if not keys or not isinstance(keys[-1], str):
+        raise ValueError("presses no key")
+    held, key = "".join(_modifier(name)[0] for name in keys[:-1]), keys[-1]
+    if key.casefold() in _KEYS:
+        return f"{held}{{{_KEYS[key.casefold()]}}}"
+    if len(key) != 1:
+        raise ValueError(f"presses the key {key!r}, which has no counterpart here")
+    return held + ("{~}" if key == "~" else literal_keys(key))
 
 
-def _calls(script: str) -> Iterator[tuple[str, list[Value], dict[str, Value]]]:
-    """Name and literal arguments of every call; anything but method calls with literals is refused."""
+def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Functions and their literal arguments by name; anything but calls that are understood is refused."""
     for statement in ast.parse(script).body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
-        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-            raise ValueError("no call")
-        call = statement.value
-        if not isinstance(call.func, ast.Attribute):
-            raise ValueError("no method")
-        named = {item.arg: ast.literal_eval(item.value) for item in call.keywords if item.arg}
-        yield call.func.attr, [ast.literal_eval(item) for item in call.args], named
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            raise ValueError("is more than calls")
+        name = call.func.attr.replace("_", "").casefold()
+        if any(item.arg is None for item in call.keywords):
+            raise ValueError("is more than calls")
+        given = {item.arg: ast.literal_eval(item.value) for item in call.keywords if item.arg}
+        positional = [ast.literal_eval(item) for item in call.args]
+        if name == "hotkey":
+            keys = positional[0] if len(positional) == 1 and isinstance(positional[0], list) else positional
+            yield name, {"keys": list(keys)}
+            continue
+        order = _ORDER.get(name)
+        if order is None:
+            raise ValueError(f"calls {call.func.attr}, which has no counterpart here")
+        given |= zip(order, positional, strict=False)
+        unknown = given.keys() - set(order) - _HARMLESS
+        if unknown or len(positional) > len(order):
+            raise ValueError(f"gives {call.func.attr} arguments that are not understood")
+        yield name, {key: value for key, value in given.items() if value is not None}
 
 
-def _point(
-    positional: list[Value], named: dict[str, Value], picture: Picture, fractions: bool
-) -> tuple[float, float] | None:
-    x = named.get("x", positional[0] if positional else None)
-    y = named.get("y", positional[1] if len(positional) > 1 else None)
-    if not isinstance(x, (int, float)) or not isinstance(y, (int, float)):
-        return None
-    return (float(x), float(y)) if fractions else (x / picture.width, y / picture.height)
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("copies no text")
+    return value
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

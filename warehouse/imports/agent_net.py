@@ -17,6 +17,7 @@ from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
+    left_out,
     read_picture,
     task_records,
     trajectories_of,
@@ -90,6 +91,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     )
     yield from task_records(item, source)
     if found.task_completed is False:
+        yield left_out(source, "its maker says that the task was not completed")
         return
     steps = [
         (read_picture(root / "images", step.image) or read_picture(root, step.image), step.value)
@@ -100,8 +102,8 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
 
 
 @understood
-def _done(value: _Value, picture: Picture | None) -> Demonstrated | None:
+def _done(value: _Value, picture: Picture | None) -> Demonstrated | str | None:
     done = done_by(value.code, picture, fractions=True) if picture is not None else None
-    if done is None:
-        return None
+    if not isinstance(done, Demonstrated):
+        return done
     return Demonstrated(done.action, done.rectangle, done.target, value.observation, value.thought)

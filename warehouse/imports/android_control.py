@@ -20,6 +20,7 @@ from taskloom.warehouse.importing.episodes import (
     Source,
     as_picture,
     click,
+    left_out,
     task_records,
     trajectories_of,
     typing,
@@ -111,13 +112,15 @@ def _records(item: Item, pictures: list[bytes]) -> Iterator[Record]:
             else record.model_copy(update={"low_level_instructions": tuple(episode.step_instructions)})
         )
     shown = [as_picture(data) for data in pictures[: len(episode.actions)]]
-    if len(shown) == len(episode.actions):
-        steps = zip(shown, episode.actions, strict=True)
-        yield from trajectories_of(source, [(picture, _done(action, picture)) for picture, action in steps])
+    if len(shown) != len(episode.actions):
+        yield left_out(source, f"{len(shown)} pictures of {len(episode.actions)} actions are there")
+        return
+    steps = zip(shown, episode.actions, strict=True)
+    yield from trajectories_of(source, [(picture, _done(action, picture)) for picture, action in steps])
 
 
 @understood
-def _done(action: _Action, picture: Picture | None) -> Demonstrated | None:
+def _done(action: _Action, picture: Picture | None) -> Demonstrated | str | None:
     if picture is None:
         return None
     if action.action_type == "click" and action.x is not None and action.y is not None:

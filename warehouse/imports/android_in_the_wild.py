@@ -138,7 +138,7 @@ def _picture(root: Path, folder: Path, step: _Step) -> Picture | None:
 
 
 @understood
-def _done(step: _Step, picture: Picture | None) -> Demonstrated | None:
+def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
     if picture is None:
         return None
     (touch_y, touch_x), (lift_y, lift_x) = step.result_touch_yx, step.result_lift_yx

@@ -101,7 +101,7 @@ def _records(item: Item, pictures: Path) -> Iterator[Record]:
 
 
 @understood
-def _done(step: _Step, picture: Picture | None) -> Demonstrated | None:
+def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
     if picture is None:
         return None
     points = _points(step.info)

@@ -184,7 +184,7 @@ def _site(website: str) -> str:
 
 
 @understood
-def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated | None:
+def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated | str | None:
     try:
         operation = _Operation.model_validate(_json(action.get("operation")))
         box = _box(action.get("pos_candidates"))

@@ -116,7 +116,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
         task_id=_name(item), format="sharegpt", instruction=instruction, applications=("desktop",)
     )
     yield from task_records(item, source)
-    steps: list[tuple[Picture | None, Demonstrated | None]] = []
+    steps: list[tuple[Picture | None, Demonstrated | str | None]] = []
     coordinates = _coordinates(asked)
     for conversation in found:
         pictures = iter(conversation.image)
@@ -148,7 +148,7 @@ def _coordinates(asked: str) -> Coordinates:
     return next((name for name in names if f"Points are {COORDINATES[name]}." in asked), "absolute")
 
 
-def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | None:
+def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
     """The one action of an answer; None where it is none of ours."""
     calls = [
         line.removeprefix("Action:").strip() for line in answer.splitlines() if line.startswith("Action:")
