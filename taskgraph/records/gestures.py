@@ -310,10 +310,12 @@ class DragInput(PointedGesture):
         return f"drag in {target or self._place()}" if self.path else f"drag {target or self._place()}"
 
     def statements(self, points: list[Point]) -> list[str]:
-        """A move to the first point and drags to the others."""
-        first, *others = points or [(0, 0)]
-        drags = [f"pyautogui.dragTo({x}, {y}, button='left')" for x, y in others]
-        return [f"pyautogui.moveTo({first[0]}, {first[1]})", *drags]
+        """One stroke: a move and a drag, or a path with the button down (each `dragTo` lets it go)."""
+        moves = [f"pyautogui.moveTo({x}, {y})" for x, y in points]
+        if len(points) == 2:
+            x, y = points[1]
+            return [moves[0], f"pyautogui.dragTo({x}, {y}, button='left')"]
+        return [*moves[:1], "pyautogui.mouseDown()", *moves[1:], "pyautogui.mouseUp()"]
 
 
 class WaitInput(Gesture):

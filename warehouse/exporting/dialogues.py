@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.exported_actions import call_text, image_size
+from taskloom.warehouse.exporting.exported_actions import announced_calls, call_text, image_size
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 
 SYSTEM: Final = (
     "You operate a computer. You see the screen, think, and answer with one action; with the last one, add"
-    " finish(). Points are {coordinates}. Actions: click_input(point, button, double),"
-    " wheel_mouse_input(point, wheel_distance), keyboard_input(point, keys), drag_input(path), wait(seconds),"
-    " finish()."
+    " finish(). Points are {coordinates}. Actions: {actions}, finish()."
 )
 """What the agent is told about its actions."""
+_MARKS: Final = re.compile(r"<( *)(image|video|audio)( *)>")
+_ESCAPED: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
 COORDINATES: Final = {
     "absolute": "pixels of the screenshot",
     "unit": "fractions of its width and height, from 0 to 1",
@@ -51,17 +52,26 @@ class Dialogue:
 
 
 def without_marks(text: str) -> str:
-    """A text in which nothing is mistaken for the mark of a picture.
+    """A text in which nothing is mistaken for a trainer's mark of a picture, a video or a sound.
 
-    >>> without_marks("Click <image>")
-    'Click < image >'
+    >>> without_marks("Click <image>, then < video >")
+    'Click < image >, then <  video  >'
     """
-    return text.replace("<image>", "< image >")
+    return _MARKS.sub(r"< \1\2\3 >", text)
+
+
+def with_marks(text: str) -> str:
+    """What `without_marks` was given.
+
+    >>> with_marks(without_marks("<audio> < audio>"))
+    '<audio> < audio>'
+    """
+    return _ESCAPED.sub(r"<\1\2\3>", text)
 
 
 def system_text(options: ExportOptions) -> str:
     """The system message, which says in which coordinates points are given."""
-    return SYSTEM.format(coordinates=COORDINATES[options.coordinates])
+    return SYSTEM.format(coordinates=COORDINATES[options.coordinates], actions=announced_calls())
 
 
 def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
-from taskloom.taskgraph.records.gestures import DragInput, PointedGesture
+from taskloom.taskgraph.records.gestures import GESTURES, DragInput, Gesture, PointedGesture
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 Coordinates = Literal["absolute", "unit", "thousand"]
 """Pixels, 0 to 1, or 0 to 1000."""
+_PLACES: Final = frozenset({"operation", "control_label", "end_label", "point", "points", "position", "path"})
+"""Fields of gestures that say where; calls name points of the screen instead."""
 
 
 def paper_action(step: TrajectoryStep) -> dict[str, object]:
@@ -73,19 +75,45 @@ def unscaled(value: Sequence[float], size: tuple[int, int], coordinates: Coordin
 
 def call_text(step: TrajectoryStep, size: tuple[int, int], coordinates: Coordinates) -> str:
     """The action as one call, such as `click_input(point=[10, 20], button='left', double=False)`."""
+    arguments = {
+        name: tuple(value) if isinstance(value, list) and name == "held" else value
+        for name, value in call_arguments(step, size, coordinates).items()
+    }
+    written = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return f"{step.action.operation}({written})"
+
+
+def call_arguments(
+    step: TrajectoryStep, size: tuple[int, int], coordinates: Coordinates
+) -> dict[str, object]:
+    """The arguments of the action as one call: where, on which control, and how."""
     arguments: dict[str, object] = {}
     points = [scaled(point, size, coordinates) for point in points_of(step)]
     if isinstance(step.action, DragInput):
         arguments["path"] = points
     elif points:
         arguments["point"] = points[0]
-    for name, value in step.action.model_dump(
-        exclude={"operation", "control_label", "end_label", "point", "points", "position", "path"},
-        exclude_defaults=False,
-    ).items():
-        arguments[name] = value
-    written = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    return f"{step.action.operation}({written})"
+    arguments |= step.action.model_dump(mode="json", exclude=set(_PLACES))
+    if isinstance(step.action, PointedGesture) and step.target and not step.action.control_text:
+        arguments["control_text"] = step.target.text
+    return arguments
+
+
+def announced_calls() -> str:
+    """The calls that `call_text` writes, with the names of their arguments."""
+    return ", ".join(
+        f"{name}({', '.join((*_where(gesture), *_own(gesture)))})" for name, gesture in GESTURES.items()
+    )
+
+
+def _where(gesture: type[Gesture]) -> tuple[str, ...]:
+    if not issubclass(gesture, PointedGesture):
+        return ()
+    return ("path",) if issubclass(gesture, DragInput) else ("point",)
+
+
+def _own(gesture: type[Gesture]) -> list[str]:
+    return [name for name in gesture.model_fields if name not in _PLACES]
 
 
 def pyautogui_statements(step: TrajectoryStep) -> list[str]:

@@ -5,10 +5,12 @@ Actions are PyAutoGUI code with points as fractions of the screen; the last step
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
-from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.interaction import WaitInput
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import image_size, pyautogui_statements
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
@@ -17,7 +19,8 @@ from taskloom.warehouse.exporting.record_files import RecordFiles
 
 RECORDINGS = True
 """Whether the format is made of recordings."""
-_POINT = re.compile(r"^(pyautogui\.(?:click|doubleClick|rightClick|moveTo|dragTo))\((\d+), (\d+)")
+_POINT = re.compile(r"^(pyautogui\.\w+)\((\d+), (\d+)")
+_TYPING = re.compile(r"^pyautogui\.write\((.*)\)$")
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -32,9 +35,7 @@ def _record(trajectory: Trajectory, instruction: str, folder: Path) -> dict[str,
     steps: list[dict[str, object]] = []
     for step in trajectory.steps:
         size = image_size(step.observation_screenshot.png)
-        code = (
-            "\n".join(_in_fractions(line, size) for line in pyautogui_statements(step)) or "computer.wait()"
-        )
+        code = agent_net_code(step, size)
         steps.append(
             {
                 "index": len(steps),
@@ -56,6 +57,25 @@ def _record(trajectory: Trajectory, instruction: str, folder: Path) -> dict[str,
         "task_completed": trajectory.termination == "finished",
         "traj": steps,
     }
+
+
+def agent_net_code(step: TrajectoryStep, size: tuple[int, int]) -> str:
+    """The step as PyAutoGUI code with points as fractions of a screen of this size.
+
+    What PyAutoGUI's `write` would leave out, because its keyboard has ASCII alone, is inserted from the
+    clipboard.
+    """
+    if isinstance(step.action, WaitInput):
+        return "computer.wait()" if step.action.seconds == 1 else f"computer.wait({step.action.seconds!r})"
+    return "\n".join(_in_fractions(_typeable(line), size) for line in pyautogui_statements(step))
+
+
+def _typeable(statement: str) -> str:
+    typed = _TYPING.match(statement)
+    if typed is None or statement.isascii():
+        return statement
+    text = ascii(ast.literal_eval(typed[1]))
+    return f"pyperclip.copy({text})\npyautogui.hotkey('ctrl', 'v')"
 
 
 def _in_fractions(statement: str, size: tuple[int, int]) -> str:

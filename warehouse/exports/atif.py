@@ -15,7 +15,7 @@ from typing import Final
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import recordings
-from taskloom.warehouse.exporting.exported_actions import image_size, points_of, scaled
+from taskloom.warehouse.exporting.exported_actions import call_arguments, image_size
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
 from taskloom.warehouse.exporting.file_names import safe_name
 from taskloom.warehouse.exporting.pictures import write_picture
@@ -24,7 +24,6 @@ RECORDINGS = True
 """Whether the format is made of recordings."""
 SCHEMA: Final = "ATIF-v1.7"
 """Version of the format."""
-_PLACES: Final = frozenset({"control_label", "end_label", "point", "points", "position", "path", "operation"})
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -95,21 +94,14 @@ def _step(
             {
                 "tool_call_id": name,
                 "function_name": step.action.operation,
-                "arguments": _arguments(step, options),
+                "arguments": call_arguments(
+                    step, image_size(step.observation_screenshot.png), options.coordinates
+                ),
             }
         ],
         "observation": {"results": [{"source_call_id": name, "content": content or ""}]},
         **({"extra": extra} if extra else {}),
     }
-
-
-def _arguments(step: TrajectoryStep, options: ExportOptions) -> dict[str, object]:
-    size = image_size(step.observation_screenshot.png)
-    points = [scaled(point, size, options.coordinates) for point in points_of(step)]
-    own = {name: value for name, value in step.action.model_dump(mode="json").items() if name not in _PLACES}
-    if len(points) == 1:
-        return {"point": points[0], **own}
-    return {"path": points, **own} if points else own
 
 
 def _pictures(screenshot: Screenshot | None, place: Path) -> list[dict[str, object]]:

@@ -229,8 +229,7 @@ def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
     if not (0 <= x <= 1 and 0 <= y <= 1):
         raise ValueError(f"its point {x:g}, {y:g} (of 0 to 1) is outside the screen")
     left, top = (
-        min(int(value * extent), extent - 1)
-        for value, extent in ((x, picture.width), (y, picture.height))
+        min(int(value * extent), extent - 1) for value, extent in ((x, picture.width), (y, picture.height))
     )
     return (left, top, left + 1, top + 1)
 

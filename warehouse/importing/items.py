@@ -38,13 +38,14 @@ def _not_blank(text: str) -> str:
     return text
 
 
-def _number_as_text(value: object) -> object:
+def number_as_text(value: object) -> object:
+    """A whole number as text; anything else as it is."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 Text = Annotated[str, AfterValidator(_not_blank)]
 """A text with something in it."""
-Identifier = Annotated[Text, BeforeValidator(_number_as_text)]
+Identifier = Annotated[Text, BeforeValidator(number_as_text)]
 """An id: a text, or a whole number, which is read as text."""
 M = TypeVar("M", bound=BaseModel)
 Kind = Literal["task", "subtask", "trajectory", "evaluation_function"]

@@ -44,8 +44,10 @@ _MODIFIERS: Final[dict[str, tuple[str, Modifier]]] = {
 _KEYS: Final = {
     **{
         name: name.upper()
-        for name in ("enter", "esc", "tab", "backspace", "delete", "insert", "space", "up", "down", "left")
-        + ("right", "home", "end", "apps")
+        for name in (
+            *("enter", "esc", "tab", "backspace", "delete", "insert", "space", "up", "down", "left"),
+            *("right", "home", "end", "apps"),
+        )
     },
     **{f"f{number}": f"F{number}" for number in range(1, 13)},
     **{"return": "ENTER", "escape": "ESC", "del": "DELETE"},
@@ -107,7 +109,7 @@ class _Hands:
         elif name in ("moveto", "mousedown", "mouseup", "dragto"):
             self._stroke(name, place, given)
         elif name in ("sleep", "wait"):
-            seconds = float(given.get("seconds", 1.0))
+            seconds = float(given["seconds"]) if "seconds" in given else 1.0
             if self.down and not self.used:
                 self.paused += seconds
             elif 0 <= seconds <= 5:

@@ -13,29 +13,43 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import AliasChoices, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Action
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.dialogues import COORDINATES
+from taskloom.warehouse.exporting.dialogues import COORDINATES, with_marks
 from taskloom.warehouse.exporting.exported_actions import Coordinates, unscaled
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
+    left_out,
     read_picture,
     task_records,
     trajectories_of,
 )
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, checked, line_items
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Item,
+    checked,
+    line_items,
+    number_as_text,
+)
 
 _MARK: Final = "<image>"
+_STEPWISE: Final = "\nDone so far:"
 _DESCRIPTION: Final = "dataset_info.json"
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
 _ASKED = re.compile(r"^Task: (.*?)(?:\nDone so far:.*)?$", re.DOTALL | re.MULTILINE)
+
+
+def _as_list(value: object) -> object:
+    """LLaVA names one picture as a text."""
+    return [value] if isinstance(value, str) else value
 
 
 class _Turn(ForeignModel):
@@ -46,9 +60,11 @@ class _Turn(ForeignModel):
 
 
 class _Conversation(ForeignModel):
-    id: str = ""
+    id: Annotated[str, BeforeValidator(number_as_text)] = ""
     conversations: list[_Turn] = Field(validation_alias=AliasChoices("conversations", "messages"))
-    image: list[str] = Field(default_factory=list, validation_alias=AliasChoices("image", "images"))
+    image: Annotated[list[str], BeforeValidator(_as_list)] = Field(
+        default_factory=list, validation_alias=AliasChoices("image", "images")
+    )
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
@@ -79,12 +95,18 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
 
 def _grouped(file: Path) -> Iterator[Item | BrokenItem]:
     """Conversations that belong to one recording as one item, which is the list of them."""
+    latest = ("", 0)
 
     def recording(item: Item | BrokenItem) -> str:
-        if isinstance(item, BrokenItem):
-            return f"broken {item.place}"
-        name = item.value.get("id") if isinstance(item.value, dict) else None
-        return name.rpartition("#")[0] or item.where if isinstance(name, str) else item.where
+        nonlocal latest
+        before, number = latest
+        recorded, latest = _step_of(item), ("", 0)
+        if recorded is None:
+            return item.place if isinstance(item, BrokenItem) else item.where
+        name, step, place = recorded
+        start = before if name == before.partition("\n")[0] and step > number else f"{name}\n{place}"
+        latest = (start, step)
+        return start
 
     for _, group in itertools.groupby(line_items(file, file.name), recording):
         members = list(group)
@@ -96,20 +118,42 @@ def _grouped(file: Path) -> Iterator[Item | BrokenItem]:
         yield Item(first.file, values, first.place)
 
 
+def _step_of(item: Item | BrokenItem) -> tuple[str, int, str] | None:
+    """Recording, step and place of a conversation that is one step as our export writes it; others may have
+    `#` in their ids for reasons of their own."""
+    if isinstance(item, BrokenItem):
+        return None
+    try:
+        found = item.parsed(_Conversation)
+    except ImportRefusedError:
+        return None
+    name, _, step = found.id.rpartition("#")
+    asked = next((turn.value for turn in found.conversations if turn.speaker in ("human", "user")), "")
+    if not name or not (step.isascii() and step.isdigit()) or _STEPWISE not in asked:
+        return None
+    return name, int(step[:9]), item.where
+
+
 def _conversations(item: Item) -> list[_Conversation]:
     values = item.value if isinstance(item.value, list) else [item.value]
     return [Item(item.file, value, item.place).parsed(_Conversation) for value in values]
 
 
 def _name(item: Item) -> str:
-    name = _conversations(item)[0].id
-    return f"sharegpt:{name.rpartition('#')[0] or name or item.where}"
+    found = _conversations(item)
+    name = found[0].id
+    if isinstance(item.value, list) and _step_of(Item(item.file, item.value[0], item.place)):
+        name = name.rpartition("#")[0]
+    return f"sharegpt:{name or item.where}"
 
 
 def _records(item: Item, root: Path) -> Iterator[Record]:
     found = _conversations(item)
     asked = next((turn.value for turn in found[0].conversations if turn.speaker in ("human", "user")), "")
     instruction = _instruction(asked)
+    ours = "You operate a computer." in asked
+    if ours:
+        instruction = with_marks(instruction)
     if not instruction:
         raise item.refused("conversations", "ask for nothing")
     source = Source(
@@ -119,6 +163,16 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     steps: list[tuple[Picture | None, Demonstrated | str | None]] = []
     coordinates = _coordinates(asked)
     for conversation in found:
+        marks = sum(
+            turn.value.count(_MARK)
+            for turn in conversation.conversations
+            if turn.speaker in ("human", "user")
+        )
+        if marks != len(conversation.image):
+            yield left_out(
+                source, f"its texts have {marks} marks {_MARK}, its pictures are {len(conversation.image)}"
+            )
+            return
         pictures = iter(conversation.image)
         shown: Picture | None = None
         for turn in conversation.conversations:
@@ -126,7 +180,8 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
                 for _ in range(turn.value.count(_MARK)):
                     shown = read_picture(root, next(pictures, ""))
             elif turn.speaker in ("gpt", "assistant"):
-                steps.append((shown, _done(turn.value, shown, coordinates)))
+                answer = with_marks(turn.value) if ours else turn.value
+                steps.append((shown, _done(answer, shown, coordinates)))
     yield from trajectories_of(source, steps)
 
 
@@ -155,12 +210,12 @@ def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Dem
     ]
     calls = [call for call in calls if call != "finish()"]
     if picture is None or len(calls) != 1:
-        return None
+        return f"its answer holds {len(calls)} actions of ours"
     before = answer.partition("Action:")[0].strip()
     try:
         call = ast.parse(calls[0], mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return None
+            return "its answer is no action of ours"
         values = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
         size = (picture.width, picture.height)
         path = [unscaled(point, size, coordinates) for point in values.pop("path", [])]
@@ -169,7 +224,8 @@ def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Dem
             values["point"] = unscaled(point, size, coordinates)
         if path:
             values["points"] = path
+        target = str(values.pop("control_text", ""))
         action = _ACTION.validate_python({"operation": call.func.id, **values})
     except (SyntaxError, ValueError, TypeError, ValidationError, IndexError, MemoryError, RecursionError):
-        return None
-    return Demonstrated(action, thought=before.removeprefix("Thought:").strip())
+        return "its answer is no action of ours"
+    return Demonstrated(action, target=target, thought=before.removeprefix("Thought:").strip())
