@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 from taskloom.taskgraph.records.gestures import Button, Modifier
 from taskloom.taskgraph.records.interaction import (
@@ -333,5 +333,5 @@ def _text(value: object) -> str:
     return value
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
