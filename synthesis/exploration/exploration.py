@@ -226,21 +226,25 @@ async def propose_again(
 ) -> Subtask | None:
     """The subtask proposed anew after evidence contradicted it, or None when the model does not repair it.
 
+    It keeps its name; one proposal under another name is this one renamed, of several none is.
+
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
     name = subtask.template.name
-    feedback = [f"{name}: {problem}" for problem in problems]
+    asked = subtask.instruction_template
+    feedback = [f"`{name}` ({asked}): {problem}; propose it again under this name" for problem in problems]
     try:
         question = _question(application, categories, wanted=1, feedback=feedback)
         reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
     except CallFailedError:
         return None
-    for proposal in reply.subtasks:
-        if proposal.name == name:
-            found = accepted_subtask(proposal, application, categories, (), subtask.provenance)
-            return found if isinstance(found, Subtask) else None
-    return None
+    named = [item for item in reply.subtasks if item.name == name] or reply.subtasks
+    if len(named) != 1:
+        return None
+    proposal = named[0].model_copy(update={"name": name})
+    found = accepted_subtask(proposal, application, categories, (), subtask.provenance)
+    return found if isinstance(found, Subtask) else None
 
 
 async def _agree(

@@ -6,7 +6,11 @@ from taskloom.environments.errors import ApplicationStartFailedError, Applicatio
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
 from taskloom.resources.applications import ResourceDeclaration
-from taskloom.synthesis.exploration.exploration import Exploration, ExplorationSettings
+from taskloom.synthesis.exploration.exploration import (
+    Exploration,
+    ExplorationSettings,
+    propose_again,
+)
 from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
@@ -273,3 +277,30 @@ async def test_an_application_is_started_again_only_where_that_can_help(
     found = await world.explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["application_unavailable"]
     assert len(begun) == starts
+
+
+async def test_a_revision_under_another_name_is_the_same_subtask_and_of_several_none_is(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    first = (await explored(shared_sandbox, proposal())).subtasks[0]
+    renamed = proposal(name="write_text", instruction_template="Write '{text}' into the file '{text_path}'.")
+    replies = [ExplorerReply(subtasks=[renamed]), ExplorerReply(subtasks=[renamed, proposal(name="other")])]
+    models = TestModels(BARE, scripted={ModelRole.EXPLORER: list(replies)})
+
+    async def again(attempt: int) -> Any:
+        return await propose_again(
+            first,
+            BARE["simulated_notes"],
+            ["it could not be performed"],
+            models=models,
+            categories=World(models, shared_sandbox, BARE).categories,
+            settings=ONE_VOTE,
+            attempt=attempt,
+        )
+
+    revised = await again(1)
+    assert revised.subtask_id == first.subtask_id
+    assert revised.instruction_template == renamed.instruction_template
+    assert await again(2) is None
+    (told,) = models.calls[ModelRole.EXPLORER][0].question.feedback
+    assert first.instruction_template in told and "could not be performed" in told
