@@ -22,7 +22,7 @@ from taskloom.taskgraph.reading.faults import place_of, reason_of
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.errors import Fault, ImportRefusedError
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
-from taskloom.warehouse.importing.json_reading import parse_json, read_text
+from taskloom.warehouse.importing.json_reading import holds_lines, parse_json, read_text
 from taskloom.warehouse.records import ImportedItem
 
 
@@ -139,6 +139,20 @@ def file_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]
     """One item per JSON file; each file comes with its name for messages."""
     for path, shown in files:
         yield from _read_item(path, shown)
+
+
+def listed_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
+    """The items of files that hold one each, a list of them, or one a line (JSON Lines)."""
+    for path, shown in files:
+        if holds_lines(path):
+            yield from line_items(path, shown)
+            continue
+        for item in _read_item(path, shown):
+            if isinstance(item, Item) and isinstance(item.value, list):
+                for number, value in enumerate(item.value):
+                    yield Item(item.file, value, f"[{number}]")
+            else:
+                yield item
 
 
 def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:

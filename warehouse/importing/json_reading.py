@@ -3,8 +3,10 @@ place."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,8 @@ from taskloom.warehouse.errors import ImportRefusedError
 
 _DEEPEST: Final = 100
 """How deep a value may be nested; what is read goes through other programs, whose bounds are not known."""
+_MOST_UNPACKED: Final = 1_000_000_000
+"""Bytes of a packed file."""
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """How JSON writes half a character."""
 
@@ -104,10 +108,25 @@ def json_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise ImportRefusedError(str(path), "", "does not exist")
-    found = sorted(item for item in path.rglob("*.json") if item.is_file())
+    there = sorted(item for item in path.rglob("*") if item.is_file())
+    found = [item for item in there if _plain_name(item).endswith(".json")]
+    found = found or [item for item in there if holds_lines(item)]
     if not found:
-        raise ImportRefusedError(str(path), "", "holds no JSON file")
+        endings = sorted({item.suffix for item in there if item.suffix})
+        held = f"its files end with {', '.join(endings[:8])}" if endings else "it is empty"
+        raise ImportRefusedError(
+            str(path), "", f"holds no JSON file (.json, or .jsonl; .gz behind it); {held}"
+        )
     return found
+
+
+def holds_lines(path: Path) -> bool:
+    """Whether a file is named as JSON Lines."""
+    return _plain_name(path).endswith((".jsonl", ".ndjson"))
+
+
+def _plain_name(path: Path) -> str:
+    return path.name.casefold().removesuffix(".gz")
 
 
 def read_text(path: Path, shown: str) -> str:
@@ -117,7 +136,17 @@ def read_text(path: Path, shown: str) -> str:
         ImportRefusedError: unreadable, or no UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        if path.suffix.casefold() != ".gz":
+            return path.read_text(encoding="utf-8-sig")
+        with gzip.open(path) as packed:
+            data = packed.read(_MOST_UNPACKED + 1)
+        if len(data) > _MOST_UNPACKED:
+            raise ImportRefusedError(
+                shown, "", f"unpacks to more than {_MOST_UNPACKED} bytes; unpack it first"
+            )
+        return data.decode("utf-8-sig")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ImportRefusedError(shown, "", f"is not a whole gzip file: {error}") from None
     except UnicodeDecodeError as error:
         raise ImportRefusedError(shown, "", f"is not UTF-8 (byte {error.start})") from None
     except OSError as error:

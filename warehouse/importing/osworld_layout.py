@@ -27,7 +27,7 @@ from taskloom.warehouse.importing.items import (
     Item,
     Text,
     checked,
-    file_items,
+    listed_items,
 )
 from taskloom.warehouse.importing.json_reading import json_files
 from taskloom.warehouse.records import ImportedItem
@@ -102,7 +102,7 @@ def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenIte
     def build(item: Item) -> Iterator[Record]:
         return _records(item, format_name, name(item), places[item.file])
 
-    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
+    yield from checked(listed_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
 
 
 def _examples(path: Path) -> Path:

@@ -21,7 +21,7 @@ from taskloom.warehouse.importing.items import (
     Item,
     Text,
     checked,
-    file_items,
+    listed_items,
 )
 from taskloom.warehouse.importing.json_reading import as_text, json_files
 
@@ -56,12 +56,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
 
 
 def _items(files: list[Path], root: Path) -> Iterator[Item | BrokenItem]:
-    for item in file_items((file, file.relative_to(root).as_posix()) for file in files):
-        if isinstance(item, Item) and isinstance(item.value, list):
-            for number, value in enumerate(item.value):
-                yield Item(item.file, value, f"[{number}]")
-        else:
-            yield item
+    yield from listed_items((file, file.relative_to(root).as_posix()) for file in files)
 
 
 def _name(item: Item) -> str:
@@ -75,6 +70,10 @@ def _name(item: Item) -> str:
 
 def _records(item: Item) -> Iterator[Record]:
     task = item.parsed(_Task)
+    if _accepts_everything(task.eval.reference_answers):
+        raise item.refused(
+            "eval.reference_answers.must_include", "names no text, so that every answer is accepted"
+        )
     digest = hashlib.sha256(task.intent_template.encode()).hexdigest()[:12]
     source = Source(
         task_id=_name(item),
@@ -89,4 +88,10 @@ def _records(item: Item) -> Iterator[Record]:
 
 
 def _is_impossible(answers: JsonValue) -> bool:
-    return isinstance(answers, dict) and answers.get("fuzzy_match") == "N/A"
+    return isinstance(answers, dict) and "N/A" in (answers.get("fuzzy_match"), answers.get("exact_match"))
+
+
+def _accepts_everything(answers: JsonValue) -> bool:
+    """Whether every answer holds all that must be included: nothing, or texts with nothing in them."""
+    wanted = answers.get("must_include") if isinstance(answers, dict) else None
+    return isinstance(wanted, list) and all(isinstance(text, str) and not text.strip() for text in wanted)
