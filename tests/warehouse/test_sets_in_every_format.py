@@ -184,3 +184,17 @@ def _read(path: Path) -> str:
     elif path.suffix == ".py":
         compile(text, path.name, "exec")
     return text
+
+
+@pytest.mark.parametrize("name", ["verifiers", "harbor", "cua_gym"])
+def test_what_a_format_refuses_is_known_before_sets_are_drawn(
+    pool: Warehouse, tmp_path: Path, name: str
+) -> None:
+    manifest = export(pool, name, tmp_path / "out", sets=_FREE)
+
+    refused = {item.item_id: item.reason for item in manifest.outcome.refused}
+    inside = {task for tasks in manifest.splits.values() for task in tasks}
+    assert refused and inside and not inside & set(refused)
+    assert len(inside) == sum(manifest.outcome.counts.values())
+    left_out = [json.loads(line) for line in (tmp_path / "out" / LEFT_OUT).read_text("utf-8").splitlines()]
+    assert set(refused) <= {line["task_id"] for line in left_out}

@@ -6,9 +6,9 @@ writes into a folder aside; here the manifest is added and the folder moved to i
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
+import tempfile
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +31,7 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.file_names import hashes_of
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.drawing import draw_tasks
@@ -266,7 +267,7 @@ class ExportSource:
 
 
 class ExportFormat(Protocol):
-    """What an export format offers; `RECORDINGS = True` where it writes whole recordings."""
+    """What a format offers; true `RECORDINGS`: it writes those; true `REFUSES_TASKS`: tasks by their ids."""
 
     @staticmethod
     def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -304,7 +305,18 @@ def export(
         selection = selection.model_copy(update={"replayed": True})
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportRefusedError(f"{folder} exists already; an export never overwrites. Name another folder.")
-    drawn = draw_tasks(warehouse, selection, sets, named_lists)
+
+    def unwritable(task_ids: tuple[str, ...]) -> dict[str, str]:
+        with tempfile.TemporaryDirectory() as at:
+            refused = module.write(
+                ExportSource(warehouse, task_ids, {}, checks or {}), Path(at), options
+            ).refused
+        if len(refused) == len(task_ids):
+            raise ExportRefusedError(_nothing(format_name, len(task_ids), refused))
+        return {item.item_id: item.reason for item in refused}
+
+    judging = unwritable if getattr(module, "REFUSES_TASKS", False) else None
+    drawn = draw_tasks(warehouse, selection, sets, named_lists, judging)
     source = ExportSource(
         warehouse,
         drawn.task_ids,
@@ -319,6 +331,8 @@ def export(
         outcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
             raise ExportRefusedError(_nothing(format_name, len(drawn.task_ids), outcome.refused))
+        before = tuple(Refused(item_id=name, reason=reason) for name, reason in drawn.unwritable.items())
+        outcome = outcome.model_copy(update={"refused": (*before, *outcome.refused)})
         if drawn.splits:
             write_json(aside / SETS, drawn.splits)
         if drawn.left_out:
@@ -335,7 +349,7 @@ def export(
             leakage=drawn.report,
             shortfalls=drawn.shortfalls,
             outcome=outcome,
-            files=_hashes(aside),
+            files=hashes_of(aside),
         )
         (aside / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         if folder.exists():
@@ -383,16 +397,3 @@ def _quality(function: EvaluationFunction) -> tuple[float, float, str]:
     total = sum(family.total for family in function.quality.families)
     killed = sum(family.killed for family in function.quality.families)
     return (killed / total if total else 0.0, function.quality.mutation_score or 0.0, function.function_id)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _hashes(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): _hash(path)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }

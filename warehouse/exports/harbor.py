@@ -52,6 +52,8 @@ _TEST: Final = f"""\
 taskloom judge /tests/sheet.json --start {START_COPY} --home /home/user --reward /logs/verifier/reward.json
 [ $? -le 1 ]
 """
+REFUSES_TASKS = True
+"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

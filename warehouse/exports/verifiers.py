@@ -22,6 +22,8 @@ _SYSTEM: Final = (
     "You operate a computer. Do what the user asks in the applications that are open; files are in your home"
     " folder."
 )
+REFUSES_TASKS = True
+"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

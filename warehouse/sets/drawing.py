@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -40,6 +40,8 @@ class Drawn:
     """What was checked for leaks, if anything."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Tasks in no set, with the reason."""
+    unwritable: Mapping[str, str] = field(default_factory=dict)
+    """Those of them that the format refuses."""
 
 
 def _nothing_meets(selection: Selection) -> str:
@@ -62,8 +64,10 @@ def draw_tasks(
     selection: Selection,
     request: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
+    unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
 ) -> Drawn:
-    """Select tasks, divide them, take out what the lists hold, and draw the wanted numbers from every set.
+    """Select tasks, divide them, take out what the lists hold, and draw the wanted numbers from every set;
+    `unwritable` says which tasks are left out before, and why.
 
     All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where
     it can be.
@@ -80,6 +84,13 @@ def draw_tasks(
     if request is None and not named_lists:
         drawn, shortfalls = draw(pools)
         return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
+    gone_before: Mapping[str, str] = {}
+    if unwritable is not None:
+        gone_before = unwritable(tuple(sorted({name for pool in pools for name in pool.task_ids})))
+        pools = [
+            replace(pool, task_ids=tuple(name for name in pool.task_ids if name not in gone_before))
+            for pool in pools
+        ]
     asked = request or SetRequest(shares={"train": 1.0})
     check_shares(asked.shares)
     places = [
@@ -123,7 +134,8 @@ def draw_tasks(
     names = tuple(sorted(task for chosen in splits.values() for task in chosen))
     if not names:
         raise ExportRefusedError(_nothing_left(removed))
-    return Drawn(names, tuple(shortfalls), splits, report, division.left_out)
+    left_out = {**gone_before, **division.left_out}
+    return Drawn(names, tuple(shortfalls), splits, report, left_out, gone_before)
 
 
 def _account(
