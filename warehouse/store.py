@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,15 +17,13 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import (
-    QueryFailedError,
-    TableMissingError,
     VersionError,
     WarehouseError,
     WarehouseUnavailableError,
 )
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.publication import Publication, describe_present
-from taskloom.warehouse.querying.guard import admit
+from taskloom.warehouse.querying.asking import ask
 from taskloom.warehouse.querying.query_result import QueryResult
 from taskloom.warehouse.records import DatasetVersion, VersionTag
 from taskloom.warehouse.schema import Table
@@ -37,7 +34,7 @@ from taskloom.warehouse.storage.locations import parse_location
 from taskloom.warehouse.storage.locking import WriterLock
 from taskloom.warehouse.storage.object_storage import open_screenshots
 from taskloom.warehouse.storage.rows import batch_of, decode_record, references, table_of
-from taskloom.warehouse.storage.storage_access import reason_of, without_secrets
+from taskloom.warehouse.storage.storage_access import reason_of
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -269,11 +266,16 @@ class Warehouse:
         return QueryResult.of(answer)
 
     def stream(
-        self, sql: str, take: Callable[[Iterator[pa.RecordBatch]], T], parameters: Mapping[str, object]
+        self,
+        sql: str,
+        take: Callable[[pa.RecordBatchReader], T],
+        parameters: Sequence[object] | Mapping[str, object],
+        timeout_seconds: float | None = None,
+        rows: int = _STREAMED_ROWS,
     ) -> T:
-        """What `take` makes of a `query`, some thousand rows at a time; called again from the first where the
-        catalogue was busy."""
-        return self._ask(sql, parameters, lambda found: take(iter(found.to_arrow_reader(_STREAMED_ROWS))))
+        """What `take` makes of a `query`, `rows` at a time; called again from the first where the catalogue
+        was busy."""
+        return self._ask(sql, parameters, lambda found: take(found.to_arrow_reader(rows)), timeout_seconds)
 
     def _ask(
         self,
@@ -284,34 +286,10 @@ class Warehouse:
     ) -> T:
         with self._guard:
             connection = self._reading().cursor()
-        bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
-
-        def ask() -> T:
-            connection.execute(f"USE {self._catalogue}")
-            admit(connection, sql)
-            return take(connection.execute(sql, bound))
-
-        timer: threading.Timer | None = None
-        if timeout_seconds is not None:
-            timer = threading.Timer(timeout_seconds, connection.interrupt)
-            timer.start()
         # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take
         # turns.
-        turn = self._guard if self._writer is not None else nullcontext()
-        try:
-            with turn:
-                return retried(ask, self.location)
-        except duckdb.InterruptException:
-            raise QueryFailedError(
-                f"The query took longer than {timeout_seconds} s and was stopped."
-            ) from None
-        except duckdb.Error as error:
-            kind = TableMissingError if isinstance(error, duckdb.CatalogException) else QueryFailedError
-            raise kind(without_secrets(str(error).strip())) from None
-        finally:
-            if timer is not None:
-                timer.cancel()
-            connection.close()
+        turn = self._guard if self._writer is not None else None
+        return ask((connection, self._catalogue), self.location, sql, parameters, take, timeout_seconds, turn)
 
     def count(self, record: type[Record], where: str = "") -> int:
         """Number of stored records of a class."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,7 +12,15 @@ from taskloom.cli.shared_options import JsonOption, WarehouseOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
+    from taskloom.flows.places import Places
     from taskloom.warehouse.querying.query_result import QueryResult
+
+MOST_ROWS: Final = 100_000
+"""Rows that are printed unless told otherwise."""
+MOST_SECONDS: Final = 300.0
+"""How long a query may take unless told otherwise."""
+_MOST_BYTES: Final = 512 << 20
+"""What a printed answer may take in memory."""
 
 
 def register(app: typer.Typer) -> None:
@@ -37,6 +45,12 @@ def sql(
     version: Annotated[
         str | None, typer.Option(help="Query this dataset version instead of the current state.")
     ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0, help="Stop the query after this many seconds; 0 for no limit.")
+    ] = MOST_SECONDS,
+    max_rows: Annotated[
+        int, typer.Option(min=0, help="Print at most this many rows; 0 for all. --parquet writes all.")
+    ] = MOST_ROWS,
     warehouse: WarehouseOption = None,
 ) -> None:
     """Query the warehouse. A query can read everything in it and change nothing.
@@ -56,23 +70,48 @@ def sql(
     if as_json + as_csv + (parquet is not None) > 1:
         raise CommandError("give one of --json, --csv and --parquet.")
     places = load_places(warehouse=warehouse)
+    if not query:
+        from taskloom.cli.sql_shell import run_shell
+        from taskloom.warehouse.store import Warehouse
+
+        with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
+            run_shell(opened, places.data / "sql_history")
+        return
+    given: Mapping[str, object] = _parameters(param or [])
+    if query.replace("_", "").isalnum():
+        from taskloom.warehouse.queries import named_query
+
+        named = named_query(query)
+        query, given = named.sql, named.bind(dict(_parameters(param or [])))
+    most = None if parquet is not None else max_rows or None
+    answer, cut = _ask(places, version, query, given, timeout or None, most)
+    _print(answer, as_json, as_csv, parquet)
+    if cut:
+        typer.echo(
+            f"There are more rows: only the first {answer.row_count:,} are printed. --max-rows changes this"
+            f" (up to {_MOST_BYTES >> 20} MB); --parquet FILE writes all.",
+            err=True,
+        )
+
+
+def _ask(
+    places: Places,
+    version: str | None,
+    sql: str,
+    given: Mapping[str, object],
+    seconds: float | None,
+    most_rows: int | None,
+) -> tuple[QueryResult, bool]:
+    from taskloom.warehouse.querying.quick_reader import first_rows, open_quickly
+
+    most_bytes = None if most_rows is None else _MOST_BYTES
+    quick = open_quickly(places.warehouse_location) if version is None else None
+    if quick is not None:
+        return first_rows(quick, sql, given, seconds, most_rows, most_bytes)
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
-        if not query:
-            from taskloom.cli.sql_shell import run_shell
-
-            run_shell(opened, places.data / "sql_history")
-            return
-        given = _parameters(param or [])
-        if query.replace("_", "").isalnum():
-            from taskloom.warehouse.queries import named_query
-
-            named = named_query(query)
-            answer = opened.query(named.sql, named.bind(given))
-        else:
-            answer = opened.query(query, given)
-    _print(answer, as_json, as_csv, parquet)
+        return first_rows(opened, sql, given, seconds, most_rows, most_bytes)
 
 
 def _list_queries(as_json: bool) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from typer.testing import CliRunner, Result
 
 from taskloom.cli.main import create_app
 from taskloom.cli.sql_shell import Completer, answer_line
+from taskloom.warehouse.errors import QueryRefusedError
+from taskloom.warehouse.querying.quick_reader import first_rows, open_quickly
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 
@@ -59,6 +63,45 @@ def test_sql_answers_as_table_json_csv_and_parquet(ask: Run, tmp_path: Path) -> 
     assert pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pylist() == [
         {"task_id": "task-1", "node_count": 2}
     ]
+
+
+def test_a_long_answer_is_cut_with_one_line_and_a_long_query_is_stopped(ask: Run, tmp_path: Path) -> None:
+    many = "SELECT * FROM range(1000000000000)"
+
+    cut = ask("sql", many, "--csv", "--max-rows", "3")
+    assert cut.stdout == "range\n0\n1\n2\n"
+    assert cut.stderr.splitlines() == [
+        "There are more rows: only the first 3 are printed. --max-rows changes this (up to 512 MB);"
+        " --parquet FILE writes all."
+    ]
+    assert ask("sql", "SELECT * FROM range(3)", "--csv", "--max-rows", "3").stderr == ""
+    slow = ask("sql", f"SELECT count(*) FROM ({many}) AS a, ({many}) AS b WHERE a <> b", "--timeout", "0.2")
+    assert "took longer than 0.2 s" in str(slow.exception)
+    written = ask(
+        "sql", "SELECT * FROM range(5)", "--max-rows", "3", "--parquet", str(tmp_path / "five.parquet")
+    )
+    assert written.exit_code == 0
+    assert pyarrow.parquet.read_table(tmp_path / "five.parquet").num_rows == 5
+
+
+def test_a_query_of_a_known_schema_loads_no_records(
+    published_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert open_quickly(str(published_template)) is None
+    with Warehouse(published_template, read_only=True) as opened:
+        expected = opened.query("SELECT * FROM tasks").as_dicts()
+    quick = open_quickly(str(published_template))
+    assert quick is not None
+    assert first_rows(quick, "SELECT * FROM tasks", {}, None, None, None)[0].as_dicts() == expected
+    with pytest.raises(QueryRefusedError):
+        first_rows(quick, "DELETE FROM tasks", {}, None, None, None)
+    (tmp_path / "taskloom" / "schema.json").write_text('{"version": 4}')
+    assert open_quickly(str(published_template)) is None
+    loaded = "import sys, taskloom.warehouse.querying.quick_reader; print('pydantic' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"False\n"
+    )
 
 
 def test_named_queries_take_parameters(ask: Run) -> None:

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 import pyarrow as pa
-import pyarrow.parquet
-from pydantic import JsonValue
 
 from taskloom.warehouse.errors import WarehouseUnavailableError
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,24 @@ class QueryResult:
             taken.add(unique)
             names.append(unique)
         return cls(table.rename_columns(names))
+
+    @classmethod
+    def first(
+        cls, reader: pa.RecordBatchReader, most_rows: int | None, most_bytes: int | None
+    ) -> tuple[QueryResult, bool]:
+        """The first rows that `reader` gives, and whether there are more.
+
+        At most `most_rows`, and those of the batch with which they exceed `most_bytes`.
+        """
+        batches, rows, size = [], 0, 0
+        for batch in reader:
+            batches.append(batch)
+            rows += batch.num_rows
+            size += batch.nbytes
+            if (most_rows is not None and rows > most_rows) or (most_bytes is not None and size > most_bytes):
+                break
+        cut = (most_rows is not None and rows > most_rows) or next(iter(reader), None) is not None
+        return cls.of(pa.Table.from_batches(batches, reader.schema).slice(0, most_rows)), cut
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -72,14 +92,19 @@ class QueryResult:
     def to_csv(self) -> str:
         """The answer as CSV with a header line; nested values are JSON."""
         out = io.StringIO()
+        self.write_csv_rows(out, header=True)
+        return out.getvalue()
+
+    def write_csv_rows(self, out: TextIO, header: bool) -> None:
+        """Write the rows to `out` as CSV, with a `header` line where one is wanted."""
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
+        if header:
+            writer.writerow(self.columns)
         for row in self.rows():
             writer.writerow(
                 json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
                 for value in row
             )
-        return out.getvalue()
 
     def write_parquet(self, path: Path) -> None:
         """Write the answer to a Parquet file, complete or not at all.
@@ -87,6 +112,8 @@ class QueryResult:
         Raises:
             WarehouseUnavailableError: the file cannot be written.
         """
+        import pyarrow.parquet
+
         aside = path.with_name(f".{path.name}.part")
         try:
             pyarrow.parquet.write_table(self.table, aside, compression="zstd")

@@ -21,7 +21,6 @@ from taskloom.warehouse.errors import (
 from taskloom.warehouse.storage.extensions import connect_with, needed_by
 from taskloom.warehouse.storage.locations import Location
 from taskloom.warehouse.storage.locking import WriterLock
-from taskloom.warehouse.storage.object_storage import give_access
 from taskloom.warehouse.storage.sql_text import quoted
 from taskloom.warehouse.storage.storage_access import reason_of
 
@@ -143,6 +142,8 @@ def _options(location: Location) -> list[str]:
 def _connect(location: Location) -> duckdb.DuckDBPyConnection:
     connection = connect_with(needed_by(location))
     if location.data.startswith("s3://"):
+        from taskloom.warehouse.storage.object_storage import give_access
+
         give_access(connection, location.data)
     connection.execute("SET ducklake_max_retry_count = 50")
     connection.execute("SET preserve_insertion_order = true")

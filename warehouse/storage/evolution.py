@@ -18,12 +18,10 @@ import pyarrow as pa
 from taskloom.warehouse.errors import WarehouseTooNewError
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table
-from taskloom.warehouse.storage.database import LAKE, first_row
+from taskloom.warehouse.storage.database import LAKE
+from taskloom.warehouse.storage.known_schema import STATE_TABLE, remember, stored_state
 from taskloom.warehouse.storage.sql_text import quoted
 from taskloom.warehouse.views import View, views
-
-STATE_TABLE: Final = "warehouse_schema"
-"""Table with one row per schema the warehouse has had; the last is the present one."""
 
 
 def _fill_applications(connection: duckdb.DuckDBPyConnection) -> None:
@@ -64,7 +62,7 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
     Raises:
         WarehouseTooNewError: it was written by a later version of taskloom.
     """
-    stored = _stored_state(connection)
+    stored = stored_state(connection)
     if stored is None:
         return False
     version, mark = stored
@@ -73,12 +71,15 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
             f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install"
             " a later taskloom, or name another warehouse."
         )
-    return version == SCHEMA_VERSION and mark == fingerprint()
+    current = version == SCHEMA_VERSION and mark == fingerprint()
+    if current:
+        remember(version, mark)
+    return current
 
 
 def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
     """Create what is missing, in one transaction. Call with the writer's lock held."""
-    stored = _stored_state(connection)
+    stored = stored_state(connection)
     connection.execute("BEGIN")
     try:
         if stored is None:
@@ -158,18 +159,6 @@ def _stored_tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
         "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [LAKE]
     ).fetchall()
     return {str(row[0]) for row in rows}
-
-
-def _stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
-    try:
-        row = first_row(
-            connection,
-            f"SELECT version, fingerprint FROM {LAKE}.main.{STATE_TABLE} ORDER BY applied_at DESC, version"
-            " DESC LIMIT 1",
-        )
-    except duckdb.CatalogException:
-        return None
-    return (int(str(row[0])), str(row[1])) if row else None
 
 
 def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table, stored: bool) -> None:

@@ -7,6 +7,7 @@ taskloom.warehouse.viewer.bounded_queries` is that process.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -18,6 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
 from pydantic import JsonValue
 
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
@@ -27,6 +30,7 @@ from taskloom.warehouse.store import Warehouse
 MOST_BYTES = 1024 << 20
 """Memory that a statement may take beside the database itself."""
 _START_SECONDS = 60.0
+_ROWS_AT_ONCE = 500
 _OUT_OF_MEMORY = ("out of memory", "failed to allocate", "bad_alloc", "could not allocate", "cannot allocate")
 
 
@@ -130,10 +134,11 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
             _bound_memory(int(str(question["most_bytes"])))
             values = question.get("parameters")
             bound = values if isinstance(values, list) else []
-            found = opened.query(str(question["sql"]), bound, timeout_seconds=seconds)
             if "save" in question:
-                _save(found, Path(str(question["save"])))
-                return {"saved": found.row_count}
+                path = Path(str(question["save"]))
+                save = functools.partial(_save_parquet if path.suffix == ".parquet" else _save_csv, path)
+                return {"saved": opened.stream(str(question["sql"]), save, bound, seconds, _ROWS_AT_ONCE)}
+            found = opened.query(str(question["sql"]), bound, timeout_seconds=seconds)
             limit = int(str(question["most_rows"]))
             return {"columns": found.columns, "rows": list(islice(found.rows(), limit))}
     except QueryRefusedError as error:
@@ -146,11 +151,23 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
         return {"too_large": True}
 
 
-def _save(found: QueryResult, path: Path) -> None:
-    if path.suffix == ".parquet":
-        found.write_parquet(path)
-    else:
-        path.write_text(found.to_csv(), encoding="utf-8")
+def _save_csv(path: Path, reader: pa.RecordBatchReader) -> int:
+    saved = 0
+    with path.open("w", encoding="utf-8", newline="") as out:
+        QueryResult.of(reader.schema.empty_table()).write_csv_rows(out, header=True)
+        for batch in reader:
+            QueryResult(pa.Table.from_batches([batch])).write_csv_rows(out, header=False)
+            saved += batch.num_rows
+    return saved
+
+
+def _save_parquet(path: Path, reader: pa.RecordBatchReader) -> int:
+    saved, schema = 0, QueryResult.of(reader.schema.empty_table()).table.schema
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as out:
+        for batch in reader:
+            out.write_table(pa.Table.from_batches([batch]).rename_columns(schema.names))
+            saved += batch.num_rows
+    return saved
 
 
 def _bound_memory(more: int) -> None:

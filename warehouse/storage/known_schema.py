@@ -1,0 +1,88 @@
+"""Which schema a warehouse has, and whether it is known to be the present one without loading the records.
+
+The present schema is derived from all records, which takes a second to import. The fingerprint that was found
+for these source files is kept in the user's cache, so that a query needs no records.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from taskloom.warehouse.storage.database import LAKE, first_row
+
+STATE_TABLE: Final = "warehouse_schema"
+"""Table with one row per schema the warehouse has had; the last is the present one."""
+_PACKAGES: Final = ("resources", "taskgraph", "warehouse")
+"""Packages whose source files decide the schema."""
+_SUFFIXES: Final = (".py", ".sql", ".yaml")
+
+
+def stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
+    """Version and fingerprint of the attached lake's schema; None where it has none."""
+    try:
+        row = first_row(
+            connection,
+            f"SELECT version, fingerprint FROM {LAKE}.main.{STATE_TABLE} ORDER BY applied_at DESC, version"
+            " DESC LIMIT 1",
+        )
+    except duckdb.CatalogException:
+        return None
+    return (int(str(row[0])), str(row[1])) if row else None
+
+
+def is_known(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the attached lake has the schema that was last found to be the present one.
+
+    False says nothing: `evolution.is_current` knows.
+    """
+    try:
+        kept = json.loads(_cache().read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    stored = stored_state(connection)
+    return stored is not None and kept == _note(*stored)
+
+
+def remember(version: int, fingerprint: str) -> None:
+    """Keep the present schema for `is_known`, where the cache can be written."""
+    path, note = _cache(), json.dumps(_note(version, fingerprint))
+    with contextlib.suppress(OSError):
+        if path.exists() and path.read_text("utf-8") == note:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            aside.write_text(note, encoding="utf-8")
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def _note(version: int, fingerprint: str) -> dict[str, object]:
+    return {"sources": _sources(), "version": version, "fingerprint": fingerprint}
+
+
+def _sources() -> str:
+    """Hash of the names, sizes and times of all files that decide the schema."""
+    found = hashlib.sha256()
+    root = Path(__file__).resolve().parents[2]
+    for package in _PACKAGES:
+        for folder, folders, names in os.walk(root / package):
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith(_SUFFIXES):
+                    state = Path(folder, name).stat()
+                    found.update(f"{folder}/{name} {state.st_size} {state.st_mtime_ns}\n".encode())
+    return found.hexdigest()
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "taskloom" / "schema.json"
