@@ -36,8 +36,6 @@ from taskloom.warehouse.exporting.osworld.judging import copy_of_home, judged_ev
 from taskloom.warehouse.exporting.osworld.setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
-REFUSES_TASKS = True
-"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
