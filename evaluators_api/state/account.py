@@ -43,7 +43,8 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
     """What work may change that does what one of `performances`, all of one subtask, does.
 
     Inside of something added, performances that agree bound what may be there: how long its lists are, and
-    values that are the same whatever the parameters.
+    values that are the same whatever the parameters. Lines of a new text are one value, as long as what it
+    was copied from.
     """
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
@@ -56,7 +57,7 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
             if holder is None:
                 outermost[_where(effect)] = effect
             key = (_pattern(effect, parameters), effect.kind)
-            if holder is not None:
+            if holder is not None and not _is_line(effect, holder):
                 parts[_pattern(holder, parameters), effect.kind].add(key[0])
             counts[key, None if holder is None else _where(holder)] += 1
             entry = seen.setdefault(key, _Seen(inner=holder is not None))
@@ -131,6 +132,11 @@ def _holder(effect: Effect, outermost: Mapping[_Place, Effect]) -> Effect | None
         if found is not None and found.kind == effect.kind != "changed":
             return found
     return None
+
+
+def _is_line(effect: Effect, holder: Effect) -> bool:
+    """Whether it is a line of a file that is new as a whole."""
+    return not holder.address and len(effect.address) == 1 and effect.address[0].isdigit()
 
 
 def _pattern(effect: Effect, parameters: Mapping[str, str]) -> _Place:

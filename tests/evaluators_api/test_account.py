@@ -90,6 +90,17 @@ def test_what_is_inside_of_something_new_counts_with_it() -> None:
     assert "Documents/new.csv" in result.examples[0]
 
 
+def test_a_new_text_may_be_as_long_as_what_it_was_copied_from() -> None:
+    pasted = {"text_path": "Documents/report.txt"}
+    performances = [
+        (effects(state(START), state({**START, "Documents/report.txt": text}), pasted), pasted)
+        for text in ("one line\n", "another line\n")
+    ]
+    long = state({**START, "Documents/report.txt": "May,120\nJune,140\nJuly,155\n"})
+
+    assert beyond(state(START), long, [(allowances(performances), pasted)]).total == 0
+
+
 def test_a_folder_counts_by_itself_only_when_it_is_empty() -> None:
     assert found(DONE, "Documents/empty").files_added == 1
     assert found({**DONE, "Documents/sub/new.txt": "x"}, "Documents/sub").files_added == 1
