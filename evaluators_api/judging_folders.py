@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.evaluators_api.errors import SheetInvalidError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.state.account import beyond
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from taskloom.taskgraph.records.judging_sheet import (
     HomeJudgement,
@@ -51,15 +52,20 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
     for folder in (start, home):
         if not folder.is_dir():
             raise SheetInvalidError(f"There is no folder {folder} to judge.")
-    before, after = _evidence(start, 0), _evidence(home, 1)
+    before, after = (
+        _evidence(folder, step).model_copy(update={"noise": sheet.noise})
+        for step, folder in enumerate((start, home))
+    )
     with EvaluationSandbox() as sandbox:
         found = tuple(_outcome(sandbox, subtask, before, after) for subtask in sheet.subtasks)
     done = sum(item.success for item in found)
+    beside = None if sheet.allowed is None else beyond(before, after, sheet.allowed, [(sheet.usual, {})])
     return HomeJudgement(
         task_id=sheet.task_id,
         reward=float(done == len(found)),
         coverage=done / len(found),
         subtasks=found,
+        side_effects=beside,
     )
 
 

@@ -47,6 +47,8 @@ def judge(
     else:
         for item in found.subtasks:
             typer.echo(f"{'done' if item.success else 'not done'}: {item.instance_id}: {item.message}")
+        if found.side_effects is not None:
+            typer.echo(f"side effects: {found.side_effects.describe()}")
         typer.echo(f"reward: {found.reward}")
     if found.reward < 1:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

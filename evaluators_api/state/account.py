@@ -72,6 +72,23 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
     )
 
 
+def literal(allowance: Allowance, parameters: Mapping[str, str]) -> Allowance:
+    """The allowance for these values only.
+
+    >>> literal(Allowance(container="{path}", kind="added"), {"path": "{a}.txt"}).container
+    '{{a}}.txt'
+    """
+
+    def text(template: str) -> str:
+        return filled(template, parameters).replace("{", "{{").replace("}", "}}")
+
+    values = None if allowance.values is None else tuple(map(text, allowance.values))
+    address = tuple(map(text, allowance.address))
+    return allowance.model_copy(
+        update={"container": text(allowance.container), "address": address, "values": values}
+    )
+
+
 @dataclass(slots=True)
 class _Seen:
     """What performances have at one place."""

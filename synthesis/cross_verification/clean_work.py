@@ -4,13 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.evaluators_api.state.account import allowances, beyond
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.account import allowances, beyond, literal
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, divide
+from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _SHOWN = 3
+
+
+def may_change(trajectories: Sequence[Trajectory]) -> tuple[tuple[Allowance, ...], tuple[Allowance, ...]]:
+    """What work may change that is done as in `trajectories`, all of one subtask; and what its application
+    changed on its own beside it, as it happened."""
+    performances = [
+        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+        for item in trajectories
+    ]
+    usual = {
+        literal(item, values): None
+        for (_, values), division in zip(performances, divide(performances), strict=True)
+        for item in allowances([([effect for effect in division.incidental if _is_own(effect)], values)])
+    }
+    return allowances(performances), tuple(usual)
+
+
+def _is_own(effect: Effect) -> bool:
+    """Whether an application keeps something for itself there; losing something is never housekeeping."""
+    return effect.kind != "removed" and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
 
 
 def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.categories import ResourceCategory
-from taskloom.synthesis.cross_verification.clean_work import side_effects
+from taskloom.synthesis.cross_verification.clean_work import may_change, side_effects
 from taskloom.synthesis.cross_verification.function_writing import (
     STAGE,
     FunctionWriting,
@@ -155,11 +155,12 @@ class CrossVerifier:
                 continue
             function = await self._writing().function(work, number, trajectories)
             if function is not None:
+                allowed, usual = await asyncio.to_thread(may_change, trajectories)
                 return VerifiedSubtask(
                     subtask=work.subtask.model_copy(
                         update={"available_parameters": tuple(item.parameters for item in instances)}
                     ),
-                    function=function,
+                    function=function.model_copy(update={"allowed": allowed, "usual": usual}),
                     trajectories=tuple(trajectories),
                 )
             if work.refused_by_all:

@@ -6,15 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.interpreter.recorder import guards_answered
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.evaluators_api.state.account import Bound, allowances, beyond
-from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import divide
+from taskloom.evaluators_api.state.account import Bound, beyond
+from taskloom.synthesis.cross_verification.clean_work import may_change
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.subtask import BoundSubtask
@@ -38,16 +35,15 @@ class SideEffectAccount:
 
     verified: Mapping[str, VerifiedSubtask]
     """Verified subtasks by id."""
-    _known: dict[str, tuple[tuple[Allowance, ...], tuple[Bound, ...]]] = field(default_factory=dict)
+    _known: dict[str, tuple[tuple[Allowance, ...], tuple[Allowance, ...]]] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[BoundSubtask], start: Evidence, end: Evidence) -> SideEffects:
         """Side effects of an attempt at `nodes`, done or not, from `start` to `end`."""
         applications = {node.application for node in nodes}
-        usual = [
-            bound
+        usual: list[Bound] = [
+            (self._changes(item.subtask.subtask_id)[1], {})
             for item in self.verified.values()
             if item.subtask.application in applications
-            for bound in self._changes(item.subtask.subtask_id)[1]
         ]
         return beyond(start, end, [self._bound(node) for node in nodes], usual)
 
@@ -77,22 +73,13 @@ class SideEffectAccount:
         known = node.subtask_id in self.verified
         return (self._changes(node.subtask_id)[0] if known else ()), node.parameters
 
-    def _changes(self, subtask_id: str) -> tuple[tuple[Allowance, ...], tuple[Bound, ...]]:
-        """What a subtask may change, and what its application changes on its own beside it."""
+    def _changes(self, subtask_id: str) -> tuple[tuple[Allowance, ...], tuple[Allowance, ...]]:
+        """What a subtask may change, and what its application changes on its own beside it: as kept with
+        the function, or as the performances show where it is not."""
         known = self._known.get(subtask_id)
         if known is None:
-            performances = [
-                (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
-                for item in self.verified[subtask_id].trajectories
-            ]
-            usual = tuple(
-                (allowances([([item for item in division.incidental if _is_own(item)], values)]), values)
-                for (_, values), division in zip(performances, divide(performances), strict=True)
-            )
-            known = self._known[subtask_id] = (allowances(performances), usual)
+            item = self.verified[subtask_id]
+            allowed, usual = item.function.allowed, item.function.usual
+            known = (allowed, usual) if allowed is not None else may_change(item.trajectories)
+            self._known[subtask_id] = known
         return known
-
-
-def _is_own(effect: Effect) -> bool:
-    """Whether an application keeps something for itself there; losing something is never housekeeping."""
-    return effect.kind != "removed" and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.provenance import Provenance
 
 ENTRY_POINT = "evaluate_agent_task_completion"
@@ -162,6 +163,11 @@ class EvaluationFunction(Record):
     """What the examination found."""
     accepted: bool = False
     """Whether cross-verification accepted it; the others are kept to study."""
+    allowed: tuple[Allowance, ...] | None = None
+    """What right work may change, which is what the function depends on; anything else is a side effect.
+    None where it was not kept."""
+    usual: tuple[Allowance, ...] = ()
+    """What the application changed on its own in the performances."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 

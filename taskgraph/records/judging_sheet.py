@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.side_effects import SideEffects
 
 
 class JudgedSubtask(Record):
@@ -43,6 +46,13 @@ class JudgingSheet(Record):
     """Subtasks that leave no file behind: they are judged through those that use what they make."""
     edges: tuple[tuple[str, str], ...] = ()
     """Producer and consumer of every dependency."""
+    allowed: tuple[tuple[tuple[Allowance, ...], dict[str, str]], ...] | None = None
+    """What the work of each subtask may change, in terms of its parameters, and these; None where it is not
+    known of all of them."""
+    usual: tuple[Allowance, ...] = ()
+    """What the applications changed on their own while the subtasks were verified."""
+    noise: tuple[NoisePlace, ...] = ()
+    """Places that were measured to change by themselves."""
 
 
 class SubtaskJudgement(Record):
@@ -67,3 +77,10 @@ class HomeJudgement(Record):
     """Share of the judged subtasks that succeeded."""
     subtasks: tuple[SubtaskJudgement, ...]
     """Every subtask, in the order of the sheet."""
+    side_effects: SideEffects | None = None
+    """What was changed beside the work; None where the sheet does not say what the work may change."""
+
+    @property
+    def clean(self) -> bool | None:
+        """Whether nothing was changed beside the work; None where nobody can tell."""
+        return None if self.side_effects is None else not self.side_effects.total

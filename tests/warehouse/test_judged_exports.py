@@ -19,6 +19,8 @@ import pytest
 from taskloom.evaluators_api.checks.registry import check_facts
 from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 from taskloom.resources.applications import Fixture, Launch, Preparation
+from taskloom.resources.noise import NoisePlace
+from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
@@ -308,3 +310,30 @@ def test_the_start_script_prepares_the_home_and_keeps_a_copy(tmp_path: Path) -> 
     assert (copy / "Documents/a.csv").read_text() == (home / "Documents/a.csv").read_text() == "a,b\n"
     assert not (copy / "applications").exists() and (home / "applications").is_dir()
     assert (tmp_path / "taskloom/ready").exists()
+
+
+def test_an_outsider_tells_damage_beside_the_work_from_what_is_stored_with_the_functions(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    written(filled, GUARDED)
+    start, home = homes(tmp_path)
+    unknown = sheet(filled)
+    assert unknown.allowed is None and judge_home(unknown, start, home).clean is None
+
+    place = Allowance(container="{csv_path}", kind="added", most=1)
+    functions = [
+        item.model_copy(update={"allowed": (place,) if item.accepted else None, "usual": ()})
+        for item in filled.read(EvaluationFunction)
+    ]
+    filled.write(functions, replace=True)
+    kept = [item.allowed for item in filled.read(EvaluationFunction, "accepted")]
+    assert kept and all(item == (place,) for item in kept)
+
+    found = JudgingSheet.model_validate_json(sheet(filled).model_dump_json())
+    assert judge_home(found, start, home).clean
+    (home / "Documents/start.csv").unlink()
+    judged = judge_home(found, start, home)
+    assert judged.side_effects is not None and judged.side_effects.files_lost == 1
+    assert not judged.clean and judged.subtasks[0].success
+    quiet = NoisePlace(container="Documents/start.csv", kind="removed")
+    assert judge_home(found.model_copy(update={"noise": (quiet,)}), start, home).clean

@@ -22,11 +22,13 @@ from pydantic import Field
 
 from taskloom.resources.applications import Application
 from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.noise import NoisePlace
 from taskloom.resources.reading.translation import WorldlyApplications
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
 from taskloom.taskgraph.records.check_facts import CheckFacts
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -191,6 +193,18 @@ class ExportSource:
             if known is None or (item.accepted, _quality(item)) > (known.accepted, _quality(known)):
                 found[item.subtask_id] = item
         return found
+
+    @cached_property
+    def noise(self) -> dict[str, tuple[NoisePlace, ...]]:
+        """What each application was measured to change by itself, in whatever world."""
+        found: dict[str, dict[NoisePlace, None]] = {}
+        for item in self.warehouse.read(ApplicationNoise):
+            if (
+                item.application in self.applications
+                and self.applications[item.application].version == item.version
+            ):
+                found.setdefault(item.application, {}).update(dict.fromkeys(item.places))
+        return {name: tuple(places) for name, places in found.items()}
 
     @cached_property
     def applications(self) -> dict[str, Application]:

@@ -73,12 +73,17 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
                 left_out=left_out,
             )
         )
+    functions = [(source.functions[node.subtask_id], node.parameters) for node in nodes.values()]
+    allowed = [(item.allowed, dict(values)) for item, values in functions if item.allowed is not None]
     return JudgingSheet(
         task_id=task.task_id,
         instruction=task.instruction,
         subtasks=tuple(judged),
         through_others=tuple(through),
         edges=tuple(task.graph.pairs),
+        allowed=tuple(allowed) if len(allowed) == len(nodes) else None,
+        usual=tuple(dict.fromkeys(place for item, _ in functions for place in item.usual)),
+        noise=tuple(place for node in nodes.values() for place in source.noise.get(node.application, ())),
     )
 
 
