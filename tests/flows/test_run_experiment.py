@@ -245,7 +245,7 @@ def test_what_the_agent_cannot_have_caused_counts_for_nothing(
     ],
 )
 def test_what_cannot_be_measured_is_refused(data: Path, experiment: dict[str, Any], message: str) -> None:
-    with pytest.raises(CommandError, match=message):
+    with pytest.raises((CommandError, UnknownProtocolError), match=message):
         run(data, **experiment)
 
 
