@@ -16,6 +16,7 @@ from taskloom.environments.agent import Decision
 from taskloom.environments.errors import ApplicationStartFailedError
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.flows.errors import CommandError
+from taskloom.omnieval.errors import UnknownProtocolError
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.experiment import Experiment
