@@ -329,10 +329,11 @@ class _Account:
     def _take(self, rule: _Rule, kind: EffectKind) -> bool:
         """Use up one change of this kind at the rule's place.
 
-        Of parts that are only known by their positions, a change is a loss and an addition.
+        Of parts that are only known by their positions, and files by made-up names, a change is a loss and an
+        addition, and each counts.
         """
         key, left = rule.key(), self._left[rule.key()]
-        listed = rule.allowance.address[-1:] == (ANY,)
+        listed = rule.allowance.address[-1:] == (ANY,) or ANY in rule.allowance.container.split("/")
         if (key, kind) in self._free or (
             kind != "removed" and not listed and left["added"] + left["changed"]
         ):

@@ -101,6 +101,19 @@ def test_a_new_text_may_be_as_long_as_what_it_was_copied_from() -> None:
     assert beyond(state(START), long, [(allowances(performances), pasted)]).total == 0
 
 
+def test_files_under_made_up_names_are_allowed_as_often_as_they_are_made() -> None:
+    names = [
+        "455f49bb-3659-7819-c3d2-48003af4106a",
+        "12bae2de-81db-7097-2e9c-16b7b3734a1d",
+        "9c1f0d7e-1234-4abc-8def-0123456789ab",
+    ]
+    first, second, third = ({f"records/{name}/record.json": '{"title": "N"}'} for name in names)
+    known = allowances([(effects(state({}), state(made), {}), {}) for made in (first, second)])
+
+    assert beyond(state({}), state(third), [(known, {})]).total == 0
+    assert beyond(state({}), state({**first, **third}), [(known, {})]).files_added == 1
+
+
 def test_a_folder_counts_by_itself_only_when_it_is_empty() -> None:
     assert found(DONE, "Documents/empty").files_added == 1
     assert found({**DONE, "Documents/sub/new.txt": "x"}, "Documents/sub").files_added == 1
