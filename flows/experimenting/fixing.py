@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 from pathlib import Path
@@ -62,43 +62,16 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
     stored = _stored(run.warehouse, experiment.name) if experiment.name else None
     if stored is not None:
         _refuse_other_content(stored, specification)
-    source = run.warehouse.reopened(experiment.tasks.version) if experiment.tasks.version else run.warehouse
-    try:
-        verified = load_verified(source, run.applications)
-        names = list(stored.task_ids) if stored else _selected(source, experiment.tasks)
-        found = {
-            task.task_id: task
-            for task in source.read(Task, _AMONG, [names])
-            if task.status == "validated" or stored or task.task_id in experiment.tasks.ids
-        }
-    finally:
-        if source is not run.warehouse:
-            source.close()
-    tasks = [found[name] for name in names if name in found]
-    if experiment.tasks.twins and stored is None:
-        tasks += _twins(run.warehouse, tasks)
+    tasks, verified = _chosen(run, experiment, stored)
     ready = tuple(task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes))
     left_out = tuple(task.task_id for task in tasks if task not in ready)
     if not ready:
         raise CommandError(
-            f"there is no task to attempt: {len(names)} are selected, and none of them has all its subtasks"
+            f"there is no task to attempt: {len(tasks)} are selected, and none of them has all its subtasks"
             " verified with the applications installed here; widen the selection, or run: taskloom build"
         )
-    functions = {
-        task.task_id: digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
-        for task in ready
-    }
-    hashes = {
-        "tasks": digest([task.model_dump(mode="json", exclude={"provenance", "covered"}) for task in ready]),
-        "functions": digest(functions),
-        "applications": digest(
-            {
-                name: run.applications[name].model_dump(mode="json")
-                for name in sorted({node.application for task in ready for node in task.graph.nodes})
-            }
-        ),
-        "specification": digest(specification),
-    }
+    functions = _function_hashes(ready, verified)
+    hashes = _hashes(run, specification, ready, functions)
     if stored is not None:
         if not (experiment.tasks.questions or experiment.tasks.impossible):
             _refuse_other_data(stored, hashes)
@@ -107,10 +80,7 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
     again = _stored(run.warehouse, name)
     if again is not None:
         derived = _stored_tasks(run.warehouse, set(again.task_ids) - {task.task_id for task in ready})
-        functions |= {
-            task.task_id: digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
-            for task in derived
-        }
+        functions |= _function_hashes(derived, verified)
         return Fixed(again, (*ready, *derived), left_out, verified, functions, known=True)
     record = Experiment(
         experiment_id=name,
@@ -127,6 +97,49 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         provenance=run.provenance("evaluation"),
     )
     return Fixed(record, ready, left_out, verified, functions)
+
+
+def _chosen(
+    run: Run, experiment: ExperimentFile, stored: Experiment | None
+) -> tuple[list[Task], Mapping[str, VerifiedSubtask]]:
+    """The tasks of the experiment, in order, and the verified subtasks of the version that they are of."""
+    source = run.warehouse.reopened(experiment.tasks.version) if experiment.tasks.version else run.warehouse
+    try:
+        verified = load_verified(source, run.applications)
+        names = list(stored.task_ids) if stored else _selected(source, experiment.tasks)
+        found = {
+            task.task_id: task
+            for task in source.read(Task, _AMONG, [names])
+            if task.status == "validated" or stored or task.task_id in experiment.tasks.ids
+        }
+    finally:
+        if source is not run.warehouse:
+            source.close()
+    tasks = [found[name] for name in names if name in found]
+    twins = _twins(run.warehouse, tasks) if experiment.tasks.twins and stored is None else []
+    return [*tasks, *twins], verified
+
+
+def _function_hashes(tasks: Iterable[Task], verified: Mapping[str, VerifiedSubtask]) -> dict[str, str]:
+    return {
+        task.task_id: digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
+        for task in tasks
+    }
+
+
+def _hashes(
+    run: Run, specification: object, tasks: Sequence[Task], functions: Mapping[str, str]
+) -> dict[str, str]:
+    """What must be the same wherever the experiment goes on or is repeated."""
+    applications = sorted({node.application for task in tasks for node in task.graph.nodes})
+    return {
+        "tasks": digest([task.model_dump(mode="json", exclude={"provenance", "covered"}) for task in tasks]),
+        "functions": digest(dict(functions)),
+        "applications": digest(
+            {name: run.applications[name].model_dump(mode="json") for name in applications}
+        ),
+        "specification": digest(specification),
+    }
 
 
 def _stored_tasks(warehouse: Warehouse, names: Collection[str]) -> list[Task]:

@@ -214,14 +214,9 @@ class Accessibility:
         )
         if not rows or not columns or width < 8 or height < 8:
             return []
-        span = (0, 0, rows - 1, columns - 1)
-        if rows * columns > _MOST_CELLS or rows > _MOST_ROWS:
-            first = await self._cell_at(here, left + 6, top + 6)
-            last = await self._cell_at(here, left + width - 6, top + height - 6)
-            if first is None:
-                return []
-            last = last or (min(rows, first[0] + _MOST_ROWS) - 1, min(columns, first[1] + 30) - 1)
-            span = (*first, min(last[0], first[0] + _MOST_ROWS), min(last[1], first[1] + 60))
+        span = await self._visible_span(here, (left, top, width, height), rows, columns)
+        if span is None:
+            return []
         places = [
             (row, column) for row in range(span[0], span[2] + 1) for column in range(span[1], span[3] + 1)
         ][:_MOST_CELLS]
@@ -253,21 +248,31 @@ class Accessibility:
             across, down = places_of.get((span[0], place[1])), places_of.get((place[0], span[1]))
             if across is None or down is None:
                 continue
-            node = Node(
-                cell,
-                here,
-                place[0] * columns + place[1],
-                name[0] if name else "",
-                Role.TABLE_CELL,
-                state_bits(state[0]) if state else 1 << State.SHOWING | 1 << State.SENSITIVE,
-                frozenset(("Component",)),
-                box=(across[0], down[1], across[2], down[3]),
-                text=text[0] if text else None,
-                row=place[0],
-                column=place[1],
+            made.append(
+                _cell_node(
+                    cell,
+                    here,
+                    place,
+                    columns,
+                    (across[0], down[1], across[2], down[3]),
+                    (name, text, state),
+                )
             )
-            made.append(node)
         return made
+
+    async def _visible_span(
+        self, table: Reference, box: tuple[int, int, int, int], rows: int, columns: int
+    ) -> tuple[int, int, int, int] | None:
+        """First row and column and last row and column to ask for; None if no cell is visible."""
+        left, top, width, height = box
+        if rows * columns <= _MOST_CELLS and rows <= _MOST_ROWS:
+            return (0, 0, rows - 1, columns - 1)
+        first = await self._cell_at(table, left + 6, top + 6)
+        last = await self._cell_at(table, left + width - 6, top + height - 6)
+        if first is None:
+            return None
+        last = last or (min(rows, first[0] + _MOST_ROWS) - 1, min(columns, first[1] + 30) - 1)
+        return (*first, min(last[0], first[0] + _MOST_ROWS), min(last[1], first[1] + 60))
 
     async def _name_inside(self, cell: Reference) -> list[Any]:
         """The name of a cell that is made of several, such as a picture and a text."""
@@ -332,3 +337,28 @@ async def _all(calls: Iterable[Awaitable[Any]]) -> list[Any]:
 
 async def _given(answer: list[Any]) -> list[Any]:
     return answer
+
+
+def _cell_node(
+    cell: Reference,
+    table: Reference,
+    place: tuple[int, int],
+    columns: int,
+    box: tuple[int, int, int, int],
+    told: tuple[list[Any], list[Any], list[Any]],
+) -> Node:
+    """A cell at `place` (row, column), of which `told` is what it answered about name, text and state."""
+    name, text, state = told
+    return Node(
+        cell,
+        table,
+        place[0] * columns + place[1],
+        name[0] if name else "",
+        Role.TABLE_CELL,
+        state_bits(state[0]) if state else 1 << State.SHOWING | 1 << State.SENSITIVE,
+        frozenset(("Component",)),
+        box=box,
+        text=text[0] if text else None,
+        row=place[0],
+        column=place[1],
+    )
