@@ -10,6 +10,7 @@ import typer
 
 from taskloom.cli.shared_options import JsonOption, WarehouseOption
 from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from taskloom.flows.places import Places
@@ -49,8 +50,13 @@ def sql(
         float, typer.Option(min=0, help="Stop the query after this many seconds; 0 for no limit.")
     ] = MOST_SECONDS,
     max_rows: Annotated[
-        int, typer.Option(min=0, help="Print at most this many rows; 0 for all. --parquet writes all.")
-    ] = MOST_ROWS,
+        int | None,
+        typer.Option(
+            min=0,
+            help=f"Print at most this many rows ({MOST_ROWS:,} by default, and then a cut answer as CSV or"
+            " JSON ends with exit code 1); 0 for all. --parquet writes all.",
+        ),
+    ] = None,
     warehouse: WarehouseOption = None,
 ) -> None:
     """Query the warehouse. A query can read everything in it and change nothing.
@@ -83,7 +89,8 @@ def sql(
 
         named = named_query(query)
         query, given = named.sql, named.bind(dict(_parameters(param or [])))
-    most = None if parquet is not None else max_rows or None
+    asked = MOST_ROWS if max_rows is None else max_rows
+    most = None if parquet is not None else asked or None
     answer, cut = _ask(places, version, query, given, timeout or None, most)
     _print(answer, as_json, as_csv, parquet)
     if cut:
@@ -92,6 +99,8 @@ def sql(
             f" (up to {_MOST_BYTES >> 20} MB); --parquet FILE writes all.",
             err=True,
         )
+        if (as_json or as_csv) and max_rows is None:
+            raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 def _ask(

@@ -69,7 +69,9 @@ def test_a_long_answer_is_cut_with_one_line_and_a_long_query_is_stopped(ask: Run
     many = "SELECT * FROM range(1000000000000)"
 
     cut = ask("sql", many, "--csv", "--max-rows", "3")
-    assert cut.stdout == "range\n0\n1\n2\n"
+    assert cut.stdout == "range\n0\n1\n2\n" and cut.exit_code == 0
+    unasked = ask("sql", many, "--json")
+    assert unasked.exit_code == 1 and len(json.loads(unasked.stdout)) == 100_000
     assert cut.stderr.splitlines() == [
         "There are more rows: only the first 3 are printed. --max-rows changes this (up to 512 MB);"
         " --parquet FILE writes all."
