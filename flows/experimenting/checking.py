@@ -24,6 +24,8 @@ def read_experiment(path: Path) -> ExperimentFile:
     Raises:
         CommandError: the file cannot be read, or is no experiment; every problem is named.
     """
+    if path.exists() and not path.is_file():
+        raise CommandError(f"cannot read the experiment {path}: it is no regular file")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

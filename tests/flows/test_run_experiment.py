@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from taskloom.environments.agent import Decision
 from taskloom.environments.errors import ApplicationStartFailedError
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.flows.errors import CommandError
+from taskloom.flows.experimenting.checking import read_experiment
 from taskloom.omnieval.errors import UnknownProtocolError
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
@@ -248,6 +250,13 @@ def test_what_the_agent_cannot_have_caused_counts_for_nothing(
 def test_what_cannot_be_measured_is_refused(data: Path, experiment: dict[str, Any], message: str) -> None:
     with pytest.raises((CommandError, UnknownProtocolError), match=message):
         run(data, **experiment)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "experiment.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(CommandError, match="no regular file"):
+        read_experiment(pipe)
 
 
 def test_the_command_names_what_is_allowed() -> None:

@@ -107,7 +107,7 @@ def json_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise ImportRefusedError(str(path), "", "does not exist")
+        raise ImportRefusedError(str(path), "", "is no regular file" if path.exists() else "does not exist")
     there = sorted(item for item in path.rglob("*") if item.is_file())
     found = [item for item in there if _plain_name(item).endswith(".json")]
     found = found or [item for item in there if holds_lines(item)]
