@@ -102,7 +102,7 @@ def test_a_signal_to_the_whole_group_ends_a_build_with_one_line_and_it_goes_on_l
     os.killpg(process.pid, getattr(signal, name))
     printed = process.communicate()[0]
     said = "interrupted" if name == "SIGINT" else "terminated"
-    assert printed.splitlines() == [f"error: {said}; what is finished is kept, and the same command goes on."]
+    assert printed.splitlines() == [f"error: {said}; finished work is kept; the same command resumes."]
     assert process.returncode == exit_code
     with Warehouse(data / "warehouse", read_only=True) as store:
         (run,) = store.read(RunRecord)
