@@ -3,6 +3,7 @@
 inputs, prompt_input                  the typed input of each role's prompt, and their base class
 critic_input, world_writer_input      inputs of the critic and of the world writer
 replies                               the record of each role's reply
+near_misses                           replies in a slightly other form, read as what they mean
 templates/<role>/                     the texts
 rendering                             renders a prompt from an input
 agent_inputs                          inputs of agents under evaluation

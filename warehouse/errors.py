@@ -23,9 +23,10 @@ reason
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from taskloom.resources.errors import TaskloomError
 
@@ -90,8 +91,30 @@ class SelectionInvalidError(WarehouseError):
     """A selection that cannot be understood."""
 
 
+class HasReason(Protocol):
+    """Something that was refused."""
+
+    @property
+    def reason(self) -> str:
+        """Why."""
+        ...
+
+
 class ExportRefusedError(WarehouseError):
     """An export that cannot be made as asked; nothing was written."""
+
+    @classmethod
+    def of_all(cls, format_name: str, tasks: int, refused: Iterable[HasReason]) -> ExportRefusedError:
+        """Of `tasks` selected tasks none can be written, for the reasons in `refused`."""
+        most = Counter(item.reason for item in refused).most_common(3)
+        why = (
+            "; ".join(f"{count} × {reason}" for reason, count in most)
+            or "they have no recording that it could use"
+        )
+        return cls(
+            f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was"
+            " written."
+        )
 
 
 class InexpressibleError(WarehouseError):

@@ -83,7 +83,21 @@ def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: s
     """Whether the same is asked of both values, such as to attach them to one page, so that it does not
     matter which is named first."""
     deeds = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
-    return len(deeds) == 1 and {*one.parameters.values()} - {first} == {*other.parameters.values()} - {second}
+    others = {*one.parameters.values()} - {first} == {*other.parameters.values()} - {second}
+    return (len(deeds) == 1 and others) or _brings_about_the_same(one, first, other, second)
+
+
+def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
+    """Whether both subtasks together still take and make the same when each does the other's value."""
+    names = first.rpartition("/")[2], second.rpartition("/")[2]
+
+    def exchanged(value: str) -> str:
+        return value.replace(names[0], "\0").replace(names[1], names[0]).replace("\0", names[1])
+
+    touched = [item for node in (one, other) for item in (*node.inputs, *node.outputs)]
+    return {(item.category, item.value) for item in touched} == {
+        (item.category, exchanged(item.value)) for item in touched
+    }
 
 
 def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:

@@ -37,7 +37,10 @@ def test_help_loads_no_library_but_typer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["SELECT 1", "funnel"])
-def test_a_query_loads_the_warehouse_alone(tmp_path: Path, query: str) -> None:
+def test_a_query_loads_the_warehouse_alone(
+    tmp_path: Path, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # the first query on a machine
     Warehouse(tmp_path / "taskloom-data" / "warehouse").close()
     loaded = loaded_by("sql", query, "--csv", folder=tmp_path)
     assert not loaded & {*HEAVY, "pydantic_settings", "ruamel", "rich", "taskloom.flows.settings"}

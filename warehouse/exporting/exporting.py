@@ -10,7 +10,6 @@ import json
 import shutil
 import tempfile
 import uuid
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -326,7 +325,7 @@ def export(
                 ExportSource(warehouse, task_ids, {}, checks or {}), Path(at), options
             ).refused
         if len(refused) == len(task_ids):
-            raise ExportRefusedError(_nothing(format_name, len(task_ids), refused))
+            raise ExportRefusedError.of_all(format_name, len(task_ids), refused)
         return {item.item_id: item.reason for item in refused}
 
     judging = unwritable if getattr(module, "REFUSES_TASKS", False) else None
@@ -344,7 +343,7 @@ def export(
         aside.mkdir(parents=True)
         outcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
-            raise ExportRefusedError(_nothing(format_name, len(drawn.task_ids), outcome.refused))
+            raise ExportRefusedError.of_all(format_name, len(drawn.task_ids), outcome.refused)
         before = tuple(Refused(item_id=name, reason=reason) for name, reason in drawn.unwritable.items())
         outcome = outcome.model_copy(update={"refused": (*before, *outcome.refused)})
         if drawn.splits:
@@ -393,18 +392,6 @@ def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
             out.write(json.dumps(value, ensure_ascii=False) + "\n")
             count += 1
     return count
-
-
-def _nothing(format_name: str, tasks: int, refused: Sequence[Refused]) -> str:
-    reasons = Counter(item.reason for item in refused).most_common(3)
-    why = (
-        "; ".join(f"{count} × {reason}" for reason, count in reasons)
-        or "they have no recording that it could use"
-    )
-    return (
-        f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was"
-        " written."
-    )
 
 
 def _quality(function: EvaluationFunction) -> tuple[float, float, str]:
