@@ -88,14 +88,16 @@ def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: s
 
 
 def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
-    """Whether both subtasks together still take and make the same when each does the other's value."""
+    """Whether both subtasks together still take and make the same when each does the other's value, where
+    what they take and make says all that they are told."""
     names = first.rpartition("/")[2], second.rpartition("/")[2]
 
     def exchanged(value: str) -> str:
         return value.replace(names[0], "\0").replace(names[1], names[0]).replace("\0", names[1])
 
     touched = [item for node in (one, other) for item in (*node.inputs, *node.outputs)]
-    return {(item.category, item.value) for item in touched} == {
+    told = {*one.parameters.values(), *other.parameters.values()} <= {item.value for item in touched}
+    return told and {(item.category, item.value) for item in touched} == {
         (item.category, exchanged(item.value)) for item in touched
     }
 
