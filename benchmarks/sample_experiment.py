@@ -20,8 +20,7 @@ from taskloom.flows.run_experiment import run_experiment
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.omnieval.reports.figures import figures
 from tests.omnieval.replies.said import SAID
-from tests.omnieval.replies.test_formats import FORMATS, in_grid
-from tests.servers.models.behaviour import WireCall
+from tests.omnieval.replies.test_formats import answer
 from tests.servers.models.server import LocalModelServer
 from tests.servers.models.threaded import in_a_thread
 
@@ -29,16 +28,6 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures" / "sample-experiment"
 FAULTS = ("forgets_branch", "mixes_orders", "breaks_something", "crashes")
 KEY_VARIABLE = "TASKLOOM_SAMPLE_KEY"
 KEY = "sk-local-server-only"
-
-
-def answer(call: WireCall) -> str:
-    """Click the middle of the screen, say something that is no action, and then that all is done."""
-    said = SAID[call.model]
-    if len(call.turns) == 1:
-        return said.click(*in_grid(FORMATS[call.model], (640, 400), (1280, 800)))
-    if len(call.turns) == 3:
-        return "Let me think."
-    return next(text for text, meant in said.replies if getattr(meant, "status", "") == "finish")
 
 
 def specification(url: str, tasks: int, repeats: int) -> dict[str, object]:

@@ -83,12 +83,13 @@ def sql(
         with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
             run_shell(opened, places.data / "sql_history")
         return
-    given: Mapping[str, object] = _parameters(param or [])
+    parameters = _parameters(param or [])
+    given: Mapping[str, object] = parameters
     if query.replace("_", "").isalnum():
         from taskloom.warehouse.queries import named_query
 
         named = named_query(query)
-        query, given = named.sql, named.bind(dict(_parameters(param or [])))
+        query, given = named.sql, named.bind(parameters)
     asked = MOST_ROWS if max_rows is None else max_rows
     most = None if parquet is not None else asked or None
     answer, cut = _ask(places, version, query, given, timeout or None, most)

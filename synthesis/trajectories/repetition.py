@@ -29,8 +29,8 @@ def in_vain(history: Sequence[TrajectoryStep], times: int) -> str:
     """What is said about it, to the actor and to its next attempt."""
     last = history[-1]
     target = f" on {last.target.text!r}" if last.target is not None and last.target.text else ""
-    problem = last.problem or "nothing changed on the screen"
-    return f"{last.action.operation}{target} was done {times} times with the same result: {problem}"
+    result = last.problem or NOTHING_CHANGED
+    return f"{last.action.operation}{target} was done {times} times with the same result: {result}"
 
 
 def _what(step: TrajectoryStep) -> tuple[Action, object, str]:

@@ -96,7 +96,9 @@ def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, s
         return value.replace(names[0], "\0").replace(names[1], names[0]).replace("\0", names[1])
 
     touched = [item for node in (one, other) for item in (*node.inputs, *node.outputs)]
-    told = {*one.parameters.values(), *other.parameters.values()} <= {item.value for item in touched}
+    told = all(names) and {*one.parameters.values(), *other.parameters.values()} <= {
+        item.value for item in touched
+    }
     return told and {(item.category, item.value) for item in touched} == {
         (item.category, exchanged(item.value)) for item in touched
     }

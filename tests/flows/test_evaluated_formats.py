@@ -13,8 +13,7 @@ from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
 from tests.model_clients.requests import KEY
 from tests.omnieval.replies.said import SAID
-from tests.omnieval.replies.test_formats import FORMATS, in_grid
-from tests.servers.models.behaviour import WireCall
+from tests.omnieval.replies.test_formats import answer
 from tests.servers.models.server import LocalModelServer
 from tests.servers.models.threaded import in_a_thread
 
@@ -28,14 +27,6 @@ def test_a_model_of_every_format_is_evaluated(
 
     monkeypatch.setenv("TEST_KEY", KEY)
     data = Path(shutil.copytree(built_data, tmp_path / "data"))
-
-    def answer(call: WireCall) -> str:
-        said = SAID[call.model]
-        if len(call.turns) == 1:
-            return said.click(*in_grid(FORMATS[call.model], (640, 400), (1280, 800)))
-        if len(call.turns) == 3:
-            return "Let me think."
-        return next(text for text, meant in said.replies if getattr(meant, "status", "") == "finish")
 
     with in_a_thread(LocalModelServer(answerer=answer, key=KEY)) as server:
         model = {"provider": "openai", "base_url": server.url, "api_key_variable": "TEST_KEY"}

@@ -7,5 +7,6 @@ osworld/                                               OSWorld's conditions, met
 judging/                                               tasks judged elsewhere by files
 dialogues, action_words, exported_actions, pictures    training records
 paper_format, task_dag                                 the paper's files
-application_aliases, file_names, record_files          names and files
+application_aliases, file_names                        names
+record_files, file_hashes                              files and their hashes
 """

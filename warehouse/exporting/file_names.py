@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from urllib.parse import quote, unquote
 
 
@@ -24,17 +22,3 @@ def id_of_name(name: str) -> str:
     'a b/ü'
     """
     return unquote(name)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def hashes_of(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file of a folder, by its path there."""
-    return {
-        path.relative_to(folder).as_posix(): _hash(path)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }

@@ -16,6 +16,7 @@ from taskloom.omnieval.replies.reading import ReadReply, read_reply
 from taskloom.omnieval.replies.verbs import Ending
 from taskloom.taskgraph.records.computer_use import ComputerAction
 from tests.omnieval.replies.said import SAID
+from tests.servers.models.behaviour import WireCall
 
 SCREENS = [(1280, 800), (1920, 1080), (1366, 768), (2560, 1600), (800, 1280), (640, 480)]
 FORMATS: dict[str, ReplyFormat] = {
@@ -28,6 +29,17 @@ FORMATS: dict[str, ReplyFormat] = {
 def read(name: str, text: str, screen: tuple[int, int] = (1280, 800)) -> ReadReply:
     form = FORMATS[name]
     return read_reply(text, form, sent=form.sizing.of(screen), screen=screen)
+
+
+def answer(call: WireCall) -> str:
+    """What a scripted model says in the format it is named after: it clicks the middle of the screen, says
+    something that is no action, and then that all is done."""
+    said = SAID[call.model]
+    if len(call.turns) == 1:
+        return said.click(*in_grid(FORMATS[call.model], (640, 400), (1280, 800)))
+    if len(call.turns) == 3:
+        return "Let me think."
+    return next(text for text, meant in said.replies if getattr(meant, "status", "") == "finish")
 
 
 def in_grid(form: ReplyFormat, pixel: tuple[int, int], screen: tuple[int, int]) -> tuple[float, float]:

@@ -7,13 +7,14 @@ the card only.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet
+
+from taskloom.warehouse.exporting.file_hashes import hash_of
 
 NAME: Final = "croissant.json"
 """Name of the file."""
@@ -90,8 +91,6 @@ def croissant(
 
 
 def _file(folder: Path, name: str) -> dict[str, object]:
-    with (folder / name).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -99,7 +98,7 @@ def _file(folder: Path, name: str) -> dict[str, object]:
         "contentUrl": name,
         "contentSize": f"{(folder / name).stat().st_size} B",
         "encodingFormat": "application/x-parquet",
-        "sha256": digest,
+        "sha256": hash_of(folder / name),
     }
 
 
