@@ -78,7 +78,9 @@ def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data
 
 def children(parent: int, module: str) -> list[int]:
     """Processes started by `parent` that run `module`."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    )
     rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
     return [int(row[0]) for row in rows if int(row[1]) == parent and f"-m {module}" in row[2]]
 
