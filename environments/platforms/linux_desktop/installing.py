@@ -179,24 +179,30 @@ def _result(
 
 
 def _engine(say: Say, wanted: EngineName) -> Engine:
-    """An engine that is installed; podman is installed where there is none and that is allowed."""
-    if not installed_engines(wanted):
+    """An engine that answers; podman is installed where none does and that is allowed."""
+    said: list[str] = []
+    if usable := _answering(wanted, said):
+        return usable
+    if wanted != "docker" and "podman" not in installed_engines():
         say("installing podman")
         try:
             install_packages(("podman", "runc"), CommandRunner())
         except InstallationFailedError as error:
-            raise MachineUnavailableError(no_engine([str(error)], wanted)) from error
-    usable = []
-    said = []
+            raise MachineUnavailableError(no_engine([*said, str(error)], wanted)) from error
+        if usable := _answering("podman", said):
+            return usable
+    raise MachineUnavailableError(no_engine(said, wanted))
+
+
+def _answering(wanted: EngineName, said: list[str]) -> Engine | None:
+    """The first installed engine that answers; what the others say is appended to `said`."""
     for name in installed_engines(wanted):
         try:
             Engine(name).call("info", "--format", "{{.Driver}}" if name == "docker" else "{{.Host.Arch}}")
-            usable.append(Engine(name))
+            return Engine(name)
         except MachineUnavailableError as error:
             said.append(str(error))
-    if not usable:
-        raise MachineUnavailableError(no_engine(said, wanted))
-    return usable[0]
+    return None
 
 
 def _base(engine: Engine, say: Say) -> str:

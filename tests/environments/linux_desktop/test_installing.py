@@ -118,3 +118,38 @@ def test_a_full_disk_is_said_before_anything_is_built(
     with pytest.raises(InstallationFailedError, match=r"MB are free for images .* Free some space"):
         install([EDITOR], tmp_path, lambda words: None)
     assert engine.builds == []
+
+
+def test_podman_is_installed_where_docker_has_no_daemon(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A client without its daemon is common: it is no engine."""
+    asked: list[tuple[str, ...]] = []
+
+    def program(name: str, body: str) -> None:
+        file = tmp_path / name
+        file.write_text(f"#!/bin/sh\n{body}\n")
+        file.chmod(0o755)
+
+    def packages(names: tuple[str, ...], runner: object) -> None:
+        asked.append(names)
+        program("podman", "exit 0")
+
+    program("docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(installing, "installed_engines", lambda wanted="automatic": _there(tmp_path, wanted))
+    monkeypatch.setattr(installing, "install_packages", packages)
+    monkeypatch.setattr(installing, "working_engine", lambda base, wanted: Engine("podman"))
+    engine, _ = installing.engine_and_base(lambda words: None)
+    assert engine == Engine("podman")
+    assert asked == [("podman", "runc")]
+    (tmp_path / "podman").unlink()
+    with pytest.raises(MachineUnavailableError, match="Cannot connect to the Docker daemon"):
+        installing.engine_and_base(lambda words: None, "docker")
+    assert len(asked) == 1, "who asks for docker is not given podman"
+
+
+def _there(folder: Path, wanted: str) -> list[str]:
+    return [
+        name for name in ("podman", "docker") if wanted in ("automatic", name) and (folder / name).exists()
+    ]
