@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.agent import Decision
+from taskloom.environments.agents.dismissals import dismissals
 from taskloom.environments.agents.typing_places import what_is_missing
 from taskloom.taskgraph.records.grounding import find_control, name_query
 from taskloom.taskgraph.records.interaction import (
@@ -29,13 +30,15 @@ class RecordedAgent:
     and section, never by place.
 
     Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when
-    they were recorded are left out. Gives up when a control does not turn up.
+    they were recorded are left out, and those that only closed what does not turn up this time. Gives up when
+    another control does not turn up.
     """
 
     trajectory: Trajectory
     """What to do."""
     _next: int = 0
     _looks: int = 0
+    _dismissals: frozenset[int] | None = None
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -65,6 +68,10 @@ class RecordedAgent:
             control = None
         if control is None or (control.disabled and self._looks < _PATIENCE):
             self._looks += 1
+            if self._looks > _PATIENCE and control is None and self._may_skip(steps, observation):
+                self._next += 1
+                self._looks = 0
+                return await self.decide(instruction, observation, history)
             if self._looks > _PATIENCE:
                 return self._give_up(
                     step, f"needs a {self._missing(step, observation)}, which is not on the screen"
@@ -97,6 +104,17 @@ class RecordedAgent:
         step = steps[self._next]
         control = find_control(step.target, observation.controls) if step.target else None
         return (step.action, control) if control is not None and not control.disabled else None
+
+    def _may_skip(self, steps: Sequence[TrajectoryStep], observation: Observation) -> bool:
+        """Whether the next step only closed what is not here this time, and the one behind it can be done."""
+        if self._dismissals is None:
+            self._dismissals = dismissals(self.trajectory)
+        if steps[self._next].step not in self._dismissals:
+            return False
+        following = steps[self._next + 1] if self._next + 1 < len(steps) else None
+        if following is None or following.target is None:
+            return True
+        return find_control(following.target, observation.controls) is not None
 
     def _give_up(self, step: TrajectoryStep, reason: str) -> Decision:
         message = f"step {step.step} of trajectory {self.trajectory.trajectory_id} {reason}"

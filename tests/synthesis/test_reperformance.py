@@ -1,13 +1,15 @@
 """Recorded keys wait for the place that they went to; those that do the same everywhere, and canvases, do
-not."""
+not. A hint that is not shown again is not waited for without end."""
 
 from __future__ import annotations
 
 import pytest
 
+from taskloom.environments.agents.dismissals import dismissals
 from taskloom.environments.agents.recorded_agent import RecordedAgent
-from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.interaction import (
+    ClickInput,
     Control,
     KeyboardInput,
     Observation,
@@ -129,3 +131,61 @@ async def test_text_waits_until_the_document_is_loaded() -> None:
     player = agent(("^{END}Invite", editor("new.txt")))
     assert not await pressed(player, editor("new.txt", ""))
     assert await pressed(player, editor("new.txt"))
+
+
+PAGE = (control("Button", "New"), control("Edit", "Search"))
+HINT = (control("Button", "Got it", parent_type="Dialog", parent_text="Tip"),)
+ANOTHER = (control("Button", "Save"),)
+
+
+def clicks(*recorded: tuple[Control, Screen, Evidence], end: Screen) -> RecordedAgent:
+    """Clicks controls, each recorded on its screen and with the evidence after it."""
+    steps = tuple(
+        TrajectoryStep(
+            step=number,
+            observation_screenshot=PICTURE,
+            observation_controls=screen,
+            action=ClickInput(control_label=target.label),
+            target=target.describe(),
+            evidence=evidence,
+        )
+        for number, (target, screen, evidence) in enumerate(recorded, 1)
+    )
+    bare = agent().trajectory
+    return RecordedAgent(
+        bare.model_copy(update={"steps": steps, "closing_evidence": Evidence(step=len(steps), controls=end)})
+    )
+
+
+async def done(player: RecordedAgent, screen: Screen) -> str:
+    """What the player does on this screen, after it has waited long enough."""
+    for _ in range(8):
+        decision = await player.decide("", Observation(screenshot=PICTURE, controls=screen), ())
+        if not isinstance(decision.action, WaitInput):
+            break
+    return decision.status if decision.action is None else decision.thought or "click"
+
+
+NOTHING = Evidence(step=0)
+SAVED = Evidence(step=0, files=(FileState(path="/a", size=1, sha256="1"),))
+
+
+async def test_a_hint_that_is_not_shown_again_is_skipped_where_the_next_control_is_there() -> None:
+    def player() -> RecordedAgent:
+        return clicks((HINT[0], PAGE + HINT, NOTHING), (PAGE[0], PAGE, NOTHING), end=PAGE + ANOTHER)
+
+    assert dismissals(player().trajectory) == {1}
+    assert await done(player(), PAGE) == "click"
+    assert await done(player(), PAGE + HINT) == "click"
+    assert await done(player(), ANOTHER) == "give_up", "the page itself is missing"
+
+
+@pytest.mark.parametrize(
+    ("after", "evidence"),
+    [(PAGE + ANOTHER, NOTHING), (PAGE[:1], NOTHING), (PAGE, SAVED), (PAGE + HINT, NOTHING)],
+    ids=["something came", "something else went", "a file was written", "it stayed"],
+)
+async def test_a_step_that_did_more_than_close_is_never_skipped(after: Screen, evidence: Evidence) -> None:
+    player = clicks((HINT[0], PAGE + HINT, evidence), (PAGE[0], after, evidence), end=ANOTHER)
+    assert dismissals(player.trajectory) == set()
+    assert await done(player, PAGE) == "give_up"
