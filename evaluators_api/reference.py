@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from functools import cache
 
-from taskloom.evaluators_api.checks.declaration import Check
+from taskloom.evaluators_api.checks.declaration import Check, Content
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.taskgraph.records.check_facts import Reads
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 from taskloom.taskgraph.text_folding import COMPARING
 
@@ -42,10 +43,20 @@ occurs somewhere proves little. What else was changed is no matter of the functi
 
 
 @cache
-def checks_reference() -> str:
-    """Signatures and docstrings of all checks, with the rules of the language, as text for the Code LLM."""
+def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
+    """Signatures and docstrings of the checks, with the rules of the language, as text for the Code LLM.
+
+    Of those beyond the paper's eleven only the ones that read, and speak of, what is in `about`; by default
+    all of them.
+    """
     paper = [_entry(item) for item in checks().values() if item.in_paper]
-    beyond = [_entry(item) for item in checks().values() if not item.in_paper and not item.guard]
+    beyond = [
+        _entry(item)
+        for item in checks().values()
+        if not item.in_paper
+        and not item.guard
+        and (about is None or (item.reads in about and (not item.of or item.of in about)))
+    ]
     return "\n\n".join(
         (
             _RULES,

@@ -6,7 +6,7 @@ from taskloom.resources.record import Record
 
 
 class ChangeShape(Record):
-    """One kind of change that right work makes, without its value."""
+    """One kind of change that right work makes, without its value where that depends on parameters."""
 
     container: str
     """Path of the file or directory in terms of the parameters, or `clipboard`, `window`, `screen`."""
@@ -19,6 +19,8 @@ class ChangeShape(Record):
     value_type: str = ""
     """Type of the value that is there at the end: `text`, `number`, `date`, `yes or no`, `group`; empty for
     what is removed."""
+    always: str = ""
+    """Value that is there after every performance and that no parameter is in; empty for none."""
     samples: tuple[str, ...] = ()
     """Values that other records have at the same place at the start."""
 
@@ -31,7 +33,7 @@ class StartingFile(Record):
     format: str = ""
     """Format that it is read as; empty where it holds no text."""
     fields: tuple[str, ...] = ()
-    """Names of its tables, columns or keys, the first ones."""
+    """Names of its tables, columns or keys: those of the records that changed, then the first ones."""
 
 
 class TaskShape(Record):

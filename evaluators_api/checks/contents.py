@@ -44,7 +44,7 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     )
 
 
-@check("files")
+@check("files", of="records")
 def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the file holds the same data as this text: JSON, YAML, settings or a ledger, however it is
     laid out.

@@ -26,6 +26,8 @@ from taskloom.taskgraph.text_folding import composed
 
 Answer = bool | str | int | float
 """What a check may answer."""
+Content = Literal["", "records", "drawing"]
+"""What a check speaks of in a file: records with fields, a drawing; empty for any file."""
 AnswerType = Literal["bool", "str", "int", "float"]
 """Name of the type of an answer."""
 LONGEST_TEXT = 262_144
@@ -116,6 +118,8 @@ class Check:
     """Whether it asks that all else is as it was; such a condition is never idle."""
     of_source: bool = False
     """Whether it compares with what a source held at the start."""
+    of: Content = ""
+    """What a file must hold for the check to be of use."""
 
     @property
     def facts(self) -> CheckFacts:
@@ -226,6 +230,7 @@ def check(
     empty_allowed: bool = False,
     guard: bool = False,
     of_source: bool = False,
+    of: Content = "",
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Declare a function as a check that reads `reads`; its first parameter is the scene.
 
@@ -260,6 +265,7 @@ def check(
             empty_allowed=empty_allowed,
             guard=guard,
             of_source=of_source,
+            of=of,
         )
         return function
 

@@ -19,7 +19,7 @@ _WRITTEN = "text"
 _FIRST_TAG = re.compile(r"<([A-Za-z][\w.-]*)")
 
 
-@check("files")
+@check("files", of="drawing")
 def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[str]) -> bool:
     """Checks if a drawing holds exactly these shapes and texts, each as often as it is given, in any order
     and place.
@@ -46,7 +46,7 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
     return found == wanted
 
 
-@check("files", of_source=True)
+@check("files", of_source=True, of="drawing")
 def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
     """Checks if a drawing holds what another one held at the start: the same texts, as many shapes, and pages
     of the same names where both have pages. For exports and copies, and for what is open in an editor.
@@ -79,7 +79,7 @@ def _pages(view: EvidenceView, path: str) -> list[str]:
     return [] if held is None else [page.value or "" for page in held.children]
 
 
-@check("files", of_source=True)
+@check("files", of_source=True, of="drawing")
 def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
     """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open
     then.
@@ -105,7 +105,7 @@ def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
     )
 
 
-@check("screen")
+@check("screen", of="drawing")
 def check_drawing_shown(scene: Scene, file_path: str) -> bool:
     """Checks if all texts of a drawing are shown on the last screen: it was opened, and what it holds is
     still there.

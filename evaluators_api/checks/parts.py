@@ -7,7 +7,7 @@ from taskloom.evaluators_api.checks.declaration import Scene, check
 from taskloom.evaluators_api.state.records import parts_of
 
 
-@check("files")
+@check("files", of="records")
 def check_part_exists(scene: Scene, file_path: str, part: str, at_start: bool = False) -> bool:
     """Checks if the file has a part of this name, whatever is in it: a table of a database, a section, a
     field.

@@ -23,7 +23,7 @@ from taskloom.evaluators_api.state.records import (
 )
 
 
-@check("files", empty_allowed=True)
+@check("files", empty_allowed=True, of="records")
 def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
     """Checks if one record of the file holds all these values together.
 
@@ -82,7 +82,7 @@ def _all_matching(scene: Scene, file_path: str, fields: dict[str, str], within: 
         yield from (record for record in records if holds(record, fields))
 
 
-@check("files", empty_allowed=True)
+@check("files", empty_allowed=True, of="records")
 def check_record_added(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
     """Checks if there are more records with all these values together than at the start: one was added.
 
@@ -104,7 +104,7 @@ def check_record_added(scene: Scene, file_path: str, fields: dict[str, str], wit
     return now > then or _for_certain(scene.view, file_path, within)
 
 
-@check("files", empty_allowed=True)
+@check("files", empty_allowed=True, of="records")
 def check_record_count(
     scene: Scene, file_path: str, fields: dict[str, str], count: int, within: str = ""
 ) -> bool:
@@ -129,7 +129,7 @@ def check_record_count(
     return _for_certain(scene.view, file_path, within, found == count)
 
 
-@check("files")
+@check("files", of="records")
 def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     """Checks if the field at this address of the file has exactly this value.
 
@@ -152,7 +152,7 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     return _for_certain(scene.view, file_path, field)
 
 
-@check("files", of_source=True)
+@check("files", of_source=True, of="records")
 def check_records_copied(
     scene: Scene,
     source: str,
@@ -203,7 +203,7 @@ def check_records_copied(
     return known + added <= held
 
 
-@check("files", of_source=True)
+@check("files", of_source=True, of="records")
 def check_one_record_copied(
     scene: Scene, source: str, target: str, number: int, source_within: str = ""
 ) -> bool:
@@ -285,7 +285,7 @@ def _tree(view: EvidenceView, path: str) -> Node | None:
     return read(file.path, text_of_file(file))[1]
 
 
-@check("files", empty_allowed=True)
+@check("files", empty_allowed=True, of="records")
 def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False) -> str:
     """Gets the path of the one file that has a record with all these values together, for applications that
     name their files themselves.

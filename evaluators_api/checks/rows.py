@@ -31,7 +31,7 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
     )
 
 
-@check("screen")
+@check("screen", of="records")
 def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
     """Checks if the last screen shows all records of a part of a file, such as a table of a database, on
     whatever page.

@@ -40,7 +40,7 @@ def check_file_changed(scene: Scene, file_path: str) -> bool:
     return before.sha256 != after.sha256 or before.text != after.text
 
 
-@check("files")
+@check("files", of="records")
 def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) -> str:
     """Gets the value of the field at this address of the file, now or at the start of the subtask.
 
@@ -60,7 +60,7 @@ def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) 
     return "" if found is None else text_of(found)
 
 
-@check("files")
+@check("files", of="records")
 def get_linked_field(
     scene: Scene, file_path: str, field: str, fields: dict[str, str], at_start: bool = False
 ) -> str:
@@ -88,7 +88,7 @@ def get_linked_field(
     return ""
 
 
-@check("files")
+@check("files", of="records")
 def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> str:
     """Gets the number of records of a file, such as the rows of a table without its header, now or at the
     start.
@@ -111,7 +111,7 @@ def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> st
     return str(len(rows.children) if rows is not None else sum(1 for _ in records_of(tree)))
 
 
-@check("files", of_source=True)
+@check("files", of_source=True, of="records")
 def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
     """Checks if a record with all these values was there at the start and none is there now: it was removed,
     or renamed.

@@ -11,6 +11,7 @@ from taskloom.evaluators_api.reference import checks_reference
 from taskloom.prompts.inputs import EvaluationWriterInput, Performance
 from taskloom.prompts.rendering import template_hash
 from taskloom.resources.applications import Application
+from taskloom.synthesis.evaluation_functions.needed_checks import needed_checks
 from taskloom.synthesis.evaluation_functions.shown_effects import shown_effects
 from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
 from taskloom.synthesis.ports import Models
@@ -74,7 +75,7 @@ async def write_evaluation_function(
     """
     names = tuple(placeholders(subtask.instruction_template))
     inputs = EvaluationWriterInput(
-        checks_reference=checks_reference(),
+        checks_reference=checks_reference(needed_checks(trajectories, on_screen=result_on_screen)),
         operating_system=subtask.operating_system,
         application=application.name,
         title=application.title,

@@ -1,5 +1,5 @@
-"""The shape of a subtask's changes: places and types, with values of other records, but never the end of a
-performance."""
+"""The shape of a subtask's changes: places and types, with values of other records. Of the end of a
+performance only what nobody could guess: values that every performance has and that no parameter is in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
-from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
 from taskloom.evaluators_api.state.templates import filled
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
@@ -21,6 +21,8 @@ from taskloom.taskgraph.text_cutting import cut_text
 
 _MOST_CHANGES, _MOST_FILES, _MOST_FIELDS, _MOST_SAMPLES = 60, 40, 16, 3
 _LONGEST_SAMPLE = 120
+_LEAST_PARAMETER_SETS = 2
+_DATABASE, _GROUP = "database", "group"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 
@@ -31,20 +33,48 @@ def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
         (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
         for item in trajectories
     ]
+    divisions = divide(performances)
+    constant = constants(trajectories)
     return tuple(
-        _shape(trajectory, division.essential)
-        for trajectory, division in zip(trajectories, divide(performances), strict=True)
+        _shape(trajectory, division.essential, constant)
+        for trajectory, division in zip(trajectories, divisions, strict=True)
     )
 
 
-def _shape(trajectory: Trajectory, essential: Sequence[Effect]) -> TaskShape:
+def constants(trajectories: Sequence[Trajectory]) -> dict[tuple[str, ...], str]:
+    """Values that all of `trajectories` leave at one place, by the key of the effect, with no value of a
+    parameter in them. None where all were performed with the same parameters.
+    """
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < _LEAST_PARAMETER_SETS:
+        return {}
+    left: list[dict[tuple[str, ...], set[str]]] = []
+    for item in trajectories:
+        mine: dict[tuple[str, ...], set[str]] = {}
+        for effect in effects(item.initial_evidence, item.final_evidence, item.parameters):
+            if effect.area != "screen" and effect.after and effect.after_template == effect.after:
+                mine.setdefault(effect.key, set()).add(effect.after)
+        left.append(mine)
+    first, *others = left
+    found: dict[tuple[str, ...], str] = {}
+    for key, values in first.items():
+        common = values.intersection(*(other.get(key, set()) for other in others))
+        if len(common) == 1:
+            (value,) = common
+            if len(value) <= _LONGEST_SAMPLE and _type(value) != _GROUP:
+                found[key] = value
+    return found
+
+
+def _shape(
+    trajectory: Trajectory, essential: Sequence[Effect], constant: dict[tuple[str, ...], str]
+) -> TaskShape:
     start = trajectory.initial_evidence
     shown = [effect for effect in essential if effect.area != "screen"] or list(essential)
     changes = {
         (item.container, item.address, item.kind): item
-        for item in (_change(effect, start, trajectory) for effect in shown)
+        for item in (_change(effect, start, trajectory, constant) for effect in shown)
     }
-    touched = {effect.container for effect in shown}
+    touched = _touched_fields(trajectory, shown)
     noise = noise_between(start, trajectory.final_evidence)
     files = sorted(
         (file for file in start.files if not noise.concerns(file.path)),
@@ -53,13 +83,37 @@ def _shape(trajectory: Trajectory, essential: Sequence[Effect]) -> TaskShape:
     return TaskShape(
         instruction=trajectory.instruction,
         parameters=trajectory.parameters,
-        files=tuple(_file(file) for file in files[:_MOST_FILES]),
+        files=tuple(_file(file, touched.get(file.path, ())) for file in files[:_MOST_FILES]),
         clipboard=cut_text(start.clipboard.text or "", _LONGEST_SAMPLE),
         changes=tuple(changes.values())[:_MOST_CHANGES],
     )
 
 
-def _change(effect: Effect, start: Evidence, trajectory: Trajectory) -> ChangeShape:
+def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str, tuple[str, ...]]:
+    """Names of the fields of the records that changed, by path of the file."""
+    found: dict[str, dict[str, None]] = {}
+    for effect in shown:
+        names = found.setdefault(effect.container, {})
+        evidence = trajectory.initial_evidence if effect.kind == "removed" else trajectory.final_evidence
+        file = evidence.file(effect.container)
+        if file is None or file.text is None or not effect.address:
+            continue
+        tree = read(file.path, file.text)[1]
+        for depth in (len(effect.address), len(effect.address) - 1):
+            node = tree.at(effect.address[:depth])
+            own = [child.name for child in node.children if child.naming == "field"] if node else []
+            if own:
+                if depth > 1 and effect.format == _DATABASE:
+                    names.setdefault(effect.address[0])
+                changed = effect.address[depth : depth + 1]
+                names.update(dict.fromkeys((*changed, *own)))
+                break
+    return {path: tuple(names) for path, names in found.items()}
+
+
+def _change(
+    effect: Effect, start: Evidence, trajectory: Trajectory, constant: dict[tuple[str, ...], str]
+) -> ChangeShape:
     address = effect.address_template
     if effect.area == "screen":
         address = address[:1]
@@ -69,6 +123,7 @@ def _change(effect: Effect, start: Evidence, trajectory: Trajectory) -> ChangeSh
         address=address,
         kind=effect.kind,
         value_type=_type(effect.after),
+        always=constant.get(effect.key, ""),
         samples=tuple(_samples(effect, start, trajectory.parameters)),
     )
 
@@ -78,7 +133,7 @@ def _type(value: str | None) -> str:
         return ""
     text = value.strip()
     if text[:1] in ("[", "{"):
-        return "group"
+        return _GROUP
     if text.casefold() in ("true", "false", "on", "off", "yes", "no"):
         return "yes or no"
     return "date" if _DATE.fullmatch(text) else "number" if _NUMBER.fullmatch(text) else "text"
@@ -108,11 +163,11 @@ def _fits(address: tuple[str, ...], wanted: Sequence[str]) -> bool:
     return all(part in (ANY, name) for name, part in zip(address, wanted, strict=True))
 
 
-def _file(file: FileState) -> StartingFile:
+def _file(file: FileState, first: Sequence[str]) -> StartingFile:
     if file.text is None:
         return StartingFile(path=file.path)
     name, tree = read(file.path, file.text)
-    fields = dict.fromkeys(_fields(tree)) if name != "lines" else {}
+    fields = dict.fromkeys([*first, *_fields(tree)]) if name != FALLBACK else {}
     return StartingFile(path=file.path, format=name, fields=tuple(fields)[:_MOST_FIELDS])
 
 

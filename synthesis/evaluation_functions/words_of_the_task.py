@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.evaluators_api.state.effects import effects
+from taskloom.synthesis.evaluation_functions.task_shapes import constants
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _SHORTEST = 4
@@ -13,8 +14,10 @@ HIDDEN = "(what it ends with)"
 
 
 def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
-    """`message` without values that performances ended with and that neither instruction nor start tells."""
+    """`message` without values that performances ended with and that neither instruction, start nor
+    every performance alike tells."""
     values: set[str] = set()
+    shown = set(constants(trajectories).values())
     for trajectory in trajectories:
         told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
         found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
@@ -22,7 +25,7 @@ def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
         for effect in found:
             for value in (effect.after, *(effect.after or "").splitlines()):
                 text = (value or "").strip()
-                if len(text) >= _SHORTEST and text not in told and text not in before:
+                if len(text) >= _SHORTEST and text not in told and text not in before | shown:
                     values.add(text)
     for value in sorted(values, key=len, reverse=True):
         for form in dict.fromkeys((repr(value), repr(value)[1:-1], value)):

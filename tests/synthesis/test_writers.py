@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.reference import checks_reference
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.second_opinion import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.evaluation_functions.needed_checks import needed_checks
 from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
 from taskloom.synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
@@ -42,7 +45,8 @@ def added(name: str, amount: str, code: str) -> Trajectory:
     )
 
 
-PERFORMANCES = [added("Cid", "77", "zulu-west"), added("Dora", "41", "zulu-west")]
+PERFORMANCES = [added("Cid", "77", "zulu-west"), added("Dora", "41", "yankee-east")]
+ALIKE = [added("Cid", "77", "zulu-west"), added("Dora", "41", "zulu-west")]
 
 
 def function(condition: str) -> EvaluationFunction:
@@ -55,6 +59,7 @@ def test_the_shape_has_places_and_types_but_no_end_of_a_performance() -> None:
 
     text = "".join(shape.model_dump_json() for shape in shapes)
     assert "zulu-west" not in text
+    assert "yankee-east" not in text
     changes = {change.address: change for change in shapes[0].changes}
     places = {address[-1]: change for address, change in changes.items() if address}
     assert places["amount"].value_type == "number"
@@ -62,6 +67,54 @@ def test_the_shape_has_places_and_types_but_no_end_of_a_performance() -> None:
     assert set(places["code"].samples) == {"north", "south"}
     assert shapes[0].files[0].path == "Documents/sales.csv"
     assert {"name", "amount", "code"} <= set(shapes[0].files[0].fields)
+
+
+def test_the_shape_has_values_that_every_performance_leaves_and_nobody_could_guess() -> None:
+    changes = {change.address[-1]: change for change in task_shapes(ALIKE)[0].changes if change.address}
+    assert changes["code"].always == "zulu-west"
+    assert not changes["amount"].always, "the value of a parameter"
+    assert not any(change.always for change in task_shapes(ALIKE[:1])[0].changes), "nothing to compare with"
+    assert "zulu-west" in without_ends("the code is not 'zulu-west'", ALIKE)
+
+
+def test_the_fields_of_what_changed_come_before_the_first_of_the_file() -> None:
+    columns = ",".join(f"a{number}" for number in range(40))
+    head = f"{columns},name,amount\n"
+    start = file("wide.csv", head + "0," * 40 + "Ann,1\n")
+    end = file("wide.csv", head + "0," * 40 + "Ann,2\n")
+    moves = [
+        (
+            KeyboardInput(keys="2"),
+            ControlQuery(text="Row"),
+            InputEvent(step=1, kind="text", text="2"),
+            {"files": (end,)},
+        )
+    ]
+    seen = recording("n.s", {"amount": "2"}, moves, start={"files": (start,)}, instruction="Set 2.")
+    fields = task_shapes([seen])[0].files[0].fields
+    assert "amount" in fields and len(fields) <= 16
+
+
+def test_the_reference_holds_what_the_work_may_need() -> None:
+    def needed(path: str, before: str, after: str, *, on_screen: bool = False) -> frozenset[str]:
+        typed = InputEvent(step=1, kind="text", text="x")
+        moves = [(KeyboardInput(keys="x"), ControlQuery(text="A"), typed, {"files": (file(path, after),)})]
+        seen = recording("n.s", {"x": "x"}, moves, start={"files": (file(path, before),)}, instruction="Do.")
+        return needed_checks([seen], on_screen=on_screen)
+
+    plain = needed("a.txt", "one", "two")
+    assert plain == {"files"}
+    assert needed("a.csv", "a,b\n1,2\n", "a,b\n1,3\n") == {"files", "records"}
+    assert needed("a.svg", "<svg><rect/></svg>", "<svg><rect/><rect/></svg>") == {"files", "drawing"}
+    assert needed("a.csv", "a,b\n1,2\n", "a,b\n1,2\n") == {"files", "screen", "records"}
+    whole, short = checks_reference(), checks_reference(plain)
+    assert len(short) < 0.6 * len(whole)
+    for item in checks().values():
+        named = f"def {item.name}(" in short
+        if item.in_paper:
+            assert named
+        elif not item.guard:
+            assert named == (item.reads == "files" and not item.of)
 
 
 def test_messages_in_words_of_the_task_keep_what_the_instruction_says() -> None:
@@ -88,7 +141,7 @@ def test_a_state_that_functions_judge_otherwise_is_told_to_both(shared_sandbox: 
     hasty = function("check_file_contains('Documents/sales.csv', name + ',' + amount)")
     right = function("check_file_contains('Documents/sales.csv', name + ',' + amount + ',zulu-west')")
 
-    to_hasty, to_right = disagreements([hasty, right], PERFORMANCES, shared_sandbox)
+    to_hasty, to_right = disagreements([hasty, right], ALIKE, shared_sandbox)
 
     assert len(to_hasty) == len(to_right) == 2, "one state of each performance"
     assert to_hasty[0].startswith(
