@@ -3,20 +3,19 @@
 <flow>.py                     one flow each: build_dataset, explore_applications, verify_subtasks,
                               compose_tasks, run_experiment, export_test_set, write_world
 steps                         the flows' steps, the only Prefect task wrappers
-settings, settings_file       all settings of a run, and the file they come from
+settings, setting_groups      all settings of a run
+settings_file                 the file they come from
 places                        where data is, for readers that need no other setting
 wiring                        makes the objects of a run from its settings
 shutting_in                   refuses runs in which a model would act without isolation
 experimenting/                experiments: checked, fixed, finished, scored again
 stages/                       what the steps do: growing the pool, making tasks, agents at work
-hosting/                      contexts of steps, checks before a run, waiting for batches
+hosting/                      contexts of steps, checks before a run, progress in Prefect, log lines
 pool/                         what is known of the pool from earlier runs
 running/                      what a run needs: Prefect's server, environments to lease, recording,
                               progress, signals
-setting_groups/               settings that belong together
 nights/                       scheduled builds: what to explore, what still replays, what may be published
 summaries/                    the summary of a run: funnel, cost, deliberate mistakes
-watching/                     monitoring: log lines, traces and metrics, alerts
 planning/                     what a run, or a request for tasks, would cost and supply
 deploying/                    scheduled runs: deployments, and what a Prefect server needs for them
 fan_out/                      worker processes, here or on other machines

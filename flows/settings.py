@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -26,10 +26,7 @@ from pydantic_settings.exceptions import SettingsError
 from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.flows.errors import CommandError
 from taskloom.flows.places import DEFAULT_DATA, require_moved, settings_file
-from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
-from taskloom.flows.setting_groups.gate_settings import GateSettings
-from taskloom.flows.setting_groups.night_settings import NightSettings
-from taskloom.flows.setting_groups.watching_settings import WatchingSettings
+from taskloom.flows.setting_groups import FanOutSettings, GateSettings, NightSettings
 from taskloom.flows.settings_file import parse_yaml, read_settings_file
 from taskloom.model_clients.lookup import PROVIDERS
 from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
@@ -113,8 +110,8 @@ class Settings(BaseSettings):
     shared_limits: bool = False
     """Whether environments and model calls also take places in the global limits of Prefect's server, which
     several runs share and `taskloom setup-prefect` creates."""
-    watching: WatchingSettings = WatchingSettings()
-    """What a run tells others: log lines, traces and metrics, alerts."""
+    logs: Literal["off", "text", "json"] = "off"
+    """Log lines on standard error about stages and warnings: for people, or one JSON object per line."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)

@@ -1,17 +1,17 @@
-"""Worker processes of Dask: started here, or those of a scheduler that runs already."""
+"""Worker processes of Dask: of a cluster on this machine, whose nannies start lost ones again, or of a
+scheduler that runs already."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.flows.fan_out.errors import WorkersLostError
 from taskloom.flows.fan_out.home import Home, HomeAddress
-from taskloom.flows.fan_out.own_workers import own_workers
 from taskloom.flows.fan_out.workplaces import do_errand, leave
 from taskloom.flows.wiring import Done, Errand
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from taskloom.flows.settings import Settings
-
-T = TypeVar("T")
 
 _STARTING_SECONDS = 180.0
 _LEAVING_SECONDS = 10.0
@@ -36,8 +34,6 @@ class DaskWorkers:
     address: HomeAddress
     losses: int
     """How many workers in a row an errand may lose."""
-    failed: asyncio.Future[None]
-    """Has an error once no worker starts any more."""
 
     @property
     def processes(self) -> int:
@@ -48,13 +44,13 @@ class DaskWorkers:
         """Have `errand` done, again if its worker is lost.
 
         Raises:
-            WorkersLostError: it lost its worker too often, or no worker starts any more.
+            WorkersLostError: it lost its worker too often.
         """
         from distributed import KilledWorker
 
         future = self.client.submit(do_errand, self.address, self.home.current_edition(), errand, pure=False)
         try:
-            done = await _unless(self.failed, _result(future))
+            done = await future
         except KilledWorker as error:
             raise WorkersLostError(
                 f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept."
@@ -82,56 +78,43 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
         logging.getLogger(name).setLevel(
             logging.CRITICAL
         )  # each has a level of its own; lost workers are expected
-    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    made: Any = distributed
     async with AsyncExitStack() as resources:
-        resources.enter_context(
-            dask.config.set(
-                {
-                    "distributed.scheduler.allowed-failures": chosen.losses,
-                    "distributed.scheduler.work-stealing": False,
-                }
-            )
-        )
+        rules = {
+            "distributed.scheduler.allowed-failures": chosen.losses,
+            "distributed.scheduler.work-stealing": False,
+        }
+        resources.enter_context(dask.config.set(rules))
         try:
-            scheduler = chosen.scheduler
-            if not scheduler:
-                own = own_workers(chosen.workers, settings.environments, failed)
-                scheduler = await resources.enter_async_context(own)
-            made: Any = distributed.Client
+            scheduler: object = chosen.scheduler or await resources.enter_async_context(
+                made.LocalCluster(
+                    n_workers=chosen.workers,
+                    threads_per_worker=settings.environments,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    worker_dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                    asynchronous=True,
+                )
+            )
             client: Client = await resources.enter_async_context(
-                made(scheduler, asynchronous=True, timeout=_STARTING_SECONDS, set_as_default=False)
+                made.Client(scheduler, asynchronous=True, timeout=_STARTING_SECONDS, set_as_default=False)
             )
             joined: Any = client.wait_for_workers
-            await _unless(failed, joined(1, timeout=_STARTING_SECONDS))
-        except (OSError, TimeoutError) as error:
+            await joined(1, timeout=_STARTING_SECONDS)
+        except (OSError, TimeoutError, RuntimeError) as error:
             raise WorkersLostError(
                 f"no Dask worker answers at {chosen.scheduler or 'this machine'}: {error}; start a scheduler"
                 " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler"
             ) from error
         address = await resources.enter_async_context(home.answering(chosen.host))
         try:
-            yield DaskWorkers(client, home, address, chosen.losses, failed)
+            yield DaskWorkers(client, home, address, chosen.losses)
         finally:
             with suppress(Exception):
                 async with asyncio.timeout(_LEAVING_SECONDS):
                     await client.run(leave, address, on_error="ignore")
-
-
-async def _result(future: Any) -> object:
-    return await future
-
-
-async def _unless(failed: asyncio.Future[None], awaited: Awaitable[T]) -> T:
-    """What is awaited, unless `failed` has an error before."""
-    waiting = asyncio.ensure_future(awaited)
-    try:
-        either: set[asyncio.Future[Any]] = {waiting, failed}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if failed.done() and not waiting.done():
-            failed.result()
-        return await waiting
-    finally:
-        waiting.cancel()
 
 
 def _name(errand: object) -> str:

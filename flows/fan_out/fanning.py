@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from taskloom.flows.fan_out.errors import RunnerMissingError
 from taskloom.flows.fan_out.home import Home
-from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
+from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.wiring import KnownSubtasks, Run
 
 

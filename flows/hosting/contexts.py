@@ -13,11 +13,12 @@ from time import monotonic
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.fanning import fanned_out
+from taskloom.flows.hosting.progress_artifact import progress_shown
+from taskloom.flows.hosting.run_logs import RUN_LOG, logged
 from taskloom.flows.running.cancellation import cancellable
 from taskloom.flows.settings import Settings
 from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
-from taskloom.flows.watching.watched import watched
 from taskloom.flows.wiring import Run, open_run
 from taskloom.resources.record import Record
 
@@ -63,8 +64,11 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
         work = Work(run)
         _open[run.run_id] = work
         try:
-            async with watched(run), fanned_out(run, lambda names: work.making.subtasks(names)):
-                yield work
+            with logged(settings.logs, run.run_id):
+                RUN_LOG.info("run begins", extra={"fields": {"flow": flow}})
+                async with progress_shown(run), fanned_out(run, lambda names: work.making.subtasks(names)):
+                    yield work
+                RUN_LOG.info("run completed", extra={"fields": dict(run.stage_seconds)})
         finally:
             del _open[run.run_id]
 
@@ -85,9 +89,11 @@ def work_of(reference: RunReference) -> Work:
 
 @contextmanager
 def timed(run: Run, stage: str) -> Iterator[None]:
-    """Add the wall time of the block to the run's time of `stage`."""
+    """Add the wall time of the block to the run's time of `stage`, and log its end."""
     started = monotonic()
     try:
         yield
     finally:
-        run.stage_seconds[stage] = run.stage_seconds.get(stage, 0.0) + monotonic() - started
+        seconds = monotonic() - started
+        run.stage_seconds[stage] = run.stage_seconds.get(stage, 0.0) + seconds
+        RUN_LOG.info("stage ended", extra={"fields": {"stage": stage, "seconds": round(seconds, 1)}})

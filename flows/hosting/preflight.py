@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.settings import Settings
-from taskloom.flows.watching.watched import check_watching
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
 from taskloom.model_clients.batches.request_files import ReplyFile
 from taskloom.model_clients.errors import KeyMissingError
@@ -32,7 +31,6 @@ def check_settings(settings: Settings) -> None:
         RequestRejectedError: the file of replies cannot be read.
     """
     check_runner(settings.fan_out)
-    check_watching(settings.watching)
     choose_applications(settings)
     check_files(settings)
     if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):

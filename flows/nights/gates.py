@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.flows.setting_groups import GateSettings
 from taskloom.taskgraph.measures.variety_figures import variety_of
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.warehouse.night_records import GateResult

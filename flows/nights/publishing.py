@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskloom.flows.errors import CommandError
 from taskloom.flows.nights.gates import gate_results
 from taskloom.flows.running.clock import now
-from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.flows.setting_groups import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.warehouse.store import Warehouse

@@ -80,8 +80,7 @@ def own_workers() -> list[Any]:
     found = []
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            command = child.cmdline()
-            if "distributed.cli.dask_worker" in command:
+            if any("spawn_main" in part for part in child.cmdline()):
                 found.append(child)
     return found
 

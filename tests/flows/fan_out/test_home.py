@@ -19,7 +19,7 @@ from taskloom.flows.fan_out.errors import CarriedError, RunnerMissingError, RunU
 from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.fan_out.frames import portable
 from taskloom.flows.fan_out.home import Home, HomeAddress
-from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
+from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.settings import load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
 from taskloom.prompts.inputs import IntentExtractorInput

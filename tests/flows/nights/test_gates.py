@@ -15,7 +15,7 @@ from taskloom.cli.main import create_app
 from taskloom.flows.errors import CommandError
 from taskloom.flows.nights.gates import gate_results
 from taskloom.flows.nights.publishing import pass_gates
-from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.flows.setting_groups import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction

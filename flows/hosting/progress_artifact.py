@@ -11,21 +11,22 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+from taskloom.flows.hosting.run_logs import RUN_LOG
 from taskloom.flows.running.progress import StageProgress
-from taskloom.flows.watching.run_logs import RUN_LOG
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.counters import CallCounters
 
+_SECONDS = 30.0
+
 
 @asynccontextmanager
-async def progress_shown(run: Run, seconds: float) -> AsyncIterator[None]:
-    """While the block runs, keep the artifact `progress` up to date every so many seconds, and at its end;
-    never if 0."""
-    if not seconds or not _in_flow():
+async def progress_shown(run: Run) -> AsyncIterator[None]:
+    """While the block runs, keep the artifact `progress` up to date, and at its end."""
+    if not _in_flow():
         yield
         return
     shown = _Shown(run)
-    showing = asyncio.create_task(_keep_shown(shown, seconds))
+    showing = asyncio.create_task(_keep_shown(shown))
     try:
         yield
     finally:
@@ -82,7 +83,7 @@ class _Shown:
             RUN_LOG.warning("the progress could not be shown: %s", error)
 
 
-async def _keep_shown(shown: _Shown, seconds: float) -> None:
+async def _keep_shown(shown: _Shown) -> None:
     while True:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(_SECONDS)
         await shown.show()
