@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
-from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.nodes import identity
 from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.evaluators_api.state.records import (
     belonging,
@@ -116,7 +116,8 @@ def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], with
     """Checks if a record with all these values was there at the start and none is there now: it was removed,
     or renamed.
 
-    Of a record that was removed, all that referred to it by an id of letters must be gone as well.
+    Of a record that was removed, all that referred to it by an id must be gone as well, unless the id is a
+    number or one of the values given here.
 
     Args:
         file_path: Path relative to the home folder.
@@ -135,16 +136,9 @@ def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], with
     lost = [record for record in records_of(before, within) if holds(record, fields)]
     if not lost or any(holds(record, fields) for record in records_of(after, within)):
         return False
-    ids = {known for record in lost for known in _ids(record)}
-    left = {known for record in records_of(after) for known in _ids(record)}
-    gone = {known for known in ids - left if not known.isdigit()}
+    left = {"", *fields.values(), *(identity(record) for record in records_of(after))}
+    gone = {known for known in {identity(record) for record in lost} - left if not known.isdigit()}
     return not any(child.value in gone for record in records_of(after) for child in record.children)
-
-
-def _ids(record: Node) -> list[str]:
-    return [
-        text_of(child) for child in record.children if child.name.casefold() in ID_KEYS[:-1] and child.value
-    ]
 
 
 @check("files", of_source=True)

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Performance
-from taskloom.evaluators_api.state.templates import filled, is_generated
+from taskloom.evaluators_api.state.templates import filled
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import ANY, Effect
@@ -131,7 +131,6 @@ def _value(effect: Effect, pattern: _Address) -> str | None:
         or (value in ("", *effect.address[:-1]) and ANY in pattern)
         or (_NUMBER.fullmatch(value) is not None and value not in ("0", "0.0"))
         or _DATE.search(value) is not None
-        or is_generated(value)
     )
     if value is not None and not free:
         free = value.lstrip()[:1] in ("[", "{")
@@ -160,12 +159,11 @@ def _pattern(effect: Effect, parameters: Mapping[str, str]) -> _Place:
     address = tuple(
         template if template == ANY else _without_numbers(template) for template in effect.address_template
     )
-    container = "/".join(ANY if is_generated(part) else part for part in effect.container_template.split("/"))
-    return effect.area, container or effect.container, address
+    return effect.area, effect.container_template, address
 
 
 def _without_numbers(segment: str) -> str:
-    """A key of several parts with `*` for its numbers: versions, times, ids.
+    """A key of several parts with `*` for its numbers, such as versions.
 
     >>> _without_numbers("{page}, 3"), _without_numbers("3"), _without_numbers("North")
     ('{page}, *', '3', 'North')
@@ -173,7 +171,7 @@ def _without_numbers(segment: str) -> str:
     parts = segment.split(", ")
     if len(parts) == 1:
         return segment
-    return ", ".join(ANY if _NUMBER.fullmatch(part) or is_generated(part) else part for part in parts)
+    return ", ".join(ANY if _NUMBER.fullmatch(part) else part for part in parts)
 
 
 def _is_version(address: _Address) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from taskloom.evaluators_api.state.nodes import Naming, Node
-from taskloom.evaluators_api.state.templates import is_identity
 from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000
@@ -140,8 +139,8 @@ def _match_content(
 
 def alike(old: Node, new: Node) -> bool:
     """Whether `new` can be what became of `old`: the same kind of group, a text that shares half of its words
-    or ends, an id in the place of another one."""
-    if old.naming == "record" and new.naming == "record":
+    or ends, one word in the place of another. Records that one field tells apart are not."""
+    if old.naming == new.naming == "record" and _called_by(old) == _called_by(new):
         return False
     if old.value is None or new.value is None:
         if old.value is not None or new.value is not None:
@@ -150,9 +149,14 @@ def alike(old: Node, new: Node) -> bool:
         values = {(child.name, child.digest) for child in old.children}
         shared = sum((child.name, child.digest) in values for child in new.children)
         return bool(shared) and names == {child.name for child in new.children}
-    if is_identity(old.value) and is_identity(new.value):
+    if len(old.value.split()) == len(new.value.split()) == 1:
         return True
     return _similar(old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED])
+
+
+def _called_by(record: Node) -> str:
+    """The field by which a record is called; empty where it is called by several, or as a whole."""
+    return next((child.name for child in record.children if child.value == record.name), "")
 
 
 def _similar(first: str, second: str) -> bool:

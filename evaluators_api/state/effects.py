@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.nodes import Naming
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read
-from taskloom.evaluators_api.state.references import References, is_own_id
+from taskloom.evaluators_api.state.references import References
 from taskloom.evaluators_api.state.templates import steady_path, templated
 from taskloom.resources.noise import Area, EffectKind
 from taskloom.taskgraph.records.effect import ANY, Effect
@@ -231,7 +232,9 @@ class _Builder:
     ) -> Effect:
         shown_before, shown_after = kept(before), kept(after)
         values = self._parameters
-        held = self._references[0].named(before) if kind == "removed" else self._references[1].named(after)
+        told = before if kind == "removed" else after
+        own = {*address[-2:-1], *container.split("/"), PurePosixPath(container).stem}
+        refers = area == "file" and bool(address) and told not in own
         return Effect(
             area=area,
             container=container,
@@ -246,7 +249,7 @@ class _Builder:
             after_template=None if shown_after is None else templated(shown_after, values),
             source=(source := self._source(container, after)),
             source_template=templated(source, values),
-            refers_template=held if area == "file" and address and not is_own_id(address[-1]) else "",
+            refers_template=self._references[kind != "removed"].named(told) if refers else "",
         )
 
     def _source(self, container: str, value: str | None) -> str:

@@ -49,7 +49,8 @@ class Node:
         """The node at `address` below this one, or None."""
         node: Node | None = self
         for name in address:
-            node = next((child for child in node.children if child.name == name), None) if node else None
+            parts = node.children if node is not None else ()
+            node = next((child for child in parts if child.name == name), None) or _item(parts, name)
         return node
 
     def content(self) -> str:
@@ -57,6 +58,16 @@ class Node:
         if self.value is not None:
             return self.value
         return json.dumps(_plain(self), ensure_ascii=False)
+
+
+def _item(parts: tuple[Node, ...], name: str) -> Node | None:
+    """The part of a list that is meant by its position, or by a value that no other one has."""
+    if not parts or parts[0].naming not in ("position", "record"):
+        return None
+    if name.isdecimal() and int(name) < len(parts):
+        return parts[int(name)]
+    found = [item for item in parts if any(child.value == name for child in item.children)]
+    return found[0] if len(found) == 1 else None
 
 
 def _plain(node: Node) -> object:
@@ -126,18 +137,21 @@ def unique_names(names: list[str]) -> list[str]:
     return found
 
 
-ID_KEYS = ("id", "key", "uuid", "name")
-"""Members that tell the objects of a list apart; the first that all of them have, each with another value,
-counts."""
-
-
 def identities(items: list[Node]) -> list[str] | None:
-    """What tells the objects of a list apart; None where nothing does."""
-    if any(item.value is not None for item in items):
+    """What tells the objects of a list apart, as a table's rows are told apart by their first column: the
+    first member that all of them have, each with another value. None where nothing does, or there is one."""
+    if len(items) < 2 or any(item.value is not None for item in items):
         return None
-    for key in ID_KEYS:
-        values = [child.value for item in items for child in item.children if child.name == key]
+    for name in (child.name for child in items[0].children):
+        values = [child.value for item in items for child in item.children if child.name == name]
         named = [value for value in values if value]
         if len(named) == len(items) and len(set(named)) == len(named):
             return named
     return None
+
+
+def identity(record: Node) -> str:
+    """The value by which others may refer to a record: the one that it is called by, if one of its fields
+    holds it; else empty."""
+    named = record.naming == "record" and any(child.value == record.name for child in record.children)
+    return record.name if named else ""

@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.nodes import Node, identity
 from taskloom.taskgraph.text_cutting import is_cut_of
 from taskloom.taskgraph.text_folding import written_out
 
 _LONGEST_NUMBER = 40
 _AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")
 _ITEM = "*"
-_SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off", "null", "none"})
-"""Words whose case is a matter of the format."""
+_LITERALS = ("true", "false", "null")
+"""Values of JSON and SQL whose case is a matter of the format."""
 
 
 def records_of(tree: Node, within: str = "") -> Iterator[Node]:
@@ -84,12 +84,11 @@ def reference(tree: Node, value: str, names: Iterable[str]) -> tuple[str, str, s
     if not value.strip() or value in wanted:
         return None
     for record in records_of(tree):
-        held = {child.name: child.value for child in record.children if child.value is not None}
-        identity = next((name for name in held if name.casefold() in ID_KEYS[:-1]), None)
-        if identity is not None and held[identity] == value:
+        if identity(record) == value:
+            held = {child.name: child.value for child in record.children if child.value is not None}
             for name, known in held.items():
                 if known in wanted:
-                    return identity, name, known
+                    return next(field for field, text in held.items() if text == value), name, known
     return None
 
 
@@ -107,16 +106,13 @@ def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
     first = next((record for record in records if holds(record, fields)), None)
     if first is None:
         return []
-    ids = {text_of(child) for child in first.children if child.name.casefold() in ID_KEYS[:-1]} - {""}
-    return [
-        first,
-        *(
-            record
-            for record in records
-            if record is not first
-            and any(child.value in ids and child.name.casefold() not in ID_KEYS for child in record.children)
-        ),
-    ]
+    return [first, *(record for record in records if refers(record, first))]
+
+
+def refers(record: Node, other: Node) -> bool:
+    """Whether a record holds what another one is called by."""
+    known = identity(other)
+    return bool(known) and identity(record) != known and any(item.value == known for item in record.children)
 
 
 def field_of(record: Node, name: str) -> Node | None:
@@ -144,7 +140,7 @@ def parts_of(address: str) -> tuple[str, ...]:
 
 def same_value(wanted: str, found: str) -> bool:
     """Whether two values are the same: as whole texts, case and the spaces around them included, as numbers,
-    as amounts of one currency, or as switches.
+    as amounts of one currency, or as literals.
 
     >>> same_value("120", "120.0"), same_value("Desk", "Desk lamp"), same_value("", " "), same_value("True", "true")
     (True, False, True, True)
@@ -157,7 +153,7 @@ def same_value(wanted: str, found: str) -> bool:
         return wanted.strip() == found.strip()
     if written_out(wanted) == written_out(found) or is_cut_of(found, wanted):
         return True
-    if wanted.casefold() in _SWITCHES:
+    if wanted.casefold() in _LITERALS:
         return wanted.casefold() == found.casefold()
     first, second = _AMOUNT.fullmatch(wanted), _AMOUNT.fullmatch(found)
     if first is not None and second is not None:

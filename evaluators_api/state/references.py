@@ -1,4 +1,4 @@
-"""References: which record stands behind an id that an application made up at random.
+"""References: which record stands behind an id that an application made up.
 
 Such an id is another one in every performance. What can be compared is what the record of that id holds: the
 group that is called as a parameter says.
@@ -6,23 +6,22 @@ group that is called as a parameter says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
-from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.nodes import identity
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import records_of
-from taskloom.evaluators_api.state.templates import is_identity
-from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 MOST_LOOKED_UP = 300
-"""Different ids of one state that are looked up; further ones stand for nothing."""
-_SHORTEST = 3
-_OWN_ID = frozenset(["id", "_id", "key", "uuid", "guid", "uid"])
+"""Different values of one state that are looked up; further ones stand for nothing."""
+_SHORTEST, _LONGEST = 3, 64
 
 
 class References:
-    """Looks up the records of one state by their ids."""
+    """Looks up the records of one state by what they are called by."""
 
     def __init__(self, evidence: Evidence, parameters: Mapping[str, str]) -> None:
         self._evidence = evidence
@@ -30,46 +29,36 @@ class References:
         self._found: dict[str, str] = {}
 
     def named(self, value: str | None) -> str:
-        """Templates of the parameters that the record with the id `value` holds, sorted; empty for none, and
-        for what is no id."""
-        if value is None or not self._names or not is_identity(value):
+        """Templates of the parameters that the record called `value` holds, sorted; empty for none, and for
+        values of parameters and numbers, of which every table has its own."""
+        if value is None or not self._names or not _SHORTEST <= len(value) <= _LONGEST:
+            return ""
+        if value.isdigit() or value in self._names:
             return ""
         if value not in self._found and len(self._found) < MOST_LOOKED_UP:
-            held = {
-                self._names[text]
-                for record in self._records(value)
-                for text in _texts(record)
-                if text in self._names
-            }
-            self._found[value] = " ".join(f"{{{name}}}" for name in sorted(held))
+            texts = [text for file in self._evidence.files for text in _told(file, value)]
+            held = sorted({self._names[text] for text in texts if text in self._names})
+            self._found[value] = " ".join(f"{{{name}}}" for name in held)
         return self._found.get(value, "")
 
-    def _records(self, identity: str) -> Iterator[Node]:
-        for file in self._evidence.files:
-            if file.text is None:
-                continue
-            parts = PurePosixPath(file.path)
-            if identity in (*parts.parts, parts.stem):
-                yield read(file.path, file.text)[1]
-            elif identity in file.text:
-                tree = read(file.path, file.text)[1]
-                yield from (record for record in records_of(tree) if _is_of(record, identity))
+
+def _told(file: FileState, value: str) -> frozenset[str]:
+    """What the record called `value` holds, or a file in a place of that name."""
+    if file.text is None:
+        return frozenset()
+    path = PurePosixPath(file.path)
+    if value in (*path.parts, path.stem):
+        return _texts(file.path, file.text).get("", frozenset())
+    return _texts(file.path, file.text).get(value, frozenset()) if value in file.text else frozenset()
 
 
-def is_own_id(field: str) -> bool:
-    """Whether a field of this name holds the id of the record it stands in, not one that refers to another
-    record."""
-    return field.casefold() in _OWN_ID
-
-
-def _is_of(record: Node, identity: str) -> bool:
-    return record.name == identity or any(
-        child.value == identity and is_own_id(child.name) for child in record.children
-    )
-
-
-def _texts(record: Node) -> Iterator[str]:
-    """The values that a record holds itself, not those of records inside of it."""
-    for child in record.children:
-        if child.value is not None:
-            yield child.value
+@lru_cache(maxsize=256)
+def _texts(path: str, text: str) -> dict[str, frozenset[str]]:
+    """Values that records hold themselves, by what these are called by; those of the file itself under the
+    empty name."""
+    tree = read(path, text)[1]
+    found = {identity(record): record for record in records_of(tree)}
+    return {
+        name: frozenset(child.value for child in record.children if child.value is not None)
+        for name, record in {**found, "": tree}.items()
+    }

@@ -137,19 +137,3 @@ def _is_token(value: str) -> bool:
         and any(mark.islower() for mark in value)
         and any(mark.isupper() for mark in value[1:])
     )
-
-
-_IDENTITY = re.compile(
-    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12,64}"
-)
-
-
-def is_identity(value: str) -> bool:
-    """Whether a value is, as a whole, an id that an application made up at random, and no time.
-
-    >>> [is_identity(text) for text in ("77477e76-115d-4399-88bf-af789df13e61", "aqKdgXWaQoVxcgUtqEy7", "d41d8cd98f00b204")]
-    [True, True, True]
-    >>> [is_identity(text) for text in ("1795402302", "2026-11-22T08:15:19.669Z", "Opening hours", "12")]
-    [False, False, False, False]
-    """  # noqa: E501
-    return _IDENTITY.fullmatch(value.casefold()) is not None or _is_token(value)

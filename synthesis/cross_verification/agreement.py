@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.templates import is_generated, is_identity
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -84,11 +83,7 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
     removed goes with it.
     """
     found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
-    lasting = [
-        effect
-        for effect in found
-        if effect.area in _LASTING and not _is_stamp(effect) and not _is_holder(effect, found)
-    ]
+    lasting = [effect for effect in found if effect.area in _LASTING and not _is_holder(effect, found)]
     gone = _gone(lasting)
     lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
     if lasting:
@@ -126,12 +121,6 @@ def outermost(found: Sequence[Effect]) -> list[Effect]:
     ]
 
 
-def _is_stamp(effect: Effect) -> bool:
-    """Whether it is a time or an id that the application updates by itself."""
-    generated = effect.kind == "changed" and bool(effect.after) and is_generated(effect.after or "")
-    return generated and not effect.refers_template
-
-
 def _place(effect: Effect) -> tuple[str, ...]:
     """Where an effect is; of an id, which record is meant, whether the id is the first there or stands for
     another one."""
@@ -142,14 +131,14 @@ def _place(effect: Effect) -> tuple[str, ...]:
 
 
 def _gone(found: Sequence[Effect]) -> set[str]:
-    """Ids, made up by the application, of what was removed: of files, and of records in them."""
-    removed = [effect for effect in found if effect.kind == "removed"]
+    """What the files and records that were removed are called by, numbers left out."""
     parts = {
         part
-        for effect in removed
+        for effect in found
+        if effect.kind == "removed"
         for part in (effect.container.split("/") if not effect.address else effect.address[-1:])
     }
-    return {part for part in parts if is_identity(part)}
+    return {part for part in parts if not part.isdigit()}
 
 
 def _is_loose_end(effect: Effect, gone: set[str]) -> bool:

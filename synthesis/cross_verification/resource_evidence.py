@@ -7,17 +7,15 @@ declarations of exploration.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from taskloom.evaluators_api.evidence.starting_state import described, holds, mentions, paths_of
 from taskloom.resources.categories import ResourceKind
-from taskloom.synthesis.examination.cases import USER_FOLDERS
-from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
-_COPIES = re.compile(r"\b(cut|copy)\b", re.IGNORECASE)
+_PASTE = "ctrl+v"
 
 
 def contradictions(instance: BoundSubtask, trajectory: Trajectory) -> list[str]:
@@ -27,7 +25,7 @@ def contradictions(instance: BoundSubtask, trajectory: Trajectory) -> list[str]:
     return [
         *_inputs(instance, before, after),
         *_outputs(instance, before, after),
-        *_undeclared(instance, before, after),
+        *_undeclared(instance, trajectory),
     ]
 
 
@@ -66,7 +64,8 @@ def _outputs(instance: BoundSubtask, before: Evidence, after: Evidence) -> Itera
                 yield f"declares to write {name}, but the clipboard did not change"
 
 
-def _undeclared(instance: BoundSubtask, before: Evidence, after: Evidence) -> Iterator[str]:
+def _undeclared(instance: BoundSubtask, trajectory: Trajectory) -> Iterator[str]:
+    before, after = trajectory.initial_evidence, trajectory.final_evidence
     read = {item.value for item in instance.inputs if item.kind is ResourceKind.FILE}
     written = {item.value for item in instance.outputs if item.kind is ResourceKind.FILE}
     old, new = paths_of(before), paths_of(after)
@@ -82,21 +81,21 @@ def _undeclared(instance: BoundSubtask, before: Evidence, after: Evidence) -> It
     declared = {item.kind for item in instance.outputs}
     if after.clipboard != before.clipboard and ResourceKind.CLIPBOARD not in declared:
         yield "changes the clipboard without declaring it as an output"
-    if _pastes_foreign(after) and ResourceKind.CLIPBOARD not in {item.kind for item in instance.inputs}:
+    if _pastes_foreign(trajectory) and ResourceKind.CLIPBOARD not in {item.kind for item in instance.inputs}:
         yield "pastes what was in the clipboard before without declaring it as an input"
 
 
-def _pastes_foreign(evidence: Evidence) -> bool:
-    """Whether something is pasted that was not cut or copied before, by keys or by a control of that name."""
-    for event in evidence.inputs:
-        if event.kind == "key" and event.text in ("ctrl+c", "ctrl+x"):
-            return False
-        if event.kind == "click" and event.control and _COPIES.search(event.control.text):
-            return False
-        if event.kind == "key" and event.text == "ctrl+v":
-            return True
+def _pastes_foreign(trajectory: Trajectory) -> bool:
+    """Whether something is pasted by keys while the clipboard holds what it held at the start."""
+    before = trajectory.initial_evidence
+    given = before.clipboard
+    for step in trajectory.steps:
+        pressed = {event.text for event in step.evidence.inputs[len(before.inputs) :] if event.kind == "key"}
+        if _PASTE in pressed:
+            return before.clipboard == given != ClipboardState()
+        before = step.evidence
     return False
 
 
 def _of_user(paths: set[str]) -> set[str]:
-    return {path for path in paths if path.partition("/")[0] in USER_FOLDERS}
+    return {path for path in paths if not path.startswith(".")}

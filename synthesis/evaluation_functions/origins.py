@@ -26,18 +26,16 @@ from taskloom.evaluators_api.checks.since_start import get_linked_field, get_rec
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.evidence.ocr import ScreenReader
-from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
-from taskloom.evaluators_api.state.records import records_of, text_of
-from taskloom.evaluators_api.state.templates import is_generated, steady_path
+from taskloom.evaluators_api.state.records import records_of, refers, text_of
+from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.prompts.shown_effects import Origin
 from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 
 SCREEN = "screen"
 """What stands for the screen where a file path could stand."""
 _SHORTEST = 4
-_SHORTEST_NAME = 2
-_NAMES = frozenset({"label", "name", "title", "caption", "subject", "summary"})
 _LARGEST_SOURCE = 64 * 1024
 _MOST = 20
 _DATABASE = "database"
@@ -48,14 +46,15 @@ def origins(
 ) -> tuple[Origin, ...]:
     """Origins of what is in the files `containers`, and in the clipboard, at the end.
 
-    Where that is nothing, drawings whose paths are `named` can be where what the screen shows comes from.
+    Records are meant that hold a value which is `named`. Where the end holds nothing new, drawings whose
+    paths are `named` can be where what the screen shows comes from.
     """
     scene = Scene(view(end), ScreenReader(None), view(start))
     nothing_done = Scene(view(start), ScreenReader(None), view(start))
     targets = [_steady(path) for path in containers if any(file.path == path for file in end.files)]
     if end.clipboard != start.clipboard:
         targets.append(CLIPBOARD)
-    possible = [list(_from(target, start, end)) for target in targets]
+    possible = [list(_from(target, start, end, named)) for target in targets]
     if not targets:
         drawings = [file.path for file in start.files if file.path in named and _is_drawing(file)]
         possible = [[Origin(kind="opened", source=path, target=SCREEN) for path in drawings]]
@@ -65,7 +64,7 @@ def origins(
     return tuple(found[:_MOST])
 
 
-def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
+def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
     sources = [
         file
         for file in start.files
@@ -78,7 +77,7 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
         yield Origin(kind="whole", source=source, target=target)
         yield Origin(kind="part", source=source, target=target)
     yield from _drawings(target, sources, start, end)
-    yield from _connected(target, sources, start, end)
+    yield from _connected(target, sources, start, end, named)
     if target == CLIPBOARD:
         wanted = (end.clipboard.text or "").strip()
         for file in sources:
@@ -135,7 +134,9 @@ def _is_drawing(file: FileState) -> bool:
     return file.text is not None and read(file.path, file.text)[0] == "drawing"
 
 
-def _connected(target: str, sources: Sequence[FileState], start: Evidence, end: Evidence) -> Iterator[Origin]:
+def _connected(
+    target: str, sources: Sequence[FileState], start: Evidence, end: Evidence, named: Collection[str]
+) -> Iterator[Origin]:
     """Records that belong together, and fields of them, that are all of a new file or of the clipboard."""
     if target == CLIPBOARD:
         held = end.clipboard.text or ""
@@ -153,7 +154,7 @@ def _connected(target: str, sources: Sequence[FileState], start: Evidence, end: 
             continue
         records = list(records_of(tree))
         for record in records:
-            own = _names(record)
+            own = _known_by(record, named)
             if wanted[:1] in "[{" and any(known in held for known in own.values()):
                 for known_by, known in own.items():
                     yield Origin(
@@ -161,8 +162,10 @@ def _connected(target: str, sources: Sequence[FileState], start: Evidence, end: 
                     )
             for child in record.children:
                 if len(wanted) >= _SHORTEST and child.value is not None and child.value.strip() == wanted:
-                    owners = [record, *(item for item in records if _refers(record, item))]
-                    for known_by, known in (pair for owner in owners for pair in _names(owner).items()):
+                    owners = [record, *(item for item in records if refers(record, item))]
+                    for known_by, known in (
+                        pair for owner in owners for pair in _known_by(owner, named).items()
+                    ):
                         yield Origin(
                             kind="linked",
                             source=source.path,
@@ -172,18 +175,9 @@ def _connected(target: str, sources: Sequence[FileState], start: Evidence, end: 
                         )
 
 
-def _names(record: Node) -> dict[str, str]:
-    """Fields that people know a record by."""
-    return {
-        child.name: child.value
-        for child in record.children
-        if child.name.casefold() in _NAMES and child.value is not None and len(child.value) >= _SHORTEST_NAME
-    }
-
-
-def _refers(record: Node, other: Node) -> bool:
-    ids = {child.value for child in other.children if child.name.casefold() in ID_KEYS[:-1] and child.value}
-    return record is not other and any(child.value in ids for child in record.children)
+def _known_by(record: Node, named: Collection[str]) -> dict[str, str]:
+    """Fields whose values are named, so that they say which record is meant."""
+    return {child.name: child.value for child in record.children if child.value and child.value in named}
 
 
 def _new_file(path: str, start: Evidence, end: Evidence) -> FileState | None:
@@ -259,7 +253,6 @@ def _same_fields(
             if place[-1] == address[-1] and held.strip() == value.strip()
         ]
         for address, value in _values(file)
-        if not is_generated(value)
     }
     certain = {found[0][0] for found in places.values() if len(found) == 1}
     for address, found in places.items():

@@ -10,9 +10,6 @@ from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
 
-USER_FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos")
-"""Folders of the sandbox home whose files belong to the user; elsewhere applications keep their state."""
-
 
 @dataclass(frozen=True, slots=True)
 class Case:

@@ -32,6 +32,15 @@ NOTE = Resource(category="note_title", kind=ResourceKind.RECORD, application="no
 OLD, NEW = a_file("Documents/old.txt"), a_file("Documents/new.txt")
 
 
+INSTANCE = BoundSubtask(
+    instance_id="notes.do:1",
+    subtask_id="notes.do",
+    application="notes",
+    application_category="Note Management",
+    instruction="Do.",
+)
+
+
 def found(
     before: Evidence,
     after: Evidence,
@@ -41,16 +50,13 @@ def found(
     consumed: Sequence[Resource] = (),
     parameters: dict[str, str] | None = None,
 ) -> list[str]:
-    instance = BoundSubtask(
-        instance_id="notes.do:1",
-        subtask_id="notes.do",
-        application="notes",
-        application_category="Note Management",
-        instruction="Do.",
-        parameters=parameters or {},
-        inputs=(*inputs, *consumed),
-        outputs=outputs,
-        consumed=consumed,
+    instance = INSTANCE.model_copy(
+        update={
+            "parameters": parameters or {},
+            "inputs": (*inputs, *consumed),
+            "outputs": tuple(outputs),
+            "consumed": tuple(consumed),
+        }
     )
     trajectory = Trajectory.model_construct(initial_evidence=before, steps=(Ended(after),))  # type: ignore[call-arg, arg-type]
     return contradictions(instance, trajectory)
@@ -113,19 +119,20 @@ def test_text_is_no_image() -> None:
 
 
 def test_pasting_what_was_there_before_needs_a_declared_input() -> None:
-    pasted = NOTHING.model_copy(update={"inputs": (InputEvent(step=1, kind="key", text="ctrl+v"),)})
-    assert found(NOTHING, pasted) == [
-        "pastes what was in the clipboard before without declaring it as an input"
-    ]
-    own = NOTHING.model_copy(
-        update={
-            "inputs": (
-                InputEvent(step=1, kind="key", text="ctrl+c"),
-                InputEvent(step=2, kind="key", text="ctrl+v"),
-            )
-        }
-    )
-    assert found(NOTHING, own) == []
+    given = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
+    pasted = {"inputs": (InputEvent(step=1, kind="key", text="ctrl+v"),)}
+    said = "pastes what was in the clipboard before without declaring it as an input"
+    assert found(given, given.model_copy(update=pasted)) == [said]
+    assert found(NOTHING, NOTHING.model_copy(update=pasted)) == []
+
+
+def test_pasting_what_was_copied_needs_none_whatever_the_control_was_called() -> None:
+    given = Evidence(step=0, clipboard=ClipboardState(text="hello"))
+    taken = given.model_copy(update={"clipboard": ClipboardState(text="own")})
+    end = taken.model_copy(update={"inputs": (InputEvent(step=2, kind="key", text="ctrl+v"),)})
+    steps = (Ended(taken), Ended(end))
+    done = Trajectory.model_construct(initial_evidence=given, steps=steps)  # type: ignore[call-arg, arg-type]
+    assert "pastes" not in " ".join(contradictions(INSTANCE, done))
 
 
 def test_folders_on_the_way_to_a_declared_file_need_no_declaration() -> None:
