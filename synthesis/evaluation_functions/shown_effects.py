@@ -58,6 +58,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
     incidental = [item for item in division.incidental if item.area != "screen"]
     telling = _telling(essential, start, tuple(trajectory.parameters.values()))
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
+    decided = {(item.container, "/".join(item.address)) for item in essential}
     records: dict[object, TouchedRecord] = {}
     for effect in essential:
         if effect.area == "file":
@@ -78,7 +79,11 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         switches=_switches(start, end),
         left_out=len(essential) - len(telling) + max(0, len(incidental) - _MOST_INCIDENTAL),
         records=tuple(records.values())[:_MOST_RECORDS],
-        origins=origins(start, end, containers, tuple(trajectory.parameters.values())),
+        origins=tuple(
+            item
+            for item in origins(start, end, containers, tuple(trajectory.parameters.values()))
+            if not item.target_at or item.kind != "field" or (item.target, item.target_at) in decided
+        ),
         extended=tuple(_extended(start, end, containers)),
         rows=changed_rows(start, end),
         shown_parts=tuple(shown_parts(start, end)),
