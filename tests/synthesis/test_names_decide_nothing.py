@@ -1,4 +1,4 @@
-"""What tables, columns, fields and files are called decides nothing, and no form of a value makes it noise."""
+"""What tables, columns and fields are called decides nothing, and no form of a value makes it noise."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def kept(tables: dict[str, tuple[str, ...]]) -> str:
 
 def ordered(item: str, number: int, *, lost: str = "", more: str = "") -> Trajectory:
     """A row is added to `orders`; in another table one is lost, or there is one more."""
-    before = {name: ("2, 'B'", "1, 'A'") for name in TABLES}
+    before: dict[str, tuple[str, ...]] = dict.fromkeys(TABLES, ("2, 'B'", "1, 'A'"))
     after = before | {"orders": (f"{number}, '{item}'", *before["orders"])}
     if lost:
         after[lost] = after[lost][:-1]
