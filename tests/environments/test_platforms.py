@@ -127,6 +127,7 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
     assert evidence.text_under_cursor == button.text
     assert evidence.inputs[-1].application == first.name
 
+    await environment.act(KeyboardInput(control_label=field.label, keys="^a^c"))
     observation = await environment.bring_to_front(second.name)
     assert observation.active_application == second.name
     other = next(control for control in observation.controls if control.text == first.title)
@@ -142,6 +143,7 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
     observation = await environment.act(ClickInput(control_label=start.label))
     assert observation.active_application == first.name
     assert all(not control.value for control in observation.controls if control.control_type == "Edit")
+    assert (await environment.evidence()).clipboard.text == "some text", "what was copied outlives its window"
 
     left_out = first.fixtures[0].value
     observation = await environment.reset([first], without=[left_out])

@@ -11,6 +11,7 @@ controls      trees as flat lists of controls
 display       windows, pictures, stillness, by X11
 inputs        pointer and keyboard, by XTEST
 programs      starting and ending applications, and running commands
+clipboard_keeper keeps what was copied when the application that owns it ends
 evidence      files, settings, processes and the clipboard
 relays        connections to ports of the machine
 """

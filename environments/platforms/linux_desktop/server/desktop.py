@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from taskloom.environments.platforms.linux_desktop.server.accessibility import ANSWER_SECONDS, Accessibility
+from taskloom.environments.platforms.linux_desktop.server.clipboard_keeper import ClipboardKeeper
 from taskloom.environments.platforms.linux_desktop.server.controls import Control, flat_controls, open_windows
 from taskloom.environments.platforms.linux_desktop.server.display import Screen, Window
 from taskloom.environments.platforms.linux_desktop.server.evidence import Evidence
@@ -28,6 +29,8 @@ _MOST_POPUPS = 4
 _MOST_STARTS = 3
 _HANDOVER_SECONDS = 2.0
 """How long a window may take after the program ended well and nothing of it is left."""
+_KEEPING_SECONDS = 3.0
+"""How long an application that is to end may take to hand over what was copied in it."""
 _FOCUS_SECONDS = 0.35
 """How long after the last drawing a window without focus may still get it."""
 
@@ -58,6 +61,7 @@ class Desktop:
         self.inputs = Inputs(self.screen)
         self.programs = Programs()
         self.evidence = Evidence()
+        self.clipboard = ClipboardKeeper(self.screen.name)
         self.lock = threading.RLock()
         self._drawing = ThreadPoolExecutor(1)
         self._bars: dict[str, bytes] = {}
@@ -130,6 +134,7 @@ class Desktop:
         """
         name, command = told["application"], told["command"]
         if told.get("anew"):
+            self.clipboard.wait(_KEEPING_SECONDS)
             self.programs.stop(name)
         if not self._windows_of(name) or not self.programs.runs(name):
             self.programs.stop(name)

@@ -49,7 +49,7 @@ class Screen:
     def __init__(self, name: str = ":0") -> None:
         """Connect to the display `name`, waiting until it is there."""
         self.name = name
-        self.display: Any = _connected(name)
+        self.display: Any = connected(name)
         self.root = self.display.screen().root
         screen = self.display.screen()
         self.size = (screen.width_in_pixels, screen.height_in_pixels)
@@ -65,7 +65,7 @@ class Screen:
         self._drawn = time.monotonic()
 
     def _watch(self) -> None:
-        watcher: Any = _connected(self.name)
+        watcher: Any = connected(self.name)
         watcher.damage_query_version()
         watcher.screen().root.damage_create(damage.DamageReportRawRectangles)
         while True:
@@ -178,7 +178,8 @@ class Screen:
         ]
 
 
-def _connected(name: str) -> Any:
+def connected(name: str) -> Any:
+    """A connection to the display `name`, once it is there."""
     for _ in range(500):
         try:
             return Display(name)
