@@ -92,4 +92,6 @@ class AgentBrief:
     attempt_id: str = ""
     """`item_id` of calls, so that they are counted for the attempt."""
     recorded: Sequence[RecordedPart] = ()
-    """Verified performances in an order that succeeds; given to agents that taskloom brings alone."""
+    """Verified performances; given to agents that taskloom brings alone."""
+    orders: Sequence[Sequence[str]] = ()
+    """Orders of these in which the task succeeds, as instance ids; given with them."""

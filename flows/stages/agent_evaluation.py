@@ -235,6 +235,7 @@ class AttemptPlace:
             stage=EVALUATION,
             attempt_id=planned.attempt_id,
             recorded=() if own else recorded_parts(task, place, self.verified),
+            orders=() if own else task.successful_orders,
         )
         patience = Patience(
             decision_seconds=order.limits.decision_seconds,

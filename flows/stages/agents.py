@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
@@ -98,14 +98,12 @@ def guarded_agent(
 def recorded_parts(
     task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]
 ) -> tuple[RecordedPart, ...]:
-    """How the subtasks of `task` were performed, in its first successful order; empty where one was not."""
-    nodes = {node.instance_id: node for node in task.graph.nodes}
-    order: Sequence[str] = task.successful_orders[0] if task.successful_orders else tuple(nodes)
+    """How the subtasks of `task` were performed; empty where one was not."""
     needs: dict[str, list[str]] = {}
     for producer, consumer in task.graph.pairs:
         needs.setdefault(consumer, []).append(producer)
     parts = []
-    for node in (nodes[name] for name in order):
+    for node in task.graph.nodes:
         known = verified.get(node.subtask_id)
         trajectory = known.performance(node) if known else None
         if trajectory is None:

@@ -1,11 +1,11 @@
-"""Repeats the verified performances of a task in an order that succeeds: what a perfect agent scores.
+"""Repeats the verified performances of a task in its most coherent order: what a perfect agent scores.
 
 It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
 With `fault` in its settings it errs in a known way, which shows that the evaluator notices:
 
 - `forgets_branch`: leaves out a subtask that nothing needs, and what is needed for it alone; of a chain only
   its end;
-- `mixes_orders`: takes turns between applications wherever the graph allows it;
+- `mixes_orders`: works in the least coherent order in which the task can succeed;
 - `breaks_something`: first spoils a document that the instruction does not name, then does all of the work;
 - `crashes`: raises an exception after its first step in every third attempt.
 """
@@ -20,6 +20,7 @@ from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.environments.errors import AgentError
 from taskloom.environments.starting_place import StartingPlaceAgent
 from taskloom.omnieval.brief import AgentBrief, RecordedPart
+from taskloom.taskgraph.measures.coherency import coherency_score
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
@@ -92,11 +93,9 @@ def create(brief: AgentBrief) -> Agent:
         raise AgentError(f"The fault {fault!r} is unknown; known: {', '.join(FAULTS[1:])}.")
     if not brief.recorded:
         raise AgentError("No verified performance of this task is stored.")
-    recorded = list(brief.recorded)
+    recorded = _in_order(brief, mixed=fault == "mixes_orders")
     if fault == "forgets_branch":
         recorded = _without_a_branch(recorded)
-    if fault == "mixes_orders":
-        recorded = _mixed(recorded)
     parts: list[Agent] = []
     used: set[str] = set()
     for part in recorded:
@@ -127,14 +126,12 @@ def _without_a_branch(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
     return [part for part in parts if part.instance_id not in gone]
 
 
-def _mixed(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
-    """The parts with as many changes of application as their needs allow."""
-    rest, mixed = list(parts), list[RecordedPart]()
-    while rest:
-        done = {part.instance_id for part in mixed}
-        ready = [part for part in rest if set(part.needs) <= done]
-        last = mixed[-1].application if mixed else ""
-        chosen = next((part for part in ready if part.application != last), (ready or rest)[0])
-        rest.remove(chosen)
-        mixed.append(chosen)
-    return mixed
+def _in_order(brief: AgentBrief, *, mixed: bool) -> list[RecordedPart]:
+    """The parts in the successful order with the fewest changes of application, or with the most."""
+    parts = {part.instance_id: part for part in brief.recorded}
+    orders = brief.orders or (tuple(parts),)
+
+    def coherency(order: Sequence[str]) -> int:
+        return coherency_score([parts[name].application for name in order])
+
+    return [parts[name] for name in (min if mixed else max)(orders, key=coherency)]

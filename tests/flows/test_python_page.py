@@ -72,7 +72,7 @@ def test_recorded_actions_earn_the_whole_coverage(dataset: Dataset) -> None:
         observation, info = environment.reset()
         parts = recorded_parts(task, environment._place, environment._verified)
         told = AgentTask(task_id=task.task_id, instruction=task.instruction)
-        agent = recorded.create(AgentBrief(task=told, recorded=parts))
+        agent = recorded.create(AgentBrief(task=told, recorded=parts, orders=task.successful_orders))
         total, ended = 0.0, False
         while not ended:
             decision = asyncio.run(agent.decide(task.instruction, observation, environment._caller.history))

@@ -113,6 +113,17 @@ def test_recorded_work_succeeds_and_known_faults_are_noticed(data: Path) -> None
 
 
 @pytest.mark.slow
+def test_recorded_is_as_coherent_as_can_be_and_mixing_orders_costs_nothing_else(data: Path) -> None:
+    tasks = {"where": "successful_order_count > 1 AND maximum_coherency > 0", "size": 4}
+    mixes = {"agent": "recorded", "name": "mixes", "settings": {"fault": "mixes_orders"}}
+    report = run(data, name="orders", agents=["recorded", mixes], tasks=tasks)
+    for agent in ("recorded", "mixes"):
+        assert figure(report, agent, "success") == 1
+    assert figure(report, "recorded", "logical_consistency") == 1
+    assert (figure(report, "mixes", "logical_consistency") or 0) < 1
+
+
+@pytest.mark.slow
 def test_an_experiment_goes_on_where_it_was_stopped_and_ends_the_same(data: Path) -> None:
     whole = run(data, name="once", agents=["recorded", "random"], repeats=2)
     with Warehouse(data / "warehouse") as warehouse:
