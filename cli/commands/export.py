@@ -87,6 +87,13 @@ def export(
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
     granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
     instructions: Annotated[str, typer.Option(help="low (subtasks) or high (whole tasks).")] = "low",
+    attempts: Annotated[
+        str,
+        typer.Option(
+            help="Agents' attempts at the tasks, with scores, instead of verified work: successful or all."
+        ),
+    ] = "",
+    agent: Annotated[str, typer.Option(help="Agent whose attempts; all if left out.")] = "",
     image_urls: Annotated[
         str,
         typer.Option(help="Pictures of openai_chat: data, or the address under which you serve the folder."),
@@ -119,6 +126,8 @@ def export(
       taskloom export osworld --out unseen --hold-out application=zotero --leak value
 
       taskloom export omnibench --out planning --capability long_range_planning --size 100
+
+      taskloom export sharegpt --out distilled --attempts successful --agent my-model
 
       taskloom export hugging_face --out reviewed --accepted majority:2
 
@@ -163,6 +172,8 @@ def export(
                 "coordinates": coordinates,
                 "granularity": granularity,
                 "instruction_level": instructions,
+                "attempts": attempts,
+                "agent": agent,
                 "image_urls": image_urls,
                 "licence": licence,
             }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
+from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.exported_actions import announced_calls, call_text, image_size
@@ -17,6 +18,20 @@ SYSTEM: Final = (
     " finish(). Points are {coordinates}. Actions: {actions}, finish()."
 )
 """What the agent is told about its actions."""
+_SCORES: Final = (
+    "experiment_id",
+    "agent",
+    "task_id",
+    "variant",
+    "repeat",
+    "end",
+    "success",
+    "coverage_rate",
+    "logical_consistency",
+    "held",
+    "clean",
+    "answered",
+)
 _MARKS: Final = re.compile(r"<( *)(image|video|audio)( *)>")
 _ESCAPED: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
 COORDINATES: Final = {
@@ -49,6 +64,8 @@ class Dialogue:
     split: str
     """Set it belongs to."""
     turns: tuple[Turn, ...]
+    scores: Mapping[str, object] = field(default_factory=dict)
+    """What an agent's attempt came to; empty for verified work."""
 
 
 def without_marks(text: str) -> str:
@@ -78,36 +95,53 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
     """Dialogues of all recordings that belong to the selected tasks, by id.
 
     With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful
-    replays of whole tasks under the task's instruction.
+    replays of whole tasks under the task's instruction. Agents' attempts are under what the agent was told;
+    what could not be done is left out as a slip is.
     """
-    for trajectory, instruction, split in recordings(source, options):
+    for trajectory, instruction, split, scores in recordings(source, options):
         if options.granularity == "trajectory":
             turns = tuple(
                 _turn(trajectory, step, instruction if step.step == 1 else "", options)
                 for step in trajectory.steps
             )
             if turns:
-                yield Dialogue(trajectory.trajectory_id, split, turns)
+                yield Dialogue(trajectory.trajectory_id, split, turns, scores)
             continue
         for step in trajectory.steps:
-            if step.slip == "slip":
+            if not _learnt(step):
                 continue
             asked = _with_history(trajectory, step, instruction, options)
             turn = _turn(trajectory, step, asked, options)
-            yield Dialogue(f"{trajectory.trajectory_id}#{step.step}", split, (turn,))
+            yield Dialogue(f"{trajectory.trajectory_id}#{step.step}", split, (turn,), scores)
 
 
-def recordings(source: ExportSource, options: ExportOptions) -> Iterator[tuple[Trajectory, str, str]]:
-    """Recordings with the instruction they follow and the set they belong to."""
+def recordings(
+    source: ExportSource, options: ExportOptions
+) -> Iterator[tuple[Trajectory, str, str, Mapping[str, object]]]:
+    """Recordings with the instruction they follow, the set they belong to, and the scores of an attempt."""
+    if options.attempts:
+        for run in source.of(AgentRun, "task_id", source.task_ids):
+            if options.agent not in ("", run.agent) or not (run.success or options.attempts == "all"):
+                continue
+            trajectory = source.trajectory(run.trajectory_id)
+            if trajectory is not None and run.end != "invalid":
+                yield trajectory, run.instruction, source.split_of(run.task_id), scores_of(run)
+        return
     if options.instruction_level == "high":
         for task, replays in source.replayed():
             for replay in replays:
                 trajectory = source.trajectory(replay.trajectory_id)
                 if trajectory is not None:
-                    yield trajectory, task.instruction, source.split_of(task.task_id)
+                    yield trajectory, task.instruction, source.split_of(task.task_id), {}
         return
     for trajectory in source.trajectories():
-        yield trajectory, trajectory.instruction, source.split_of_subtask[trajectory.subtask_id]
+        yield trajectory, trajectory.instruction, source.split_of_subtask[trajectory.subtask_id], {}
+
+
+def scores_of(run: AgentRun) -> dict[str, object]:
+    """Who made an attempt, how it ended, and its scores as far as they are defined."""
+    said = run.model_dump(mode="json", include=set(_SCORES))
+    return {name: said[name] for name in _SCORES if said[name] is not None} | run.further_metrics
 
 
 def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOptions) -> str:
@@ -116,14 +150,19 @@ def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOpt
     size = image_size(step.observation_screenshot.png)
     lines = [f"Thought: {step.thought}"] if step.thought else []
     lines.append(f"Action: {call_text(step, size, options.coordinates)}")
-    if step.step == len(trajectory.steps):
+    if step.step == len(trajectory.steps) and trajectory.termination == "finished":
         lines.append("Action: finish()")
     return "\n".join(lines)
 
 
 def _turn(trajectory: Trajectory, step: TrajectoryStep, asked: str, options: ExportOptions) -> Turn:
     answer = answer_text(trajectory, step, options)
-    return Turn(step.observation_screenshot, asked, answer, learnt=step.slip != "slip")
+    return Turn(step.observation_screenshot, asked, answer, learnt=_learnt(step))
+
+
+def _learnt(step: TrajectoryStep) -> bool:
+    """Whether a step is one to learn: neither a slip nor an action that could not be carried out."""
+    return step.slip != "slip" and not step.problem
 
 
 def _with_history(
@@ -132,6 +171,6 @@ def _with_history(
     done = [
         f"{item.step}. {call_text(item, image_size(item.observation_screenshot.png), options.coordinates)}"
         for item in trajectory.steps
-        if item.step < step.step
+        if item.step < step.step and not item.problem
     ]
     return "\n".join([f"Task: {instruction}", "Done so far:", *(done or ["nothing"])])

@@ -63,6 +63,10 @@ class ExportOptions(Record):
     """Fine-tuning records per step or per trajectory."""
     instruction_level: Literal["high", "low"] = "low"
     """Instruction given in fine-tuning records: the task's or the subtask's."""
+    attempts: Literal["", "successful", "all"] = ""
+    """Which attempts of agents at the tasks are written, with scores, instead of performances and replays."""
+    agent: str = ""
+    """Agent whose attempts these are; empty for all."""
     image_urls: str = Field(default="data", pattern="^(data|https?://.+)$")
     """Addresses of pictures in OpenAI's records: `data`, or the prefix under which you serve the export's
     folder."""
@@ -141,21 +145,17 @@ class ExportSource:
         wanted = ", ".join(f'"{name}"' for name in columns)
         for split, names in self._by_set():
             for start in range(0, len(names), _ROWS):
-                yield (
-                    split,
-                    self.warehouse.query(
-                        f"SELECT {wanted} FROM tasks WHERE task_id IN (SELECT unnest($values::VARCHAR[]))"
-                        " ORDER BY task_id",
-                        {"values": names[start : start + _ROWS]},
-                    ).table,
+                found = self.warehouse.query(
+                    f"SELECT {wanted} FROM tasks WHERE task_id IN (SELECT unnest($values::VARCHAR[]))"
+                    " ORDER BY task_id",
+                    {"values": names[start : start + _ROWS]},
                 )
+                yield split, found.table
 
     def _by_set(self) -> Iterator[tuple[SplitName, list[str]]]:
-        if not self.splits:
-            yield "train", list(self.task_ids)
-            return
+        sets: Mapping[SplitName, frozenset[str]] = self.splits or {"train": frozenset(self.task_ids)}
         for name in SPLITS:
-            yield name, sorted(self.splits.get(name, frozenset()))
+            yield name, sorted(sets.get(name, frozenset()))
 
     @cached_property
     def split_of_subtask(self) -> dict[str, SplitName]:
@@ -198,10 +198,8 @@ class ExportSource:
         """What each application was measured to change by itself, in whatever world."""
         found: dict[str, dict[NoisePlace, None]] = {}
         for item in self.warehouse.read(ApplicationNoise):
-            if (
-                item.application in self.applications
-                and self.applications[item.application].version == item.version
-            ):
+            known = self.applications.get(item.application)
+            if known is not None and known.version == item.version:
                 found.setdefault(item.application, {}).update(dict.fromkeys(item.places))
         return {name: tuple(places) for name, places in found.items()}
 
@@ -314,16 +312,18 @@ def export(
     """
     module = cast(ExportFormat, EXPORTS.load(format_name))
     selection, options = selection or Selection(), options or ExportOptions()
-    if options.instruction_level == "high" and getattr(module, "RECORDINGS", False):
+    recordings = getattr(module, "RECORDINGS", False)
+    if options.attempts and not recordings:
+        raise ExportRefusedError(f"{format_name} writes no recordings, so it cannot write agents' attempts.")
+    if options.instruction_level == "high" and recordings and not options.attempts:
         selection = selection.model_copy(update={"replayed": True})
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportRefusedError(f"{folder} exists already; an export never overwrites. Name another folder.")
 
     def unwritable(task_ids: tuple[str, ...]) -> dict[str, str]:
         with tempfile.TemporaryDirectory() as at:
-            refused = module.write(
-                ExportSource(warehouse, task_ids, {}, checks or {}), Path(at), options
-            ).refused
+            tried = ExportSource(warehouse, task_ids, {}, checks or {})
+            refused = module.write(tried, Path(at), options).refused
         if len(refused) == len(task_ids):
             raise ExportRefusedError.of_all(format_name, len(task_ids), refused)
         return {item.item_id: item.reason for item in refused}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from taskloom.taskgraph.records.interaction import WaitInput
@@ -26,12 +27,14 @@ _TYPING = re.compile(r"^pyautogui\.write\((.*)\)$")
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write one file per set that has records."""
     with RecordFiles(folder, lines=True) as records:
-        for trajectory, instruction, split in recordings(source, options):
-            records.add(split, _record(trajectory, instruction, folder))
+        for trajectory, instruction, split, scores in recordings(source, options):
+            records.add(split, _record(trajectory, instruction, folder, scores))
     return ExportOutcome(counts=dict(sorted(records.counts.items())))
 
 
-def _record(trajectory: Trajectory, instruction: str, folder: Path) -> dict[str, object]:
+def _record(
+    trajectory: Trajectory, instruction: str, folder: Path, scores: Mapping[str, object]
+) -> dict[str, object]:
     steps: list[dict[str, object]] = []
     for step in trajectory.steps:
         size = image_size(step.observation_screenshot.png)
@@ -44,17 +47,18 @@ def _record(trajectory: Trajectory, instruction: str, folder: Path) -> dict[str,
                     "observation": step.description,
                     "thought": step.thought,
                     "code": code,
-                    **({"last_step_correct": False} if step.slip == "slip" else {}),
+                    **({"last_step_correct": False} if step.slip == "slip" or step.problem else {}),
                 },
             }
         )
-    if steps:
+    if steps and trajectory.termination == "finished":
         end = {"observation": "", "thought": "", "code": "computer.terminate(status='success')"}
         steps.append({"index": len(steps), "image": steps[-1]["image"], "value": end})
     return {
         "task_id": trajectory.trajectory_id,
         "instruction": instruction,
-        "task_completed": trajectory.termination == "finished",
+        "task_completed": scores.get("success", trajectory.termination == "finished"),
+        **({"scores": scores} if scores else {}),
         "traj": steps,
     }
 

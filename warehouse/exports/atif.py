@@ -8,6 +8,7 @@ observation.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -29,15 +30,19 @@ SCHEMA: Final = "ATIF-v1.7"
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write a folder for every recording."""
     counts: Counter[str] = Counter()
-    for trajectory, instruction, split in recordings(source, options):
+    for trajectory, instruction, split, scores in recordings(source, options):
         place = folder / split / safe_name(trajectory.trajectory_id)
-        write_json(place / "trajectory.json", _document(trajectory, instruction, place, options))
+        write_json(place / "trajectory.json", _document(trajectory, instruction, place, options, scores))
         counts[split] += 1
     return ExportOutcome(counts=dict(sorted(counts.items())))
 
 
 def _document(
-    trajectory: Trajectory, instruction: str, place: Path, options: ExportOptions
+    trajectory: Trajectory,
+    instruction: str,
+    place: Path,
+    options: ExportOptions,
+    scores: Mapping[str, object],
 ) -> dict[str, object]:
     model = trajectory.provenance.model
     steps: list[dict[str, object]] = [
@@ -71,6 +76,7 @@ def _document(
             "simulated": trajectory.simulated,
             "termination": trajectory.termination,
             "coordinates": options.coordinates,
+            **({"scores": scores} if scores else {}),
         },
     }
 
@@ -81,6 +87,7 @@ def _step(
     name = f"call-{step.step}"
     extra = {"control": step.target.text} if step.target and step.target.text else {}
     extra |= {"slip": step.slip} if step.slip else {}
+    extra |= {"problem": step.problem} if step.problem else {}
     content = [
         *([{"type": "text", "text": step.change}] if step.change else []),
         *_pictures(seen, place),

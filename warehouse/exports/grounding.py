@@ -30,7 +30,7 @@ _UNITS = {
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write one file per set that has records."""
     with RecordFiles(folder, lines=False) as records:
-        for trajectory, _, split in recordings(source, options):
+        for trajectory, _, split, _ in recordings(source, options):
             for step in trajectory.steps:
                 if isinstance(step.action, ClickInput) and step.target is not None and step.target_rectangle:
                     records.add(

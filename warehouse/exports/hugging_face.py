@@ -106,7 +106,7 @@ def _batched(
 
 
 def _steps(source: ExportSource, options: ExportOptions) -> Iterator[tuple[str, dict[str, object]]]:
-    for trajectory, instruction, split in recordings(source, options):
+    for trajectory, instruction, split, _ in recordings(source, options):
         for step in trajectory.steps:
             action = paper_action(step)
             yield (

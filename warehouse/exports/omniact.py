@@ -32,7 +32,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write the examples of all recordings that belong to the selected tasks."""
     listed: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     refused: list[Refused] = []
-    for trajectory, _, split in recordings(source, options):
+    for trajectory, _, split, _ in recordings(source, options):
         for step in trajectory.steps:
             statements = pyautogui_statements(step)
             number = f"{trajectory.trajectory_id}#{step.step}"

@@ -53,6 +53,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                 "id": dialogue.dialogue_id,
                 "set": dialogue.split,
                 "record": records.counts[dialogue.split] - 1,
+                **({"scores": dialogue.scores} if dialogue.scores else {}),
             }
             index.write(json.dumps(line, ensure_ascii=False) + "\n")
     notes = [

@@ -54,4 +54,5 @@ def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[st
         conversations.append({"from": "human", "value": "\n".join(part for part in parts if part)})
         learnt = {} if turn.learnt else {"train": False}
         conversations.append({"from": "gpt", "value": without_marks(turn.answer), **learnt})
-    return {"id": dialogue.dialogue_id, "image": pictures, "conversations": conversations}
+    record = {"id": dialogue.dialogue_id, "image": pictures, "conversations": conversations}
+    return {**record, **({"scores": dialogue.scores} if dialogue.scores else {})}

@@ -47,6 +47,7 @@ def _add(shard: tarfile.TarFile, dialogue: Dialogue, options: ExportOptions) -> 
         "system": system_text(options),
         "question": turn.question,
         "answer": turn.answer,
+        **({"scores": dialogue.scores} if dialogue.scores else {}),
     }
     key = safe_name(dialogue.dialogue_id).replace(".", "_")
     for ending, data in (
