@@ -1,10 +1,10 @@
 """Kills an experiment at random moments and goes on with it: `python -m benchmarks.experiment_kills`.
 
 `taskloom evaluate` on a dataset of the simulated platform is killed with SIGKILL at random moments (once some
-more attempts are stored and a random time has passed, or a random time after its start), gone on with, and so
-on until there were as many kills as asked for; then it is let end. Afterwards all its tables must equal those
-of an experiment that nobody interrupted, but for columns that hold times. Prints what was found; exits with 1
-when anything was lost, doubled or changed.
+more attempts are stored and a random time has passed, or a random time after its start) and gone on with until
+it ends; then the next one begins, until there were as many kills as asked for. The tables of each must equal
+those of an experiment that nobody interrupted, but for columns that hold times. Prints what was found; exits
+with 1 when anything was lost, doubled or changed.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class Found:
     """What was done, and what went wrong."""
 
     kills: int = 0
+    experiments: int = 0
     attempts: int = 0
     kept: list[int] = field(default_factory=list)
     """Attempts that were stored at each kill."""
@@ -122,7 +123,7 @@ def kill_until_done(
     warehouse = data / "warehouse"
     while not found.wrong:
         process, before = evaluate(data, file), _attempts(warehouse)
-        enough, extra = before + source.choice((0, 1, 1, 5)), source.uniform(0, 2)
+        enough, extra = before + source.choice((0, 0, 1)), source.uniform(0, 1.5)
         while found.kills < kills and process.poll() is None:
             if _attempts(warehouse) >= enough:
                 time.sleep(extra + (_IMPORTS if enough == before else 0))
@@ -143,7 +144,7 @@ def measure(kills: int, seed: int, dataset: Path | None = None) -> Found:
     """Kill that often; returns what was found. `dataset` is a data folder whose tasks are attempted."""
     found, source = Found(), random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        whole, stopped = Path(folder) / "whole", Path(folder) / "stopped"
+        whole, before = Path(folder) / "whole", Path(folder) / "before"
         file = Path(folder) / "experiment.yaml"
         file.write_text(json.dumps(EXPERIMENT), encoding="utf-8")
         if dataset is not None:
@@ -151,16 +152,20 @@ def measure(kills: int, seed: int, dataset: Path | None = None) -> Found:
         elif finish(start(whole, BUILD)) != 0:
             found.wrong.append("the build failed")
             return found
-        shutil.copytree(whole, stopped)
+        shutil.copytree(whole, before)
         if finish(evaluate(whole, file)) != 0:
             found.wrong.append("the experiment that nobody interrupted failed")
             return found
         wanted = content(whole / "warehouse")
         found.attempts = len(wanted["agent_runs"])
-        for _ in kill_until_done(stopped, file, kills, source, found):
-            print(f"{found.kills} kills, {found.kept[-1]} attempts", file=sys.stderr, flush=True)
-        if not found.wrong:
-            found.wrong += differences(content(stopped / "warehouse"), wanted)
+        while found.kills < kills and not found.wrong:
+            data = Path(folder) / f"experiment-{found.experiments}"
+            shutil.copytree(before, data)
+            for _ in kill_until_done(data, file, kills, source, found):
+                print(f"{found.kills} kills, {found.kept[-1]} attempts", file=sys.stderr, flush=True)
+            found.experiments += 1
+            if not found.wrong:
+                found.wrong += differences(content(data / "warehouse"), wanted)
     return found
 
 
@@ -174,7 +179,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="data folder whose tasks are attempted; else one is built")
     asked = parser.parse_args()
     found = measure(asked.kills, asked.seed, asked.data)
-    print(f"{found.kills} kills of one experiment of {found.attempts} attempts")
+    print(f"{found.kills} kills of {found.experiments} experiments of {found.attempts} attempts each")
     print(f"attempts that were stored at the kills: {', '.join(map(str, found.kept))}")
     print("differences: " + ("; ".join(found.wrong) or "none"))
     sys.exit(1 if found.wrong else 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
+
+from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent
 from taskloom.omnieval.action_examples import Example
@@ -66,7 +68,8 @@ class ActionMetric(Protocol):
 
 
 class AgentModule(Protocol):
-    """What an agent's module offers; `MODEL = True` where it asks a model."""
+    """What an agent's module offers; `MODEL = True` where it asks a model, `check(settings)` where settings
+    can be wrong."""
 
     @staticmethod
     def create(brief: AgentBrief) -> Agent:
@@ -99,6 +102,22 @@ def agent_module(name: str) -> AgentModule:
         PluginBrokenError: the package that brings it is broken.
     """
     return cast(AgentModule, AGENTS.load(name))
+
+
+def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
+    """Check the settings of the agent `name` before any attempt.
+
+    >>> check_agent_settings("recorded", {"fault": "sleeps"})
+    Traceback (most recent call last):
+    taskloom.environments.errors.AgentError: The fault 'sleeps' is unknown; known: forgets_branch, ...
+
+    Raises:
+        AgentError: one of them has a value that the agent does not know.
+        UnknownAgentError: there is no such agent, or none of the name that a setting gives.
+    """
+    check = getattr(agent_module(name), "check", None)
+    if check is not None:
+        check(settings)
 
 
 def protocol(name: str) -> EvaluationProtocol:

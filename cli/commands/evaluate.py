@@ -68,7 +68,12 @@ def evaluate(
     """
     import asyncio
 
-    from taskloom.flows.experimenting.checking import check_experiment, experiment_of, read_experiment
+    from taskloom.flows.experimenting.checking import (
+        check_experiment,
+        check_tasks,
+        experiment_of,
+        read_experiment,
+    )
     from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
     from taskloom.flows.running.prefect_server import require_server
     from taskloom.warehouse.sets.selection import parse_levels
@@ -89,6 +94,7 @@ def evaluate(
         }
         asked = experiment_of(content, "the experiment of these options")
     check_experiment(asked, settings)
+    check_tasks(asked, settings)
     prepare_prefect(settings.data)
     with interruptible("attempts that ended are kept."):
         from taskloom.flows.run_experiment import run_experiment

@@ -7,15 +7,25 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from taskloom.flows.errors import CommandError
+from taskloom.flows.experimenting.task_sets import selected_tasks
 from taskloom.flows.hosting.preflight import check_keys, check_settings
 from taskloom.flows.settings import Settings, describe_problems
 from taskloom.flows.settings_file import parse_yaml
 from taskloom.flows.shutting_in import refuse_unconfined
-from taskloom.flows.stages.agents import asks_a_model, check_agent, is_own_code
+from taskloom.flows.stages.agents import MODEL, asks_a_model, check_agent, is_own_code, roles_of
+from taskloom.flows.wiring import choose_applications
 from taskloom.model_clients.lookup import create_client
-from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
 from taskloom.omnieval.lookup import protocol
+from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.warehouse.store import Warehouse
+
+_NOT_INSTALLED = (
+    "SELECT task_id, any_value(node.application) FROM (SELECT task_id, unnest(nodes) AS node FROM tasks WHERE"
+    " task_id IN (SELECT unnest($tasks::VARCHAR[]))) WHERE node.application NOT IN (SELECT"
+    " unnest($installed::VARCHAR[])) GROUP BY task_id"
+)
 
 
 def read_experiment(path: Path) -> ExperimentFile:
@@ -57,12 +67,44 @@ def check_experiment(experiment: ExperimentFile, settings: Settings) -> None:
     """
     protocol(experiment.protocol)
     for entry in experiment.agents:
-        check_agent(entry.agent)
+        check_agent(entry.agent, entry.settings)
     check_settings(settings)
     refuse_unconfined(settings, agent_acts=any(is_own_code(entry.agent) for entry in experiment.agents))
-    asking = [entry for entry in experiment.agents if asks_a_model(entry.agent)]
-    for entry in asking:
-        if entry.model is not None and not settings.models.replay:
+    for entry in experiment.agents:
+        if asks_a_model(entry.agent) and entry.model is not None and not settings.models.replay:
             create_client(entry.model)
-    if any(entry.model is None for entry in asking):
-        check_keys(settings, (ModelRole.ACTOR,))
+        _refuse_without_model(entry, settings)
+        check_keys(settings, roles_of(entry))
+
+
+def _refuse_without_model(entry: AgentEntry, settings: Settings) -> None:
+    """Rules can act in the place of the build's actor, and of no other agent."""
+    missing = [role for role in roles_of(entry) if settings.is_offline(role)]
+    if missing and entry.agent != MODEL:
+        own = " or give the agent a `model`" if ModelRole.ACTOR in missing else ""
+        raise CommandError(
+            f"the agent {entry.title!r} asks a model for the role {missing[0]}, which no rule plays; name one"
+            f" under models.roles{own}, see docs/settings.md"
+        )
+
+
+def check_tasks(experiment: ExperimentFile, settings: Settings) -> None:
+    """Check that there is a task to attempt with the applications installed here; begins no run.
+
+    Raises:
+        CommandError: there is none, or an id or an export that is named is not there.
+        SelectionInvalidError, QueryFailedError, QueryRefusedError: the tasks cannot be selected.
+    """
+    version = experiment.tasks.version or None
+    installed = sorted(choose_applications(settings)[0])
+    with Warehouse(settings.warehouse_location, read_only=True, version=version) as warehouse:
+        if experiment.name and any(warehouse.read(Experiment, "experiment_id = ?", [experiment.name])):
+            return
+        names = selected_tasks(warehouse, experiment.tasks)
+        missing = list(warehouse.query(_NOT_INSTALLED, {"tasks": names, "installed": installed}).rows())
+    if not names or len(missing) == len(names):
+        lacking = f"; not installed here: {', '.join(sorted({str(row[1]) for row in missing}))}"
+        raise CommandError(
+            f"there is no task to attempt: {len(names)} are selected{lacking if missing else ''}; widen the"
+            " selection, or run: taskloom build"
+        )

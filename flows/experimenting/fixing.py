@@ -8,28 +8,25 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
-from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from taskloom.flows.errors import CommandError
+from taskloom.flows.experimenting.task_sets import selected_tasks
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.clock import now
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.experiments.plan import digest
-from taskloom.omnieval.experiments.specification import ExperimentFile, TaskSet
+from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
-from taskloom.warehouse.sets.selection import Selection, parse_levels, select
 from taskloom.warehouse.store import Warehouse
 
 FOLDER = "experiments"
 """Folder of the data folder in which every experiment has one."""
 _PLACE_ONLY = frozenset({"ahead"})
 _AMONG = "task_id IN (SELECT unnest(?::VARCHAR[]))"
-_KNOWN = "SELECT task_id FROM tasks WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ def _chosen(
     source = run.warehouse.reopened(experiment.tasks.version) if experiment.tasks.version else run.warehouse
     try:
         verified = load_verified(source, run.applications)
-        names = list(stored.task_ids) if stored else _selected(source, experiment.tasks)
+        names = list(stored.task_ids) if stored else selected_tasks(source, experiment.tasks)
         found = {
             task.task_id: task
             for task in source.read(Task, _AMONG, [names])
@@ -175,44 +172,6 @@ def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str]) -> None:
             " attempt, so new attempts would not compare; give it another name, or name a dataset version"
             " under tasks.version"
         )
-
-
-def _selected(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
-    """Ids of the tasks of a set, in the order of their ids."""
-    names = list(dict.fromkeys([*wanted.ids, *(_exported(wanted.export) if wanted.export else ())]))
-    if names:
-        there = {str(row[0]) for row in warehouse.query(_KNOWN, [names]).rows()}
-        missing = [name for name in names if name not in there]
-        if missing:
-            raise CommandError(
-                f"{len(missing)} of the {len(names)} tasks are not in the warehouse, such as {missing[0]!r}"
-            )
-        return names
-    levels = parse_levels(",".join(f"{name}={level}" for name, level in wanted.levels.items()))
-    selection = Selection(
-        where=wanted.where,
-        levels=levels,
-        capability=wanted.capability,
-        applications=wanted.applications,
-        size=wanted.size,
-        seed=wanted.seed,
-    )
-    return list(select(warehouse, selection).task_ids)
-
-
-def _exported(named: str) -> Sequence[str]:
-    """Tasks of an export, or of one of its sets."""
-    folder, _, split = named.rpartition(":") if ":" in named else (named, "", "")
-    path = Path(folder) / MANIFEST
-    try:
-        sets = Manifest.model_validate_json(path.read_text(encoding="utf-8")).splits
-    except (OSError, ValueError, ValidationError) as error:
-        raise CommandError(f"tasks.export: {path} is no manifest of an export: {error}") from None
-    if split and split not in sets:
-        raise CommandError(
-            f"tasks.export: {folder} has no set {split!r}; it has: {', '.join(sets) or 'no sets'}"
-        )
-    return [name for key, members in sets.items() if split in ("", key) for name in members]
 
 
 def _twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:

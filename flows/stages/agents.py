@@ -12,17 +12,19 @@ from typing import cast
 from pydantic import JsonValue
 
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
+from taskloom.environments.errors import AgentError
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.flows.errors import CommandError
 from taskloom.flows.wiring import Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask, RecordedPart
 from taskloom.omnieval.experiments.specification import AgentEntry
-from taskloom.omnieval.lookup import AGENTS, agent_module
+from taskloom.omnieval.lookup import AGENTS, agent_module, check_agent_settings
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.ports import Models
 from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.trajectories import actor, annotated_picture
+from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task
 
 MODEL = "model"
@@ -55,14 +57,25 @@ def named(factory: Callable[[], object]) -> str:
     return name
 
 
-def check_agent(name: str) -> None:
-    """Check that there is an agent of this name, without creating it.
+def roles_of(entry: AgentEntry) -> tuple[ModelRole, ...]:
+    """The roles of models that an agent asks by the settings of the run."""
+    if not asks_a_model(entry.agent):
+        return ()
+    further = getattr(agent_module(entry.agent), "ROLES", ()) if entry.agent in AGENTS else ()
+    return (*(() if entry.model else (ModelRole.ACTOR,)), *further)
+
+
+def check_agent(name: str, settings: Mapping[str, JsonValue] | None = None) -> None:
+    """Check that there is an agent of this name, and its settings, without creating it.
 
     Raises:
-        CommandError: there is no such module or factory.
+        CommandError: there is no such module or factory, or a setting is wrong.
     """
     if name in AGENTS:
-        agent_module(name)
+        try:
+            check_agent_settings(name, settings or {})
+        except AgentError as error:
+            raise CommandError(f"the agent {name!r} cannot be made: {error}") from None
     if is_own_code(name):
         made = _factory(name)
         if inspect.isclass(made) and not callable(getattr(made, "decide", None)):

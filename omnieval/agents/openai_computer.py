@@ -7,11 +7,13 @@ is the older tool; `safety_checks: acknowledge` in the agent's goes on where the
 from __future__ import annotations
 
 from taskloom.environments.agent import Agent
-from taskloom.omnieval.asking.provider_tool import tool_agent
+from taskloom.omnieval.asking.provider_tool import check_tool_settings, tool_agent
 from taskloom.omnieval.brief import AgentBrief
 
 MODEL = True
 """It asks a model."""
+check = check_tool_settings
+"""Refuses an unknown answer to the provider's doubts."""
 
 
 def create(brief: AgentBrief) -> Agent:

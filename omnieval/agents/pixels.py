@@ -5,7 +5,10 @@ Its settings: `coordinates` is `thousandths`, `pixels` or `fractions`; `pictures
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
+
+from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent
 from taskloom.environments.errors import AgentError
@@ -17,13 +20,18 @@ MODEL = True
 """It asks a model."""
 
 
-def create(brief: AgentBrief) -> Agent:
-    """The agent."""
-    return TypedAgent(brief, "picture", _coordinates(brief))
+def check(settings: Mapping[str, JsonValue]) -> None:
+    """Check that coordinates are of a known kind.
 
-
-def _coordinates(brief: AgentBrief) -> Coordinates:
-    said = brief.settings.get("coordinates", "thousandths")
+    Raises:
+        AgentError: they are not.
+    """
+    said = settings.get("coordinates", "thousandths")
     if said not in ("thousandths", "pixels", "fractions"):
         raise AgentError(f"coordinates is {said!r}; it is thousandths, pixels or fractions.")
-    return cast(Coordinates, said)
+
+
+def create(brief: AgentBrief) -> Agent:
+    """The agent."""
+    check(brief.settings)
+    return TypedAgent(brief, "picture", cast(Coordinates, brief.settings.get("coordinates", "thousandths")))

@@ -6,18 +6,25 @@ The planner is the model of the role `planner`. `executor` in the settings is an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.errors import AgentError
 from taskloom.omnieval.asking.failures import answered, models_of
 from taskloom.omnieval.brief import AgentBrief
-from taskloom.omnieval.lookup import agent_module
+from taskloom.omnieval.lookup import agent_module, check_agent_settings
 from taskloom.prompts.agent_inputs import ApplicationInView, PlannerInput
 from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 MODEL = True
 """It asks a model."""
+ROLES = (ModelRole.PLANNER,)
+"""Further roles that it asks."""
+_EXECUTOR = "marks_and_list"
 
 
 class PlannedAgent:
@@ -56,7 +63,20 @@ class PlannedAgent:
         return "\n".join(f"{number}. {step}" for number, step in enumerate(reply.steps, start=1))
 
 
+def check(settings: Mapping[str, JsonValue]) -> None:
+    """Check that there is such an executor, with such settings.
+
+    Raises:
+        AgentError: it is a planner itself, or a setting of its own is wrong.
+        UnknownAgentError: there is none.
+    """
+    name = str(settings.get("executor", _EXECUTOR))
+    if getattr(agent_module(name), "ROLES", ()):
+        raise AgentError(f"The executor {name!r} plans itself; name one that acts, such as {_EXECUTOR}.")
+    check_agent_settings(name, settings)
+
+
 def create(brief: AgentBrief) -> Agent:
     """The agent."""
-    name = str(brief.settings.get("executor", "marks_and_list"))
+    name = str(brief.settings.get("executor", _EXECUTOR))
     return PlannedAgent(brief, agent_module(name).create(brief))

@@ -12,8 +12,10 @@ With `fault` in its settings it errs in a known way, which shows that the evalua
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.recorded_agent import RecordedAgent
@@ -82,15 +84,25 @@ class RecordedTaskAgent:
         return None
 
 
+def check(settings: Mapping[str, JsonValue]) -> None:
+    """Check that there is such a fault.
+
+    Raises:
+        AgentError: there is not.
+    """
+    fault = settings.get("fault", "")
+    if fault not in FAULTS:
+        raise AgentError(f"The fault {fault!r} is unknown; known: {', '.join(FAULTS[1:])}.")
+
+
 def create(brief: AgentBrief) -> Agent:
     """The agent, with the fault that its settings name.
 
     Raises:
         AgentError: there is no recording, or no such fault.
     """
-    fault = str(brief.settings.get("fault", ""))
-    if fault not in FAULTS:
-        raise AgentError(f"The fault {fault!r} is unknown; known: {', '.join(FAULTS[1:])}.")
+    check(brief.settings)
+    fault = brief.settings.get("fault", "")
     if not brief.recorded:
         raise AgentError("No verified performance of this task is stored.")
     recorded = _in_order(brief, mixed=fault == "mixes_orders")

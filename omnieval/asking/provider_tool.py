@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
 from taskloom.environments.agent import Agent
 from taskloom.environments.computer_use.conversation import ComputerConversation
 from taskloom.environments.errors import AgentError
@@ -12,6 +16,17 @@ from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskloom.taskgraph.records.interaction import Screenshot
 
 
+def check_tool_settings(settings: Mapping[str, JsonValue]) -> None:
+    """Check what is to be done about the provider's doubts.
+
+    Raises:
+        AgentError: `safety_checks` is neither `acknowledge` nor `refuse`.
+    """
+    safety = settings.get("safety_checks", "refuse")
+    if safety not in ("refuse", "acknowledge"):
+        raise AgentError(f"safety_checks is {safety!r}; it is refuse or acknowledge.")
+
+
 def tool_agent(brief: AgentBrief) -> Agent:
     """The agent; with the setting `safety_checks: acknowledge` it does what the provider has doubts about.
 
@@ -19,9 +34,8 @@ def tool_agent(brief: AgentBrief) -> Agent:
         AgentError: that setting has another value than `acknowledge` or `refuse`.
     """
     task = brief.task
-    safety = str(brief.settings.get("safety_checks", "refuse"))
-    if safety not in ("refuse", "acknowledge"):
-        raise AgentError(f"safety_checks is {safety!r}; it is refuse or acknowledge.")
+    check_tool_settings(brief.settings)
+    safety = brief.settings.get("safety_checks", "refuse")
 
     async def ask(instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]) -> ComputerReply:
         question = ComputerActorInput(

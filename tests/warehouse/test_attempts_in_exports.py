@@ -40,7 +40,7 @@ def attempted(tmp_path: Path) -> Iterator[Warehouse]:
                 agent=agent,
                 task_id="task-1",
                 instruction=TOLD,
-                end=end,  # type: ignore[arg-type]
+                end=end,
                 success=agent == "good",
                 coverage_rate=1.0 if agent == "good" else 0.25,
                 trajectory_id=f"attempt-{agent}",

@@ -1,0 +1,111 @@
+"""What is wrong with an experiment is said before a run begins, and before Prefect is imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from taskloom.flows.errors import CommandError
+from taskloom.flows.experimenting.checking import check_experiment, check_tasks, experiment_of
+from taskloom.flows.settings import load_settings
+from taskloom.model_clients.errors import KeyMissingError
+from taskloom.resources.errors import TaskloomError
+from tests.flows.conftest import whole_settings
+
+MODEL = {"provider": "openai", "model": "m", "api_key_variable": "NO_SUCH_KEY"}
+
+
+def checked(data: Path, *assignments: str, **experiment: Any) -> None:
+    settings = load_settings(assignments=["platform=simulated", *assignments], data=data)
+    check_experiment(experiment_of(experiment, "the experiment"), settings)
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ({"agent": "recorded", "settings": {"fault": "sleeps"}}, "The fault 'sleeps' is unknown"),
+        ({"agent": "pixels", "model": MODEL, "settings": {"coordinates": "miles"}}, "it is thousandths"),
+        ({"agent": "openai_computer", "model": MODEL, "settings": {"safety_checks": "no"}}, "it is refuse"),
+        ({"agent": "planner_executor", "settings": {"executor": "nobody"}}, "'nobody'"),
+        ({"agent": "planner_executor", "settings": {"executor": "planner_executor"}}, "plans itself"),
+        (
+            {"agent": "planner_executor", "settings": {"executor": "pixels", "coordinates": "miles"}},
+            "it is thousandths",
+        ),
+        ({"agent": "ui_tars_1"}, r"for the role actor, which no rule plays.*give the agent a `model`"),
+        ({"agent": "nobody"}, "neither one of"),
+    ],
+)
+def test_an_agent_that_cannot_be_made_is_refused(agent: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(TaskloomError, match=message):
+        checked(tmp_path, agents=[agent])
+
+
+def test_a_planner_without_a_model_or_a_key_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_KEY", "sk-test")
+    own = {"agent": "planner_executor", "model": {**MODEL, "api_key_variable": "A_KEY"}}
+    with pytest.raises(CommandError, match="for the role planner, which no rule plays"):
+        checked(tmp_path, agents=[own])
+    planner = (
+        "models.roles.planner.model.provider=openai",
+        "models.roles.planner.model.model=m",
+    )
+    with pytest.raises(KeyMissingError, match="NO_SUCH_KEY"):
+        checked(tmp_path, *planner, "models.roles.planner.model.api_key_variable=NO_SUCH_KEY", agents=[own])
+    checked(tmp_path, *planner, "models.roles.planner.model.api_key_variable=A_KEY", agents=[own])
+    with pytest.raises(KeyMissingError, match="NO_SUCH_KEY"):
+        checked(tmp_path, agents=[{"agent": "ui_tars_1", "model": MODEL}])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ({"where": "nodes_count > 1"}, "nodes_count"),
+        ({"ids": ["nothing"]}, "1 of the 1 tasks are not in the warehouse"),
+        ({"capability": "flying"}, "Unknown capability 'flying'"),
+        ({"applications": ["paint"]}, "paint"),
+        ({"where": "node_count > 100"}, "0 are selected"),
+        ({"export": "nowhere:test"}, "is no manifest of an export"),
+    ],
+)
+def test_tasks_that_cannot_be_had_are_refused(built_data: Path, tasks: dict[str, Any], message: str) -> None:
+    experiment = experiment_of({"agents": ["recorded"], "tasks": tasks}, "the experiment")
+    with pytest.raises(TaskloomError, match=message):
+        check_tasks(experiment, whole_settings(built_data))
+
+
+@pytest.mark.slow
+def test_tasks_whose_applications_are_not_installed_are_refused_by_their_names(built_data: Path) -> None:
+    tasks = {"where": "NOT list_contains(applications, 'simulated_mail')", "size": 2}
+    experiment = experiment_of({"agents": ["recorded"], "tasks": tasks}, "the experiment")
+    only_mail = whole_settings(built_data, 'applications=["simulated_mail"]')
+    with pytest.raises(CommandError, match="2 are selected; not installed here: simulated_"):
+        check_tasks(experiment, only_mail)
+    check_tasks(experiment, whole_settings(built_data))
+
+
+@pytest.mark.slow
+def test_the_command_refuses_a_wrong_column_without_importing_prefect(
+    built_data: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "experiment.yaml"
+    file.write_text(json.dumps({"agents": ["recorded"], "tasks": {"where": "nodes_count > 1"}}))
+    said = (
+        "import sys, taskloom.cli.main as main\n"
+        "try:\n    main.main()\nfinally:\n    print('prefect' in sys.modules, file=sys.stderr)\n"
+    )
+    command = [sys.executable, "-c", said, "evaluate", str(file), "--set=platform=simulated"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "TASKLOOM_DATA": str(built_data)}
+    )
+    assert done.returncode == 2
+    assert "nodes_count" in done.stderr and done.stderr.rstrip().endswith("False")
