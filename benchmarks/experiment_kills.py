@@ -1,7 +1,7 @@
 """Kills an experiment at random moments and goes on with it: `python -m benchmarks.experiment_kills`.
 
 `taskloom evaluate` on a dataset of the simulated platform is killed with SIGKILL at random moments (once some
-more attempts are stored and a random time has passed, or a random time after its start) and gone on with until
+more attempts are stored and a random time has passed, or a random time after its start) and continued until
 it ends; then the next one begins, until there were as many kills as asked for. The tables of each must equal
 those of an experiment that nobody interrupted, but for columns that hold times. Prints what was found; exits
 with 1 when anything was lost, doubled or changed.
