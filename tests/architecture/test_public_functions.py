@@ -36,7 +36,7 @@ FOUND_BY_NAME = {
     },
     "taskloom.model_clients.providers": {"create"},
     "taskloom.omnieval.action_metrics": {"measure"},
-    "taskloom.omnieval.agents": {"create"},
+    "taskloom.omnieval.agents": {"check", "create"},
     "taskloom.omnieval.metrics": {"measure"},
     "taskloom.omnieval.protocols": {"answer", "instruction"},
     "taskloom.warehouse.exports": {"write"},
