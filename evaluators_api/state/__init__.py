@@ -7,6 +7,7 @@ nodes, records              the tree, and the records in it: rows, objects, elem
 comparison                  what differs between two trees
 effects                     what differs between two pieces of evidence, in terms of the parameters
 essential                   which effects every performance has
+work                        the same for recorded performances: what writers see and examinations demand
 account                     what an episode changed beyond what its subtasks may change
 editing                     evidence in which an effect is undone, or has another value
 operators                   evidence in which it is moved, exchanged or halved, or a sibling is harmed

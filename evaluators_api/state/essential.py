@@ -28,12 +28,13 @@ class Division:
 def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     """The effects of each performance, told apart. An effect is essential if all of these hold:
 
-    - Every performance with the same parameters has it at the same address, and with the same value.
+    - Every performance with the same parameters has it at the same address, and with the same value; where
+      those of one set do not, it is essential with no other parameters either.
     - Every performance with other parameters has one at the same address in terms of the parameters; or it
       lies inside of something added that they all have, because what a file or record holds may differ with
       the parameters.
-    - Its value does not look generated (a time, a hash, a random id), unless all performances agree on it, or
-      it is the id of a record that a parameter names.
+    - What is left of its value without the parameters does not look generated (a time, a hash, a random id),
+      unless all performances agree on it, or it is the id of a record that a parameter names.
     """
     tables = [_Table.of(effects, parameters) for effects, parameters in performances]
     divisions = []
@@ -50,7 +51,26 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
             else:
                 found[1].append(effect)
         divisions.append(Division(tuple(found[0]), tuple(found[1])))
-    return tuple(map(_without_passing, divisions))
+    return tuple(map(_without_passing, _alike(divisions)))
+
+
+def _alike(divisions: Sequence[Division]) -> list[Division]:
+    """With what is essential nowhere at its place in one performance, because it does not come about again
+    with the same parameters, essential in none."""
+    needed = [{effect.key for effect in division.essential} for division in divisions]
+    passing = {
+        effect.key
+        for division, keys in zip(divisions, needed, strict=True)
+        for effect in division.incidental
+        if effect.key not in keys
+    }
+    return [
+        Division(
+            tuple(item for item in division.essential if item.key not in passing),
+            (*division.incidental, *(item for item in division.essential if item.key in passing)),
+        )
+        for division in divisions
+    ]
 
 
 def _without_passing(division: Division) -> Division:
@@ -129,9 +149,8 @@ def _essential(
         if same_parameters and not same_value and not whole:
             return False
         agreed = agreed and same_value
-    generated = effect.after is not None and not whole and is_generated(effect.after)
-    named = effect.after_template != effect.after or effect.refers_template
-    return not generated or (agreed and len(performances) > 1) or bool(named)
+    generated = effect.after_template is not None and not whole and is_generated(effect.after_template)
+    return not generated or (agreed and len(performances) > 1) or bool(effect.refers_template)
 
 
 def _within(effect: Effect, there: set[_Key]) -> bool:

@@ -202,13 +202,7 @@ def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
     elif effect.kind == "added":
         if effect.format == _DRAWING:
             yield from _drawing(terms, path)
-        elif (
-            effect.format
-            and value
-            and _CUT not in value
-            and len(value) <= _LONGEST_TEXT
-            and terms.said(value)
-        ):
+        elif effect.format and _CUT not in value and len(value) <= _LONGEST_TEXT and terms.said(value):
             known = True
             asked = "check_file_data" if effect.format in _DATA else "check_file_text"
             yield terms.condition(asked, f"{path} does not hold what it should", file_path=path, text=value)

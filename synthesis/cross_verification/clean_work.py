@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.account import allowances, beyond, literal
-from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Division, Performance, divide
+from taskloom.evaluators_api.state.essential import Division
+from taskloom.evaluators_api.state.work import divided, performances_of
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -18,20 +18,13 @@ _SHOWN = 3
 def may_change(trajectories: Sequence[Trajectory]) -> tuple[tuple[Allowance, ...], tuple[Allowance, ...]]:
     """What work may change that is done as in `trajectories`, all of one subtask; and what its application
     changed on its own beside it, as it happened."""
-    performances = _performances(trajectories)
+    performances = performances_of(trajectories)
     usual = {
         literal(item, values): None
-        for (_, values), division in zip(performances, divide(performances), strict=True)
+        for (_, values), division in zip(performances, divided(trajectories), strict=True)
         for item in allowances([([effect for effect in division.incidental if _is_own(effect)], values)])
     }
     return allowances(performances), tuple(usual)
-
-
-def _performances(trajectories: Sequence[Trajectory]) -> list[Performance]:
-    return [
-        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
-        for item in trajectories
-    ]
 
 
 def _is_own(effect: Effect) -> bool:
@@ -45,12 +38,13 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
 
     The work is what all of them change, with all that is inside of what they add. Noise is no effect.
     """
-    found = _performances(trajectories)
-    everywhere = (
-        set.intersection(*({effect.key for effect in changes} for changes, _ in found)) if found else set()
-    )
+    keys = [{effect.key for effect in changes} for changes, _ in performances_of(trajectories)]
+    everywhere = set.intersection(*keys) if keys else set()
     work = allowances(
-        [(_work(one, everywhere), values) for one, (_, values) in zip(divide(found), found, strict=True)]
+        [
+            (_work(division, everywhere), item.parameters)
+            for division, item in zip(divided(trajectories), trajectories, strict=True)
+        ]
     )
     told: dict[str, str] = {}
     for item in trajectories:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Division, divide
+from taskloom.evaluators_api.state.essential import Division
+from taskloom.evaluators_api.state.work import divided
 from taskloom.synthesis.cross_verification.agreement import agreeing
 from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
 from taskloom.taskgraph.records.provenance import Provenance
@@ -36,7 +37,7 @@ def performance_effects(
         item.trajectory_id: effects(item.initial_evidence, item.final_evidence, item.parameters)
         for item in finished
     }
-    divisions = divide([(found[item.trajectory_id], item.parameters) for item in together])
+    divisions = divided(together)
     records = {
         item.trajectory_id: _record(item, division, len(together), provenance)
         for item, division in zip(together, divisions, strict=True)

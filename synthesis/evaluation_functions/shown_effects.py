@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.evidence.evidence_view import view
-from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Division, divide
+from taskloom.evaluators_api.state.essential import Division
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import (
@@ -15,6 +14,7 @@ from taskloom.evaluators_api.state.records import (
     reference,
     text_of,
 )
+from taskloom.evaluators_api.state.work import divided
 from taskloom.evaluators_api.text_matching import shown_in
 from taskloom.prompts.shown_effects import (
     ExtendedText,
@@ -43,12 +43,9 @@ _TEXTS = frozenset({"lines"})
 
 def shown_effects(trajectories: Sequence[Trajectory]) -> tuple[ShownEffects, ...]:
     """What each of `trajectories`, all of one subtask, changed."""
-    found = [
-        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
-        for item in trajectories
-    ]
     return tuple(
-        _shown(trajectory, division) for trajectory, division in zip(trajectories, divide(found), strict=True)
+        _shown(trajectory, division)
+        for trajectory, division in zip(trajectories, divided(trajectories), strict=True)
     )
 
 

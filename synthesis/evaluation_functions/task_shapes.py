@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import divide
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
 from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.work import divided
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -29,11 +29,7 @@ _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 
 def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
     """The shape of each of `trajectories`, all of one subtask."""
-    performances = [
-        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
-        for item in trajectories
-    ]
-    divisions = divide(performances)
+    divisions = divided(trajectories)
     constant = constants(trajectories)
     return tuple(
         _shape(trajectory, division.essential, constant)

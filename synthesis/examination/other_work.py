@@ -11,7 +11,7 @@ from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import fields_around, records_of
-from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.state.templates import filled, templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.altering import altered
@@ -32,15 +32,19 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
     """The finished state, asked about with other values: other sets, each value changed alone, two values
     exchanged.
 
-    A value that leaves no trace in the state, because another one stands for it, is not changed alone, nor is
-    one that the application ties to another: that would ask for what nobody can ask for. The names of several
-    changed records are changed alone, and not exchanged: the same may have been done to both.
+    Sets for which all was so before the first step are left out: nothing was to be done for them, and what
+    was changed beside it the account of side effects notices. A value that leaves no trace in the state,
+    because another one stands for it, is not changed alone, nor is one that the application ties to another:
+    that would ask for what nobody can ask for. The names of several changed records are changed alone, and
+    not exchanged: the same may have been done to both.
     """
     own = subject.positive.parameters
     traced = traced_parameters(subject)
     named = _names_of_changed_records(subject)
     tied = tied_parameters(subject)
-    others = [dict(item) for item in other_sets if dict(item) != own]
+    others = [
+        dict(item) for item in other_sets if dict(item) != own and not _is_so_already(subject, dict(item))
+    ]
     for other in others[:_MOST_PARAMETER_SETS]:
         yield _asked(
             subject, other, f"the work was done for {_values(own)}, but {_values(other)} was asked for"
@@ -63,6 +67,20 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
                 {**own, one: own[two], two: own[one]},
                 f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}",
             )
+
+
+def _is_so_already(subject: Subject, parameters: Mapping[str, str]) -> bool:
+    """Whether the fields that the work changes had, for these values, their new values at the start."""
+    for effect in subject.asked:
+        file = subject.start.file(filled(effect.container_template, parameters))
+        if effect.kind != "changed" or file is None or file.text is None:
+            return False
+        field = read(file.path, file.text)[1].at(
+            tuple(filled(part, parameters) for part in effect.address_template)
+        )
+        if field is None or field.value != filled(effect.after_template or "", parameters):
+            return False
+    return bool(subject.asked)
 
 
 def traced_parameters(subject: Subject) -> frozenset[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import divide
+from taskloom.evaluators_api.state.work import divided, performances_of
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
 from taskloom.taskgraph.records.allowance import Allowance
@@ -109,11 +109,8 @@ def subject_of(
 ) -> Subject:
     """The subject of `positive`, told from other performances of the same subtask in `others`."""
     performances = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
-    found = [
-        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
-        for item in performances
-    ]
-    division = divide(found)[0]
+    found = performances_of(performances)
+    division = divided(performances)[0]
     lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
     seen = [

@@ -1,0 +1,75 @@
+"""The essential effects of a subtask's work, told from recorded performances.
+
+There is one computation of them: what a writer is shown, what an examination demands and what the account of
+side effects takes for the work is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Division, Performance, divide
+from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.text_matching import has_phrase
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.trajectory import Trajectory
+
+_LASTING = frozenset({"file", "directory", "clipboard"})
+_Atom = tuple[str, ...]
+
+
+def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
+    """What each of `trajectories` changed, with its parameters."""
+    return [
+        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+        for item in trajectories
+    ]
+
+
+def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
+    """The effects of each of `trajectories`, all of one subtask, told apart; see `essential.divide`.
+
+    By-products are not essential: files of the application itself in which every performance changes the
+    same, whatever the parameters, while it leaves something else that depends on them.
+    """
+    divisions = divide(performances_of(trajectories))
+    left_out = _by_products(trajectories, divisions)
+    if not left_out:
+        return divisions
+    return tuple(
+        Division(
+            tuple(item for item in division.essential if item.container not in left_out),
+            (*division.incidental, *(item for item in division.essential if item.container in left_out)),
+        )
+        for division in divisions
+    )
+
+
+def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[str]:
+    """Files and folders of the application that are changed alike whatever the parameters, and of which the
+    instruction says nothing."""
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < 2:
+        return frozenset()
+    each = [_by_container(division.essential) for division in divisions]
+    instruction = templated(trajectories[0].instruction, trajectories[0].parameters)
+    found = {
+        path
+        for path, atoms in each[0].items()
+        if path.startswith(f"{APPLICATIONS_FOLDER}/")
+        and all(other.get(path) == atoms for other in each)
+        and not any(has_phrase(atom[-1], instruction) for atom in atoms if atom[-1])
+    }
+    return frozenset(found) if any(path not in found for path in each[0]) else frozenset()
+
+
+def _by_container(found: Sequence[Effect]) -> Mapping[str, frozenset[_Atom]]:
+    """What is changed in each file or folder; a copy of something that was there is one change."""
+    copies = {item.container for item in found if not item.address and item.source}
+    held: dict[str, set[_Atom]] = {}
+    for item in found:
+        if item.area in _LASTING and not (item.address and item.container in copies):
+            value = f"= {item.source}" if item.source else item.after or ""
+            held.setdefault(item.container, set()).add((item.area, item.kind, *item.address, value))
+    return {path: frozenset(atoms) for path, atoms in held.items()}

@@ -1,0 +1,73 @@
+"""What is essential in recorded performances: what depends on the parameters and happens again with them."""
+
+from taskloom.evaluators_api.state.work import divided
+from taskloom.taskgraph.records.trajectory import Trajectory
+from tests.synthesis.recordings import click, file, recording
+
+STATE = ".applications/jobs"
+
+
+def started(job: str, stamp: str, *, settings: str = "{}", instruction: str = "") -> Trajectory:
+    """A job is started: its state, the application's own log and settings, and a copy of its old state."""
+    before = '{"backup": "stopped", "mailer": "stopped"}'
+    after = before.replace(f'"{job}": "stopped"', f'"{job}": "running"')
+    files = (
+        file(f"{STATE}/backup.json", before),
+        file(f"{STATE}/jobs.json", after),
+        file(f"{STATE}/jobs.log", f"up\n{stamp} INFO started '{job}' with pid {len(stamp)}\n"),
+        file(f"{STATE}/settings.json", settings),
+    )
+    start = {
+        "files": (
+            file(f"{STATE}/jobs.json", before),
+            file(f"{STATE}/jobs.log", "up\n"),
+            file(f"{STATE}/settings.json", "{}"),
+        )
+    }
+    told = instruction or f"Start the job '{job}'."
+    return recording("jobs.start", {"job": job}, [click("Save", files=files)], start=start, instruction=told)
+
+
+def essential(*performances: Trajectory) -> list[set[str]]:
+    return [{item.container.rpartition("/")[2] for item in one.essential} for one in divided(performances)]
+
+
+def test_a_time_in_a_line_that_names_a_parameter_is_not_essential() -> None:
+    performances = (
+        started("backup", "2026-11-26 10:59:32,925"),
+        started("mailer", "2026-11-26 11:02:10,077"),
+    )
+    assert "jobs.log" not in set.union(*essential(*performances))
+
+
+def test_what_differs_when_the_same_is_done_again_is_not_essential_however_it_is_written() -> None:
+    performances = (
+        started("backup", "round one"),
+        started("mailer", "round 2"),
+        started("backup", "the third"),
+    )
+    assert essential(*performances) == [{"jobs.json"}] * 3
+
+
+def test_what_an_application_keeps_alike_whatever_the_parameters_is_a_by_product() -> None:
+    performances = (
+        started("backup", "", settings='{"seen": 1}'),
+        started("mailer", "", settings='{"seen": 1}'),
+    )
+    assert "settings.json" not in set.union(*essential(*performances))
+    assert "backup.json" not in set.union(*essential(*performances))
+    assert all("jobs.json" in found for found in essential(*performances))
+
+
+def test_what_the_instruction_names_is_no_by_product() -> None:
+    told = "Start the job '{}' and set the theme to midnight."
+    performances = [
+        started(job, "", settings='{"theme": "midnight"}', instruction=told.format(job))
+        for job in ("backup", "mailer")
+    ]
+    assert all("settings.json" in found for found in essential(*performances))
+
+
+def test_without_other_parameters_nothing_is_a_by_product() -> None:
+    performances = [started("backup", "", settings='{"seen": 1}')] * 2
+    assert all("settings.json" in found for found in essential(*performances))
