@@ -280,6 +280,15 @@ class CriticReply(ReplyPart):
     """Whether it can be done from these words."""
 
 
+class AttemptCriticReply(ReplyPart):
+    """What the critic answers about an attempt."""
+
+    done: bool
+    """Whether everything that was asked for was done."""
+    reason: str = ""
+    """What is missing, or what convinced it."""
+
+
 class DrawnWords(ReplyPart):
     """Words that a placeholder is drawn from."""
 

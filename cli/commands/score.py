@@ -21,7 +21,10 @@ def score(
     file: Annotated[
         str,
         typer.Argument(
-            help="JSON of a task graph (- reads standard input); with --again, the name of an experiment."
+            help=(
+                "JSON of a task graph (- reads standard input); with --again, --critic or --people, the name"
+                " of an experiment."
+            )
         ),
     ],
     completed: Annotated[
@@ -39,6 +42,14 @@ def score(
         bool,
         typer.Option("--again", help="Judge the recorded attempts of an experiment with today's functions."),
     ] = False,
+    critic: Annotated[
+        bool,
+        typer.Option("--critic", help="Ask the critic's model about the attempts of an experiment."),
+    ] = False,
+    people: Annotated[
+        Path | None,
+        typer.Option(help="CSV of people's scores: attempt, completion, alignment (percent)."),
+    ] = None,
     settings: SettingsOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -46,15 +57,21 @@ def score(
     """Print coverage rate and logical consistency (section 4.1) of the completed subtasks.
 
     With `--again`, all scores of an experiment are computed again from its recordings, without an environment
-    or a model, and its report is written anew: for functions and metrics that have changed.
+    or a model, and its report is written anew: for functions and metrics that have changed. With `--critic`
+    and `--people`, second opinions are added to it, with their agreement and correlation (Figure 5).
 
     Examples:
       taskloom score task.json --completed a,b,c
 
       taskloom score baselines --again
+
+      taskloom score baselines --critic --people scores.csv
     """
-    if again:
-        _score_again(file, settings, data, as_json=as_json)
+    if again or critic or people:
+        if again:
+            _score_again(file, settings, data, as_json=as_json)
+        if critic or people:
+            _add_opinions(file, people, settings, data, critic=critic, as_json=as_json)
         return
     from taskloom.cli.commands.graph import notes_on
     from taskloom.cli.graph_files import graph_in
@@ -107,6 +124,29 @@ def _score_again(name: str, settings_file: Path | None, data: Path | None, *, as
         + (f", {found.without_recording} left as they are" if found.without_recording else "")
     )
     print_report(found.report, as_json=False)
+
+
+def _add_opinions(
+    name: str,
+    people: Path | None,
+    settings_file: Path | None,
+    data: Path | None,
+    *,
+    critic: bool,
+    as_json: bool,
+) -> None:
+    import asyncio
+
+    from taskloom.cli.commands.evaluate import print_report
+    from taskloom.flows.experimenting.second_opinions import ask_critic, take_people_in
+    from taskloom.flows.settings import load_settings
+
+    settings = load_settings(settings_file, data=data)
+    if people is not None:
+        report = take_people_in(settings, name, people)
+    if critic:
+        report = asyncio.run(ask_critic(settings, name))
+    print_report(report, as_json=as_json)
 
 
 def _sequence(completed: str) -> list[str]:

@@ -6,4 +6,5 @@ fixing         the tasks, hashes and name of an experiment, fixed before its fir
 derived_tasks  tasks with questions, and impossible ones, made from others
 finishing      figures, files and the record of an experiment, from what is stored
 scoring_again  judges the recorded attempts again, without environment or model
+second_opinions  asks the critic about recorded attempts, and takes in what people scored
 """

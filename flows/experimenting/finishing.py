@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from taskloom.flows.running.clock import now
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.reports.figures import figures
 from taskloom.omnieval.reports.page import report_page
+from taskloom.omnieval.reports.second_opinions import correlations, opinions
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import ReportTable, tables
 from taskloom.resources.record import Record
@@ -122,7 +123,8 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
     share = float(str(record.specification.get("invalid_share", 0.05)))
     holds = len(invalid) <= share * len(runs)
     found, compared = standings(valid), comparisons(valid)
-    shown = tables(valid, invalid, found, compared)
+    said = opinions(valid)
+    shown = (*tables(valid, invalid, found, compared), *((said,) if said.rows else ()))
     done = record.model_copy(
         update={
             "standings": found,
@@ -145,7 +147,8 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
         leaderboard=by_name.get("leaderboard", ()),
         ends=by_name.get("ends", ()),
     )
-    _write_folder(warehouse, done, runs, shown, report)
+    drawn = {**figures(found), **correlations(valid)}
+    _write_folder(warehouse, done, runs, shown, drawn, report)
     warehouse.write([done], replace=True)
     return report
 
@@ -155,6 +158,7 @@ def _write_folder(
     record: Experiment,
     runs: Sequence[AgentRun],
     shown: Sequence[ReportTable],
+    drawn: Mapping[str, str],
     report: ExperimentReport,
 ) -> None:
     """One folder with all that a stranger needs to repeat the experiment and to check its figures."""
@@ -180,7 +184,7 @@ def _write_folder(
     for name, where in _PARQUET.items():
         found = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
         found.write_parquet(folder / f"{name}.parquet")
-    page = report_page(record, shown, figures(record.standings), report.remarks)
+    page = report_page(record, shown, drawn, report.remarks)
     _put(folder / "report.html", page)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.finishing import ExperimentReport, written
+from taskloom.flows.experimenting.second_opinions import stored_experiment
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.settings import Settings
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
@@ -15,7 +15,6 @@ from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.resources.record import Record
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
-from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse
@@ -44,12 +43,7 @@ def score_again(settings: Settings, name: str) -> ScoredAgain:
         Warehouse(settings.warehouse_location) as warehouse,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
-        record = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
-        if record is None:
-            known = [
-                str(row[0]) for row in warehouse.query("SELECT name FROM experiments ORDER BY name").rows()
-            ]
-            raise CommandError(f"there is no experiment {name!r}; known: {', '.join(known) or 'none'}")
+        record = stored_experiment(warehouse, name)
         experiment = ExperimentFile.model_validate(record.specification)
         runs = list(warehouse.read(AgentRun, "experiment_id = ?", [name]))
         ids = sorted({run.task_id for run in runs})

@@ -1,8 +1,9 @@
 """What becomes of attempts: figures, tables, pages.
 
-statistics   intervals, paired differences, pass@k
-standings    the figures of each agent
-tables       the paper's tables, and a leaderboard
-figures      the paper's figures, as SVG
-page         all of it on one page
+statistics       intervals, paired differences, pass@k, agreement
+standings        the figures of each agent
+tables           the paper's tables, and a leaderboard
+second_opinions  critic and people beside the functions
+figures          the paper's figures, as SVG
+page             all of it on one page
 """

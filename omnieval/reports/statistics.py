@@ -1,4 +1,5 @@
-"""Means with bootstrap intervals, paired differences with p-values, pass@k and pass^k.
+"""Means with bootstrap intervals, paired differences with p-values, pass@k and pass^k, agreement of two
+judges.
 
 Tasks are what is drawn again: attempts at one task depend on each other, so that an interval over attempts
 would be too narrow. All draws have a fixed seed.
@@ -105,6 +106,34 @@ def pass_all(successes: int, attempts: int, k: int) -> float | None:
     (0.5, 0.0)
     """
     return None if attempts < k else comb(successes, k) / comb(attempts, k)
+
+
+def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
+    """How far two judges agree beyond chance (Cohen 1960); None where both always say the same one thing.
+
+    >>> cohens_kappa([(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15)
+    0.4
+    """
+    if not pairs:
+        return None
+    found = np.asarray(pairs, dtype=float)
+    first, second = found.mean(axis=0)
+    chance = first * second + (1 - first) * (1 - second)
+    if chance == 1:
+        return None
+    return round(float(((found[:, 0] == found[:, 1]).mean() - chance) / (1 - chance)), 12)
+
+
+def pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Pearson's correlation; None for fewer than two pairs, or where one side never differs.
+
+    >>> pearson([(0.0, 0.1), (0.5, 0.6), (1.0, 1.1)]), pearson([(0.0, 1.0), (1.0, 1.0)])
+    (1.0, None)
+    """
+    found = np.asarray(pairs, dtype=float)
+    if len(found) < 2 or not found.std(axis=0).all():
+        return None
+    return round(float(np.corrcoef(found[:, 0], found[:, 1])[0, 1]), 12)
 
 
 def _percentiles(found: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:

@@ -1,0 +1,160 @@
+"""Opinions about the recorded attempts of an experiment beside its functions: a critic's, and people's."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from taskloom.flows.errors import CommandError
+from taskloom.flows.experimenting.finishing import ExperimentReport, written
+from taskloom.flows.hosting.contexts import begin
+from taskloom.flows.running.clock import now
+from taskloom.flows.running.together import together
+from taskloom.flows.settings import Settings
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
+from taskloom.omnieval.reports.second_opinions import CRITIC, HUMAN
+from taskloom.prompts.actor_actions import in_history
+from taskloom.prompts.critic_input import AttemptCriticInput
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
+from taskloom.taskgraph.records.experiment import Experiment
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
+
+_STAGE = "criticism"
+_AT_A_TIME = 16
+_COLUMNS = {"completion": HUMAN["coverage_rate"], "alignment": HUMAN["logical_consistency"]}
+"""Columns of people's scores, in percent, and the metrics that they become."""
+
+
+def stored_experiment(warehouse: Warehouse, name: str) -> Experiment:
+    """The experiment `name`.
+
+    Raises:
+        CommandError: there is none; the known ones are named.
+    """
+    record = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+    if record is None:
+        known = [str(row[0]) for row in warehouse.query("SELECT name FROM experiments ORDER BY name").rows()]
+        raise CommandError(f"there is no experiment {name!r}; known: {', '.join(known) or 'none'}")
+    return record
+
+
+async def ask_critic(settings: Settings, name: str, *, quiet: bool = True) -> ExperimentReport:
+    """Ask the model of the role critic whether each recorded attempt did what was told; those that it has
+    judged are not asked again.
+
+    Raises:
+        CommandError: there is no such experiment, or no model plays the critic.
+    """
+    if settings.is_offline(ModelRole.CRITIC):
+        raise CommandError("no rule plays the critic; name a model under models.roles.critic")
+    async with begin(settings, "ask_critic", quiet=quiet) as work:
+        run = work.run
+        record = stored_experiment(run.warehouse, name)
+        judged = {
+            item.agent_run_id
+            for item in run.warehouse.read(
+                AgentScore, "experiment_id = ? AND metric = ? AND value IS NOT NULL", [name, CRITIC]
+            )
+        }
+        runs = [
+            item
+            for item in run.warehouse.read(AgentRun, "experiment_id = ?", [name], order_by="agent_run_id")
+            if item.end != "invalid" and item.agent_run_id not in judged
+        ]
+        for start in range(0, len(runs), _AT_A_TIME):
+            some = runs[start : start + _AT_A_TIME]
+            scores = await together(_opinion(run, item) for item in some)
+            await run.recorder.record(*(item for item in scores if item is not None), replace=True)
+            await run.recorder.flush()
+        return written(run.warehouse, record)
+
+
+async def _opinion(run: Run, attempt: AgentRun) -> AgentScore | None:
+    """The critic's verdict; none where the recording is gone or the critic gave no answer."""
+    found = run.warehouse.read(Trajectory, "trajectory_id = ?", [attempt.trajectory_id], pictures=True)
+    trajectory = next(iter(found), None)
+    if trajectory is None:
+        return None
+    said = attempt.answer or trajectory.message
+    question = AttemptCriticInput(
+        instruction=attempt.instruction,
+        steps=tuple(in_history(step) for step in trajectory.steps),
+        ending=attempt.termination.replace("_", " ") + (f"; the agent's last words: {said}" if said else ""),
+        screenshot=trajectory.final_evidence.screenshot or Screenshot.of(b""),
+    )
+    try:
+        reply = await run.models.ask(question, stage=_STAGE, item_id=f"{attempt.agent_run_id}:{CRITIC}")
+    except (CallFailedError, ReplyInvalidError):
+        return None
+    model = run.settings.models.role(ModelRole.CRITIC).model
+    provenance = run.provenance(_STAGE).model_copy(update={"provider": model.provider, "model": model.model})
+    return _score(attempt, CRITIC, float(reply.done)).model_copy(update={"provenance": provenance})
+
+
+def take_people_in(settings: Settings, name: str, file: Path) -> ExperimentReport:
+    """Take in what people scored: a CSV file with `attempt`, `completion` and `alignment` in percent, a row
+    per attempt and annotator; the mean over the annotators counts.
+
+    Raises:
+        CommandError: there is no such experiment; or a row names no attempt of it, or no percentage.
+    """
+    with Warehouse(settings.warehouse_location) as warehouse:
+        record = stored_experiment(warehouse, name)
+        runs = {item.agent_run_id: item for item in warehouse.read(AgentRun, "experiment_id = ?", [name])}
+        given: dict[tuple[str, str], list[float]] = {}
+        for line, row in _rows(file):
+            attempt = (row.get("attempt") or "").strip()
+            if attempt not in runs:
+                raise CommandError(f"{file}, line {line}: there is no attempt {attempt!r} in {name}")
+            for column, metric in _COLUMNS.items():
+                text = (row.get(column) or "").strip().removesuffix("%")
+                if text:
+                    share = _share(text, f"{file}, line {line}: {column}")
+                    given.setdefault((attempt, metric), []).append(share)
+        warehouse.write(
+            [_score(runs[attempt], metric, fmean(values)) for (attempt, metric), values in given.items()],
+            replace=True,
+        )
+        return written(warehouse, record)
+
+
+def _score(attempt: AgentRun, metric: str, value: float) -> AgentScore:
+    return AgentScore(
+        agent_run_id=attempt.agent_run_id,
+        metric=metric,
+        experiment_id=attempt.experiment_id,
+        value=value,
+        scored_at=now().isoformat(timespec="seconds"),
+    )
+
+
+def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str | None]]]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"cannot read {file}: {error}") from None
+    reader = csv.DictReader(text.splitlines())
+    columns: Sequence[str] = reader.fieldnames or ()
+    if "attempt" not in columns or not set(columns) & _COLUMNS.keys():
+        raise CommandError(
+            f"{file} has the columns {', '.join(columns) or 'none'}; wanted are attempt, and completion or"
+            " alignment in percent"
+        )
+    for row in reader:
+        yield reader.line_num, row
+
+
+def _share(text: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise CommandError(f"{place} is {text!r}; it is a percentage, 0 to 100")
+    return value / 100
