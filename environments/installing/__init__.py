@@ -7,5 +7,6 @@ node_finding       finds or installs Node, for npm
 system_packages    by apt
 browser_finding    finds a browser
 browser_package    gets one where there is none
+fonts              names that pages ask for, given to the fonts that are there
 machine_commands   runs the programs that install
 """

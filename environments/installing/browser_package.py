@@ -14,6 +14,7 @@ from pathlib import Path
 import brotli
 
 from taskloom.environments.errors import InstallationFailedError
+from taskloom.environments.installing.fonts import VARIABLE, font_settings
 from taskloom.environments.installing.machine_commands import CommandRunner
 from taskloom.environments.installing.node_finding import install_node
 
@@ -21,14 +22,6 @@ PACKAGE = "@sparticuz/chromium@147.0.0"
 """The pinned npm package."""
 
 _ARCHIVES = ("chromium.br", "al2023.tar.br", "fonts.tar.br")
-_FONT_SETTINGS = """<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig>
-  <dir>{folder}/fonts/fonts</dir>
-  <dir>/usr/share/fonts</dir>
-  <cachedir>{folder}/font-cache</cachedir>
-</fontconfig>
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ def unpacked_browser(data_folder: Path) -> BrowserPackage | None:
         executable,
         {
             "LD_LIBRARY_PATH": os.pathsep.join(libraries),
-            "FONTCONFIG_FILE": str(folder / "fonts.conf"),
+            VARIABLE: str(folder / "fonts.conf"),
         },
     )
 
@@ -91,7 +84,7 @@ def install_browser_package(data_folder: Path, runner: CommandRunner) -> Browser
             content = io.BytesIO(brotli.decompress(archives[f"{name}.tar.br"]))
             with tarfile.open(fileobj=content) as archive:
                 archive.extractall(unfinished / name, filter="data")
-        settings = _FONT_SETTINGS.format(folder=folder)
+        settings = font_settings([folder / "fonts" / "fonts"], folder / "font-cache")
         (unfinished / "fonts.conf").write_text(settings, encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         unfinished.rename(folder)

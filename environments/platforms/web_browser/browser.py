@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import BrowserMissingError, EnvironmentBrokenError
+from taskloom.environments.installing import fonts
 from taskloom.environments.installing.browser_finding import BrowserInstallation, find_browser
 from taskloom.environments.machines import reaper
 from taskloom.environments.machines.sandbox import Sandbox
@@ -74,6 +75,7 @@ class BrowserProcess:
         environment: dict[str, str | float | bool] = {
             **os.environ,
             **sandbox.mark,
+            fonts.VARIABLE: str(await asyncio.to_thread(fonts.settings_file, settings.data_folder)),
             **installation.environment,
             "TMPDIR": str(_temporary_folder(sandbox)),
         }

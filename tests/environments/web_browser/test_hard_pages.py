@@ -156,3 +156,18 @@ async def test_a_question_without_words_shows_none(screen: Screen) -> None:
     await screen.open("<button onclick=\"alert('')\">Ask</button>")
     await screen.click("Ask")
     assert screen.texts == ["Page says", "OK"]
+
+
+async def test_digits_come_from_a_text_font_where_a_page_names_the_families_of_other_desktops(
+    screen: Screen,
+) -> None:
+    await screen.open(
+        """<span style="font-family:-apple-system, 'Segoe UI', Roboto, 'Apple Color Emoji', 'Noto Color Emoji'">
+        0123456789 12:30</span><br><span style="font-family:'Liberation Sans'">0123456789 12:30</span>
+        <br><span style="font-family:Menlo, Consolas, 'Noto Color Emoji'">0123456789 12:30</span>
+        <br><span style="font-family:'DejaVu Sans Mono'">0123456789 12:30</span><p id=out></p>
+        <script>const widths = [...document.querySelectorAll('span')].map(span => span.offsetWidth);
+        out.textContent = widths[0] == widths[1] && widths[2] == widths[3] && widths[0] != widths[2]
+          ? 'alike' : widths.join(' ')</script>"""
+    )
+    assert "alike" in screen.texts
