@@ -213,6 +213,7 @@ class CrossVerifier:
             categories=self.categories,
             settings=self.exploration,
             attempt=self.exploration.declaration_rounds + revision,
+            performance=next(reversed(work.performances.recorded), None),
         )
         if again is None or _meaning(again) == _meaning(subtask):
             return False
@@ -239,6 +240,7 @@ class CrossVerifier:
             categories=self.categories,
             settings=self.exploration,
             attempt=self.exploration.declaration_rounds + revision,
+            performance=next(reversed(trajectories), None),
         )
         if again is not None and (again.inputs, again.outputs) != (subtask.inputs, subtask.outputs):
             work.subtask = subtask.model_copy(update={"inputs": again.inputs, "outputs": again.outputs})

@@ -20,7 +20,7 @@ from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record
 from taskloom.synthesis.exploration.category_checks import checked_categories
 from taskloom.synthesis.exploration.found_records import found_records, with_records
-from taskloom.synthesis.exploration.memory import ExplorationMemory, screens_in_view
+from taskloom.synthesis.exploration.memory import ExplorationMemory, screens_in_view, screens_of
 from taskloom.synthesis.exploration.order_of_sets import performable_first
 from taskloom.synthesis.exploration.proposal_checks import (
     DECLARATION_REASONS,
@@ -35,6 +35,7 @@ from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "exploration"
 
@@ -223,10 +224,12 @@ async def propose_again(
     categories: Mapping[str, ResourceCategory],
     settings: ExplorationSettings,
     attempt: int,
+    performance: Trajectory | None = None,
 ) -> Subtask | None:
     """The subtask proposed anew after evidence contradicted it, or None when the model does not repair it.
 
-    It keeps its name; one proposal under another name is this one renamed, of several none is.
+    The model sees the screens of `performance`, the one that went wrong. The subtask keeps its name; one
+    proposal under another name is this one renamed, of several none is.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -235,7 +238,7 @@ async def propose_again(
     asked = subtask.instruction_template
     feedback = [f"`{name}` ({asked}): {problem}; propose it again under this name" for problem in problems]
     try:
-        question = _question(application, categories, wanted=1, feedback=feedback)
+        question = _question(application, categories, wanted=1, performance=performance, feedback=feedback)
         reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
     except CallFailedError:
         return None
@@ -331,8 +334,15 @@ def _question(
     memory: ExplorationMemory = _NOTHING_KNOWN,
     screens: Sequence[SeenScreen] = (),
     to_declare: Sequence[Subtask] = (),
+    performance: Trajectory | None = None,
     feedback: Sequence[str] = (),
 ) -> ExplorerInput:
+    controls = observation.controls if observation else ()
+    screenshot = observation.screenshot if observation else None
+    if performance is not None and performance.steps:
+        screens = screens_of(performance, application)
+        controls = performance.steps[0].observation_controls
+        screenshot = performance.steps[0].observation_screenshot
     return ExplorerInput(
         application=application.name,
         title=application.title,
@@ -351,8 +361,8 @@ def _question(
         rejected=memory.rejected_subtasks(),
         wishes=memory.wishes,
         screens=screens_in_view(screens),
-        controls=controls_in_view(observation.controls) if observation else (),
-        screenshot=observation.screenshot if observation else None,
+        controls=controls_in_view(controls),
+        screenshot=screenshot,
         wanted=wanted,
         to_declare=tuple(SubtaskToDeclare.of(item.template) for item in to_declare),
         feedback=tuple(feedback),

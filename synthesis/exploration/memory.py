@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from taskloom.prompts.controls_in_view import controls_in_view
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
+from taskloom.resources.applications import Application, ControlQuery
 from taskloom.synthesis.exploration.walking import only_new
 from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.grounding import name_query
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 LASTING_REASONS = frozenset(
     {"not_reproducible", "not_verified", "wrong_resource", "duplicate", "declarations_disagree"}
@@ -114,6 +116,28 @@ def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
                 )
             )
     return tuple(shown)
+
+
+def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenScreen, ...]:
+    """The screens that a performance saw, the first one with an empty path, the last one at its end."""
+    path: list[ControlQuery] = []
+    screens = []
+    shown = [step.observation_controls for step in trajectory.steps] + [trajectory.final_evidence.controls]
+    for number, controls in enumerate(shown):
+        screens.append(
+            SeenScreen(
+                screen_id=f"{trajectory.trajectory_id}:{number:04}",
+                application=application.name,
+                version=application.version,
+                path=tuple(path),
+                outcome="new",
+                controls=controls,
+            )
+        )
+        step = trajectory.steps[number] if number < len(trajectory.steps) else None
+        if step is not None and step.target is not None and not step.problem:
+            path.append(step.target)
+    return tuple(screens)
 
 
 def _shown(subtasks: Sequence[Subtask]) -> tuple[KnownSubtask, ...]:

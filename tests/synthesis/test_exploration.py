@@ -5,13 +5,16 @@ import pytest
 from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
-from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.applications import ControlQuery, ResourceDeclaration
 from taskloom.synthesis.exploration.exploration import (
     Exploration,
     ExplorationSettings,
     propose_again,
 )
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import ClickInput, Control, Rectangle, Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 
@@ -279,6 +282,34 @@ async def test_an_application_is_started_again_only_where_that_can_help(
     assert len(begun) == starts
 
 
+def _control(control_type: str, text: str) -> Control:
+    place = Rectangle(left=0, top=0, right=50, bottom=20)
+    return Control(label="1", text=text, control_type=control_type, rectangle=place)
+
+
+STOPPED = Trajectory(
+    trajectory_id="t",
+    subtask_id="s",
+    instance_id="i",
+    parameters={},
+    instruction="Write.",
+    platform="simulated",
+    initial_evidence=Evidence(step=0),
+    steps=(
+        TrajectoryStep(
+            step=1,
+            observation_screenshot=Screenshot(sha256="1"),
+            observation_controls=(_control("Button", "New"),),
+            action=ClickInput(control_label="1"),
+            target=ControlQuery(text="New", control_type="Button"),
+            evidence=Evidence(step=1, controls=(_control("Button", "New"), _control("Edit", "Title"))),
+        ),
+    ),
+    termination="gave_up",
+)
+"""A performance whose one click opened a form."""
+
+
 async def test_a_revision_under_another_name_is_the_same_subtask_and_of_several_none_is(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
@@ -296,11 +327,18 @@ async def test_a_revision_under_another_name_is_the_same_subtask_and_of_several_
             categories=World(models, shared_sandbox, BARE).categories,
             settings=ONE_VOTE,
             attempt=attempt,
+            performance=STOPPED,
         )
 
     revised = await again(1)
     assert revised.subtask_id == first.subtask_id
     assert revised.instruction_template == renamed.instruction_template
     assert await again(2) is None
-    (told,) = models.calls[ModelRole.EXPLORER][0].question.feedback
+    question = models.calls[ModelRole.EXPLORER][0].question
+    (told,) = question.feedback
+    assert [item.control_text for item in question.controls] == ["New"]
+    assert [(item.path, [new.control_text for new in item.controls]) for item in question.screens] == [
+        (("Button 'New'",), ["Title"])
+    ]
+    assert question.screenshot == STOPPED.steps[0].observation_screenshot
     assert first.instruction_template in told and "could not be performed" in told
