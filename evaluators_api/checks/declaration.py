@@ -160,7 +160,6 @@ class Check:
                     f"{self.name} has no argument {name[:60]!r} left; it takes {', '.join(names) or 'none'}."
                 )
             given[name] = value
-        given = {name: _composed(value) for name, value in given.items()}
         for parameter in self.parameters:
             if parameter.name not in given:
                 if parameter.default is inspect.Parameter.empty:
@@ -175,7 +174,7 @@ class Check:
                 raise CheckMisusedError(
                     f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."
                 )
-        return given
+        return {name: _composed(value) for name, value in given.items()}
 
 
 _KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
@@ -214,9 +213,9 @@ def _length(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, list | tuple):
-        return sum(len(item) for item in value)
+        return sum(len(item) + 1 for item in value)
     if isinstance(value, dict):
-        return sum(len(key) + len(item) for key, item in value.items())
+        return sum(len(key) + len(item) + 1 for key, item in value.items())
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -11,12 +11,15 @@ from typing import Literal
 from taskloom.evaluators_api.checks.declaration import Answer, Check, Scene
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
-from taskloom.evaluators_api.interpreter.remembered_runs import Asked, Fork
+from taskloom.evaluators_api.interpreter.remembered_runs import LONGEST_RUN, Asked, Fork, size_of
 from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
 from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
 """Characters of an argument or answer that are kept."""
+
+MOST_PARTS = 50_000
+"""Characters and parts of the arguments of a call that leave the sandbox."""
 
 LONGEST_REMEMBERED = 1_000
 """Characters of a call with its answer up to which it is remembered; longer ones are cheap to ask again."""
@@ -25,6 +28,37 @@ MOST_REMEMBERED = 2_000
 
 _OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
 """Checks that also ask a reader of pictures, which is not the same for every sandbox."""
+
+BEHIND = "__ask_"
+"""What stands before the name of a check where the entrance calls it; generated code cannot."""
+_MEASURE = f"""
+def __left_of(value, left):
+    if type(value) is str:
+        return left - len(value) - 1
+    if type(value) is dict:
+        value = [*value.keys(), *value.values()] if len(value) <= left else [str()] * (left + 1)
+    if type(value) in (list, tuple):
+        for item in value:
+            left = __left_of(item, left - 1)
+            if left < 0:
+                return left
+    return left - 1
+def __asked(ask, name, positional, named):
+    if __left_of([positional, named], {MOST_PARTS}) < 0:
+        return __refuse_arguments(name)
+    return ask(*positional, **named)
+"""
+_DOOR = """
+def {name}(*positional, **named):
+    return __asked({behind}, {name!r}, positional, named)
+"""
+
+
+def entrance(names: Iterable[str]) -> str:
+    """What stands before code that calls the checks `names`: arguments are measured inside of the sandbox,
+    because a long one costs more to bring out than to make."""
+    return _MEASURE + "".join(_DOOR.format(name=name, behind=f"{BEHIND}{name}") for name in names)
+
 
 Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
 """Given the number of a call (from 0), its check, its arguments as text and its answer: the answer that is
@@ -55,9 +89,10 @@ class CallRecorder:
         self._spent = 0.0
         self.ended: Literal["refused", "unavailable", "timed_out"] = "refused"
         """How an evaluation ends of which a call could not be answered."""
-        self._calls: list[tuple[Check, dict[str, str], Answer]] = []
-        self._asked: list[Asked] = []
-        self._ahead: list[tuple[Asked, dict[str, str], Answer]] = []
+        self._calls: list[CheckCall] = []
+        self._run: list[tuple[Asked, Answer]] = []
+        self._size = 0
+        self._ahead: list[tuple[tuple[Asked, Answer], CheckCall]] = []
         self.refusal = ""
         """Why a call could not be answered; empty when all were."""
 
@@ -67,9 +102,10 @@ class CallRecorder:
         return bool(self._calls)
 
     @property
-    def run(self) -> list[tuple[Asked, Answer]]:
-        """The calls as they were made, with the answers that were given."""
-        return [(asked, answer) for asked, (_, _, answer) in zip(self._asked, self._calls, strict=True)]
+    def run(self) -> list[tuple[Asked, Answer]] | None:
+        """The calls as they were made, with the answers that were given; None where they are too long to be
+        remembered."""
+        return self._run if self._size <= LONGEST_RUN else None
 
     def follow(self, fork: Fork | None) -> Evaluation | None:
         """The result of the function, if what it does with the answers of this scene is known.
@@ -84,38 +120,37 @@ class CallRecorder:
             fork = fork.following(answer)
         if fork is not None and fork.ended is not None and not self.refusal:
             return fork.ended.model_copy(update={"calls": self.calls()})
-        self._ahead = [
-            (asked, arguments, answer)
-            for asked, (_, arguments, answer) in zip(self._asked, self._calls, strict=True)
-        ]
-        self._calls, self._asked = [], []
+        self._ahead = list(zip(self.run or (), self._calls, strict=False))
+        self._calls, self._run, self._size = [], [], 0
         return None
 
     def doors(self) -> dict[str, Callable[..., object]]:
         """Functions by the name under which generated code calls them."""
         return {
             **{name: partial(self._ask, item) for name, item in checks().items()},
+            "__refuse_arguments": self._refuse_arguments,
             **{name: partial(self._apply, name) for name in PATH_FUNCTIONS},
         }
 
     def calls(self) -> tuple[CheckCall, ...]:
         """The calls so far, in order, cut to a readable length."""
-        return tuple(
-            CheckCall.model_construct(
-                check=item.name,
-                arguments={name: value[:LONGEST_RECORDED] for name, value in arguments.items()},
-                answer=str(answer)[:LONGEST_RECORDED],
-            )
-            for item, arguments, answer in self._calls
-        )
+        return tuple(self._calls)
+
+    def _keep(self, asked: Asked, answer: Answer, told: CheckCall) -> None:
+        """Remember a call, as long as it is short, and what is told of it."""
+        self._calls.append(told)
+        self._size += size_of(asked, answer)
+        if self._size <= LONGEST_RUN:
+            self._run.append((asked, answer))
 
     def _ask(self, item: Check, *positional: object, **named: object) -> Answer:
+        if self.refusal:
+            raise TypeError(self.refusal)
         asked = Asked(item, positional, named)
         if self._ahead:
-            known, arguments, answer = self._ahead.pop(0)
+            (known, answer), told = self._ahead.pop(0)
             if known == asked:
-                self._calls.append((item, arguments, answer))
-                self._asked.append(asked)
+                self._keep(asked, answer, told)
                 return answer
             self._ahead = []
         if self._spent > self._seconds:
@@ -137,8 +172,12 @@ class CallRecorder:
             self._spent += time.monotonic() - started
         if self._alter is not None:
             answer = self._alter(len(self._calls), item, arguments, answer)
-        self._calls.append((item, arguments, answer))
-        self._asked.append(asked)
+        told = CheckCall.model_construct(
+            check=item.name,
+            arguments={name: value[:LONGEST_RECORDED] for name, value in arguments.items()},
+            answer=str(answer)[:LONGEST_RECORDED],
+        )
+        self._keep(asked, answer, told)
         return answer
 
     def _answer(
@@ -165,6 +204,9 @@ class CallRecorder:
             return PATH_FUNCTIONS[name](*positional, **named)
         except CheckMisusedError as error:
             raise self._refuse(str(error)) from None
+
+    def _refuse_arguments(self, name: str) -> object:
+        raise self._refuse(f"{name} takes at most {MOST_PARTS} characters")
 
     def _overdue(self) -> TypeError:
         self.ended = "timed_out"

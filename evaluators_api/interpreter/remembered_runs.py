@@ -20,7 +20,7 @@ _MOST_TREES = 256
 _MOST_RUNS = 500
 """Runs of one tree that are kept."""
 
-_LONGEST_RUN = 10_000
+LONGEST_RUN = 10_000
 """Characters of the calls and answers of a run that is kept."""
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
@@ -80,10 +80,7 @@ class RememberedRuns:
         calls: Sequence[tuple[Asked, Answer]],
         ended: Evaluation,
     ) -> None:
-        """Remember a run: its calls with the answers that the function was given, and its result; not one
-        whose calls are long."""
-        if sum(_size(asked, answer) for asked, answer in calls) > _LONGEST_RUN:
-            return
+        """Remember a run: its calls with the answers that the function was given, and its result."""
         with self._lock:
             key = _key(source, parameters)
             if self._runs.get(key, 0) >= _MOST_RUNS:
@@ -99,7 +96,8 @@ class RememberedRuns:
                 self._runs.pop(gone, None)
 
 
-def _size(asked: Asked, answer: Answer) -> int:
+def size_of(asked: Asked, answer: Answer) -> int:
+    """Characters of a call and its answer."""
     return len(repr(asked.positional)) + len(repr(asked.named)) + len(str(answer))
 
 

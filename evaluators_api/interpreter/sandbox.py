@@ -35,7 +35,7 @@ from taskloom.evaluators_api.checks.declaration import Scene
 from taskloom.evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.evidence.ocr import ScreenReader, TextReader
-from taskloom.evaluators_api.interpreter.recorder import Alteration, CallRecorder
+from taskloom.evaluators_api.interpreter.recorder import BEHIND, Alteration, CallRecorder, entrance
 from taskloom.evaluators_api.interpreter.remembered_runs import RememberedRuns
 from taskloom.evaluators_api.interpreter.static_analysis import Analysis, analyse
 from taskloom.evaluators_api.interpreter.worker_isolation import WorkerProgram
@@ -219,7 +219,8 @@ class EvaluationSandbox:
         evaluation = Evaluation(
             outcome="result", result=parsed.result, calls=recorder.calls(), result_form=parsed.form
         )
-        self._remembered.keep(source, parameters, recorder.run, evaluation)
+        if recorder.run is not None:
+            self._remembered.keep(source, parameters, recorder.run, evaluation)
         return evaluation
 
     def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
@@ -243,12 +244,14 @@ class EvaluationSandbox:
 
     def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:
         given = {name: composed(parameters[name]) for name in analysis.parameters}
+        doors = recorder.doors()
+        doors |= {f"{BEHIND}{name}": doors[name] for name in analysis.checks_called}
         with self._session(type_check=False) as session:
             try:
                 returned: object = session.feed_run(
-                    analysis.prepared + _CALL,
+                    entrance(analysis.checks_called) + analysis.prepared + _CALL,
                     inputs={"parameters_of_the_subtask": given},
-                    external_lookup=dict(recorder.doors()),
+                    external_lookup=doors,
                     print_callback=CollectString(self.settings.output_bytes),
                 )
             except MontyError:

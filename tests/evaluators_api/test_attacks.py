@@ -5,6 +5,7 @@ import resource
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, Sandb
 from taskloom.evaluators_api.interpreter.static_analysis import Analysis, analyse
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.attacks import ATTACKS
-from tests.limits import LONGEST_SECONDS
+from tests.limits import LONGEST_SECONDS, work_within
 
 EVIDENCE = Evidence(step=0, files=(FileState(path="b.csv", size=1, sha256="0" * 64, text="x"),))
 PARAMETERS = {"csv_path": "a.csv"}
@@ -151,3 +152,59 @@ def test_static_analysis_alone_refuses_every_cheat_on_the_checks() -> None:
         if not analyse(source, ("csv_path",)).problems
     ]
     assert admitted == ["check in dead code", "result redefined"]
+
+
+COSTLY = {
+    "one list in many": ("x = ['a']", "for _ in range(40):", "    x = [x, x]", "check_drawing(p, x, x)"),
+    "a long list, again and again": (
+        "x = ['a' * 9] * 1_000_000",
+        "for _ in range(390):",
+        "    try:",
+        "        check_drawing(p, x, x)",
+        "    except Exception:",
+        "        pass",
+    ),
+    "empty items": ("check_drawing(p, [''] * 1_000_000, [])",),
+    "a long text": ("check_file_exists('x' * 20_000_000)",),
+    "many names": ("check_record(p, {str(i): '' for i in range(100_000)})",),
+}
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+def test_arguments_that_cost_much_to_bring_out_are_refused_inside(
+    sandbox: EvaluationSandbox, kind: str
+) -> None:
+    source = "def evaluate_agent_task_completion(p: str) -> bool:\n    "
+    source += "\n    ".join((*COSTLY[kind], "return True\n"))
+    tracemalloc.start()
+    with work_within(5):
+        found = sandbox.evaluate(source, {"p": "v"}, EVIDENCE, EVIDENCE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.outcome in ("refused", "timed_out", "out_of_memory") and not found.passed
+    assert peak < 5_000_000
+
+
+def test_what_hundreds_of_calls_asked_and_heard_is_kept_short(sandbox: EvaluationSandbox) -> None:
+    """Texts of a character that needs four bytes, in arguments and answers."""
+    mark = "\N{PERSONAL COMPUTER}"
+    piece = Evidence(step=0, files=(FileState(path="long.txt", size=1, sha256="1", text=mark * 200_000),))
+    source = (
+        "def evaluate_agent_task_completion(p: str) -> bool:\n    for i in range(190):\n"
+        f"        check_file_exists('{mark}' * 9_000 + str(i))\n        get_file_text('long.txt')\n"
+        "    return True\n"
+    )
+    sandbox.evaluate(source, {"p": "v"}, EVIDENCE, EVIDENCE)
+    tracemalloc.start()
+    found = sandbox.evaluate(source, {"p": "v"}, piece, piece)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.passed and len(found.calls) == 380
+    assert held < 8_000_000
+
+
+@pytest.mark.parametrize("value", [["a"], {"a": "b"}, 1, None])
+def test_a_parameter_that_is_no_text_is_refused(sandbox: EvaluationSandbox, value: object) -> None:
+    source = "def evaluate_agent_task_completion(p: str) -> bool:\n    return check_file_exists(p)\n"
+    found = sandbox.evaluate(source, {"p": value}, EVIDENCE)  # type: ignore[dict-item]
+    assert found.outcome == "refused" and "'p'" in found.message
