@@ -1,9 +1,9 @@
 """One whole experiment, kept as the sample of the documentation: `python -m benchmarks.sample_experiment`.
 
-A dataset of the simulated platform is built, and 40 of its tasks are attempted twice by a perfect agent, by
-four with known faults, by one that acts at random, and by a scripted model behind a local server for every
-reply format. The report and the figures are written to `docs/pictures/sample-experiment`. With `--data` the
-dataset is kept.
+A dataset of the simulated platform is built, with tasks of several levels, and its 40 largest are attempted
+twice by a perfect agent, by four with known faults, by one that acts at random, and by a scripted model behind
+a local server for every reply format. The report and the figures are written to
+`docs/pictures/sample-experiment`. With `--data` the dataset is kept, and a stopped experiment goes on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from taskloom.flows.experimenting.finishing import ExperimentReport
 from taskloom.flows.run_experiment import run_experiment
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.omnieval.reports.figures import figures
+from taskloom.warehouse.store import Warehouse
 from tests.omnieval.replies.said import SAID
 from tests.omnieval.replies.test_formats import answer
 from tests.servers.models.server import LocalModelServer
@@ -30,7 +31,17 @@ KEY_VARIABLE = "TASKLOOM_SAMPLE_KEY"
 KEY = "sk-local-server-only"
 
 
-def specification(url: str, tasks: int, repeats: int) -> dict[str, object]:
+def largest(data: Path, count: int) -> list[str]:
+    """The validated tasks with the most subtasks."""
+    with Warehouse(data / "warehouse", read_only=True) as warehouse:
+        found = warehouse.query(
+            "SELECT task_id FROM tasks WHERE status = 'validated' ORDER BY node_count DESC, task_id LIMIT ?",
+            [count],
+        )
+        return [str(row[0]) for row in found.rows()]
+
+
+def specification(url: str, tasks: list[str], repeats: int) -> dict[str, object]:
     """The experiment, as in its file."""
     model = {"provider": "openai", "base_url": url, "api_key_variable": KEY_VARIABLE}
     return {
@@ -41,7 +52,7 @@ def specification(url: str, tasks: int, repeats: int) -> dict[str, object]:
             "random",
             *({"agent": name, "model": {**model, "model": name}} for name in sorted(SAID)),
         ],
-        "tasks": {"size": tasks},
+        "tasks": {"ids": tasks},
         "repeats": repeats,
         "quiet_seconds": 0,
     }
@@ -49,8 +60,9 @@ def specification(url: str, tasks: int, repeats: int) -> dict[str, object]:
 
 def settings_in(data: Path) -> Settings:
     """Settings of the dataset and the experiment."""
-    usual = ("platform=simulated", "composition.count=60", "replay_share=0.2", "intents.wanted=12")
-    return load_settings(assignments=list(usual), data=data)
+    larger = [f"composition.maximum_{name}=4" for name in ("ends", "readers")]
+    usual = ["platform=simulated", "composition.count=200", "replay_share=0.1", "intents.wanted=12"]
+    return load_settings(assignments=usual + larger, data=data)
 
 
 def measure(data: Path, tasks: int, repeats: int) -> ExperimentReport:
@@ -60,7 +72,7 @@ def measure(data: Path, tasks: int, repeats: int) -> ExperimentReport:
         asyncio.run(build_dataset.fn(settings=settings))
     os.environ[KEY_VARIABLE] = KEY
     with in_a_thread(LocalModelServer(answerer=answer, key=KEY)) as server:
-        experiment = specification(server.url, tasks, repeats)
+        experiment = specification(server.url, largest(data, tasks), repeats)
         return asyncio.run(run_experiment.fn(experiment, settings=settings, quiet=False))
 
 
