@@ -1,8 +1,8 @@
 """One whole experiment, kept as the sample of the documentation: `python -m benchmarks.sample_experiment`.
 
 A dataset of the simulated platform is built, with tasks of several levels, and its 40 largest are attempted
-twice by a perfect agent, by four with known faults, by one that acts at random, and by a scripted model behind
-a local server for every reply format. The report and the figures are written to
+twice by a perfect agent, by four with known faults, by one that acts at random, and by a scripted model
+behind a local server for every reply format. The report and the figures are written to
 `docs/pictures/sample-experiment`. With `--data` the dataset is kept, and a stopped experiment goes on.
 """
 

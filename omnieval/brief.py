@@ -85,6 +85,8 @@ class AgentBrief:
     """Number of the attempt among those of its agent."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     """Settings of the agent, as the experiment gives them."""
+    prompt: str = ""
+    """Template of the system prompt, where the experiment gives one of its own."""
     models: AgentModels | None = None
     """The model to ask with the role `actor`; None for agents without one."""
     stage: str = "evaluation"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from taskloom.prompts.rendering import RenderedPrompt, render
 from taskloom.resources.record import Record
@@ -23,6 +23,8 @@ class PromptInput(Record, Generic[Reply]):
     be.
     """
 
+    own_prompt: str = Field(default="", exclude=True)
+    """Template that takes the place of the system part; empty for the role's."""
     role: ClassVar[ModelRole]
     template: ClassVar[str] = ""
     """Name of the template, where it is not the role's."""
@@ -60,4 +62,4 @@ class PromptInput(Record, Generic[Reply]):
             UnknownTemplateError: the role has no template.
             TemplateBrokenError: the template uses a variable that is not a field here.
         """
-        return render(self.template or self.role, self.model_dump(mode="json"), self.images)
+        return render(self.template or self.role, self.model_dump(mode="json"), self.images, self.own_prompt)

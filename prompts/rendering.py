@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from jinja2 import StrictUndefined, Template, UndefinedError
+from jinja2 import StrictUndefined, Template, TemplateSyntaxError, UndefinedError
+from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import JsonValue
 
@@ -48,9 +49,9 @@ class RenderedPrompt:
 
 
 def render(
-    template: str, values: Mapping[str, JsonValue], images: tuple[Screenshot, ...] = ()
+    template: str, values: Mapping[str, JsonValue], images: tuple[Screenshot, ...] = (), own: str = ""
 ) -> RenderedPrompt:
-    """The prompt that `template` makes of `values`.
+    """The prompt that `template` makes of `values`, with the text `own` in place of its system part if given.
 
     Texts inside `values`, whoever wrote them, are put in as data and never read as a template.
 
@@ -62,6 +63,8 @@ def render(
     try:
         filled = {**values, _MARK_NAME: _MARK}
         system, user = (_template(template, part).render(filled).strip() for part in _PARTS)
+        if own:
+            system = _environment().from_string(own).render(filled).strip()
     except UndefinedError as error:
         raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
     return RenderedPrompt(
@@ -69,8 +72,26 @@ def render(
         user=user.replace(_MARK, "", 1),
         stable=max(0, user.find(_MARK)),
         images=images,
-        template_hash=template_hash(template),
+        template_hash=hashlib.sha256(f"{template_hash(template)}{own}".encode()).hexdigest()
+        if own
+        else template_hash(template),
     )
+
+
+def check_own_prompt(text: str, known: Collection[str]) -> None:
+    """Check that `text` is a template with `known` variables alone.
+
+    Raises:
+        TemplateBrokenError: it is not; the line or the variable is named.
+    """
+    try:
+        used = find_undeclared_variables(_environment().parse(text))
+    except TemplateSyntaxError as error:
+        raise TemplateBrokenError(f"line {error.lineno}: {error.message}") from None
+    if used - set(known):
+        raise TemplateBrokenError(
+            f"there is no variable {min(used - set(known))!r}; known: {', '.join(sorted(known))}"
+        )
 
 
 def template_names() -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -17,6 +18,11 @@ from taskloom.flows.wiring import choose_applications
 from taskloom.model_clients.lookup import create_client
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
 from taskloom.omnieval.lookup import protocol
+from taskloom.prompts.agent_inputs import SpokenActorInput
+from taskloom.prompts.errors import TemplateBrokenError
+from taskloom.prompts.inputs import ActorInput, ComputerActorInput
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.rendering import check_own_prompt
 from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.store import Warehouse
@@ -40,7 +46,19 @@ def read_experiment(path: Path) -> ExperimentFile:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"cannot read the experiment {path}: {error}") from None
-    return experiment_of(parse_yaml(text, str(path)), str(path))
+    content = parse_yaml(text, str(path))
+    for entry in content.get("agents") or () if isinstance(content, dict) else ():
+        if isinstance(entry, dict) and "prompt_file" in entry:
+            entry["prompt"] = _prompt_in(path.parent / str(entry.pop("prompt_file")))
+    return experiment_of(content, str(path))
+
+
+def _prompt_in(path: Path) -> str:
+    """The text of a prompt, which is kept with the experiment."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"cannot read the prompt {path}: {error}") from None
 
 
 def experiment_of(content: object, name: str) -> ExperimentFile:
@@ -74,6 +92,7 @@ def check_experiment(experiment: ExperimentFile, settings: Settings) -> None:
         if asks_a_model(entry.agent) and entry.model is not None and not settings.models.replay:
             create_client(entry.model)
         _refuse_without_model(entry, settings)
+        _check_prompt(entry)
         check_keys(settings, roles_of(entry))
 
 
@@ -86,6 +105,20 @@ def _refuse_without_model(entry: AgentEntry, settings: Settings) -> None:
             f"the agent {entry.title!r} asks a model for the role {missing[0]}, which no rule plays; name one"
             f" under models.roles{own}, see docs/settings.md"
         )
+
+
+def _check_prompt(entry: AgentEntry) -> None:
+    """Check the prompt that is to take the place of an agent's own."""
+    if not entry.prompt:
+        return
+    if entry.agent == MODEL or not asks_a_model(entry.agent):
+        raise CommandError(f"the agent {entry.title!r} takes no prompt; leave it out, or name another agent")
+    inputs: tuple[type[PromptInput[Any]], ...] = (ActorInput, ComputerActorInput, SpokenActorInput)
+    known = {name for kind in inputs for name, field in kind.model_fields.items() if not field.exclude}
+    try:
+        check_own_prompt(entry.prompt, known)
+    except TemplateBrokenError as error:
+        raise CommandError(f"the prompt of the agent {entry.title!r} is no template: {error}") from None
 
 
 def check_tasks(experiment: ExperimentFile, settings: Settings) -> None:

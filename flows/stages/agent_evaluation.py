@@ -231,6 +231,7 @@ class AttemptPlace:
             seed=planned.seed,
             number=planned.number,
             settings=order.entry.settings,
+            prompt=order.entry.prompt,
             models=models,
             stage=EVALUATION,
             attempt_id=planned.attempt_id,

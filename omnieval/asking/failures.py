@@ -8,6 +8,7 @@ from typing import TypeVar
 from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
 from taskloom.omnieval.brief import AgentBrief, AgentModels
+from taskloom.prompts.errors import TemplateBrokenError
 
 T = TypeVar("T")
 
@@ -28,12 +29,12 @@ async def answered(call: Awaitable[T]) -> T:
 
     Raises:
         UnusableReplyError: the reply is none of the kind that was asked for.
-        AgentError: the model refused, or did not answer.
+        AgentError: the model refused, or did not answer; or the agent's own prompt does not fit its question.
         ModelClientError: calls cannot go on at all.
     """
     try:
         return await call
     except ReplyInvalidError as error:
         raise UnusableReplyError(str(error)) from error
-    except CallFailedError as error:
+    except (CallFailedError, TemplateBrokenError) as error:
         raise AgentError(str(error)) from error

@@ -46,6 +46,7 @@ def tool_agent(brief: AgentBrief) -> Agent:
             step_limit=task.step_limit,
             screenshot=first,
             turns=turns,
+            own_prompt=brief.prompt,
         )
         call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
         return await answered(call)

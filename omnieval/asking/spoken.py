@@ -96,6 +96,7 @@ class SpokenAgent:
             screenshot=picture,
             earlier=self._remembered(),
             declared=form.declarations(),
+            own_prompt=self.brief.prompt,
         )
         brief = self.brief
         reply = await answered(

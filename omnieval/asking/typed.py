@@ -58,6 +58,7 @@ class TypedAgent:
             screen_size=observation.screen_size,
             screenshot=self._picture(observation),
             shows=self.shows,
+            own_prompt=brief.prompt,
             earlier=tuple(step.observation_screenshot for step in history[-earlier:] if earlier),
         )
         call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)

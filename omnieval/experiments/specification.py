@@ -27,6 +27,8 @@ class AgentEntry(Record):
     """The model that it asks; that of the role `actor` if left out."""
     settings: dict[str, JsonValue] = Field(default_factory=dict)
     """Settings of its own."""
+    prompt: str = ""
+    """System prompt of its own, a Jinja template; an experiment's file may name one as `prompt_file`."""
 
     @property
     def title(self) -> str:

@@ -12,9 +12,15 @@ from typing import Any
 import pytest
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.experimenting.checking import check_experiment, check_tasks, experiment_of
+from taskloom.flows.experimenting.checking import (
+    check_experiment,
+    check_tasks,
+    experiment_of,
+    read_experiment,
+)
 from taskloom.flows.settings import load_settings
 from taskloom.model_clients.errors import KeyMissingError
+from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.resources.errors import TaskloomError
 from tests.flows.conftest import whole_settings
 
@@ -63,6 +69,39 @@ def test_a_planner_without_a_model_or_a_key_is_refused(
     checked(tmp_path, *planner, "models.roles.planner.model.api_key_variable=A_KEY", agents=[own])
     with pytest.raises(KeyMissingError, match="NO_SUCH_KEY"):
         checked(tmp_path, agents=[{"agent": "ui_tars_1", "model": MODEL}])
+
+
+@pytest.mark.parametrize(
+    ("agent", "text", "message"),
+    [
+        ("pixels", "Do {{ task }}.", "there is no variable 'task'; known: .*instruction"),
+        ("pixels", "Do {{ instruction.", r"no template: line 1"),
+        ("random", "Do it.", "takes no prompt"),
+        ("pixels", None, "cannot read the prompt"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_is_refused(
+    agent: str, text: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_SUCH_KEY", "sk-test")
+    if text is not None:
+        (tmp_path / "own.jinja").write_text(text)
+    with pytest.raises(CommandError, match=message):
+        check_experiment(
+            with_prompt(tmp_path, agent), load_settings(assignments=["platform=simulated"], data=tmp_path)
+        )
+
+
+def test_the_text_of_a_prompt_file_is_kept_with_the_experiment(tmp_path: Path) -> None:
+    (tmp_path / "own.jinja").write_text("Do {{ instruction }}.")
+    assert with_prompt(tmp_path, "pixels").agents[0].prompt == "Do {{ instruction }}."
+
+
+def with_prompt(folder: Path, agent: str) -> ExperimentFile:
+    model = MODEL if agent != "random" else None
+    entry = {"agent": agent, "model": model, "prompt_file": "own.jinja"}
+    (folder / "experiment.yaml").write_text(json.dumps({"agents": [entry]}))
+    return read_experiment(folder / "experiment.yaml")
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.omnieval.errors import UnknownAgentError
 from taskloom.omnieval.lookup import agent_module
 from tests.model_clients.requests import KEY
-from tests.omnieval.agents_asked import NOTES, asking, attempted, brief, simulated
+from tests.omnieval.agents_asked import INSTRUCTION, NOTES, asking, attempted, brief, simulated
 from tests.servers.models.behaviour import WireCall
 
 
@@ -63,6 +64,23 @@ async def test_earlier_screens_are_shown_where_they_are_asked_for(tmp_path: Path
         found = await attempted("set_of_marks", models, environment, {"pictures": 3})
     assert (found.termination, found.message) == ("gave_up", "no")
     assert [call.images for call in server.calls] == [1, 2, 3, 3]
+
+
+async def test_a_prompt_of_its_own_takes_the_place_of_the_system_part(tmp_path: Path) -> None:
+    def gives_up(call: WireCall) -> str:
+        return reply("GIVE_UP", message="no")
+
+    own = "Do {{ instruction }} and answer with JSON."
+    async with simulated() as environment, asking(gives_up, tmp_path) as (models, server):
+        seen = await environment.reset([NOTES])
+        agent = agent_module("control_tree").create(replace(brief(models), prompt=own))
+        assert (await agent.decide(INSTRUCTION, seen, ())).status == "give_up"
+        unfit = agent_module("pixels").create(replace(brief(models), prompt="{{ secret }}"))
+        with pytest.raises(AgentError, match="secret"):
+            await unfit.decide(INSTRUCTION, seen, ())
+    (call,) = server.calls
+    assert call.system.startswith(f"Do {INSTRUCTION} and answer with JSON.")
+    assert INSTRUCTION in call.turns[0]
 
 
 async def test_a_function_that_lacks_something_is_an_unusable_reply(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_links_are_shown_with_their_values() -> None:
 
 def test_an_unknown_template_is_named_with_the_known_ones() -> None:
     with pytest.raises(
-        UnknownTemplateError, match=r"'nothing'; known: actor, computer_actor, critic, dependency_judge"
+        UnknownTemplateError, match=r"'nothing'; known: actor, attempt_critic, computer_actor, critic"
     ):
         template_hash("nothing")
 
