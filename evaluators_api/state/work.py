@@ -14,6 +14,7 @@ from taskloom.evaluators_api.state.essential import Division, Performance, divid
 from taskloom.evaluators_api.state.templates import templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
@@ -47,6 +48,42 @@ def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
     )
 
 
+def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
+    """Whether a value may be essential or not, which only the same work with the same parameters can tell: it
+    is another one with other parameters, and neither they nor what was there at the start say which."""
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < len(trajectories):
+        return False
+    each = [
+        [item for item in division.essential if item.area == "file" and _is_value(item, division.essential)]
+        for division in divided(trajectories)
+    ]
+    told = [{(item.key, item.after_template) for item in found} for found in each]
+    return any(
+        not all((item.key, item.after_template) in other for other in told)
+        and not _was_there(item.after or "", trajectory.initial_evidence)
+        for found, trajectory in zip(each, trajectories, strict=True)
+        for item in found
+    )
+
+
+def _is_value(effect: Effect, among: Sequence[Effect]) -> bool:
+    """Whether it left a text that nothing but this effect tells."""
+    depth = len(effect.address)
+    whole = any(
+        item.container == effect.container
+        and len(item.address) > depth
+        and item.address[:depth] == effect.address
+        for item in among
+    )
+    said = bool(effect.source or effect.refers_template) or effect.after in (None, "")
+    return bool(effect.format) and not whole and not said
+
+
+def _was_there(value: str, start: Evidence) -> bool:
+    held = (start.clipboard.text, *(file.text for file in start.files))
+    return any(text is not None and value.strip() in text for text in held)
+
+
 def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[str]:
     """Files and folders of the application that are changed alike whatever the parameters, and of which the
     instruction says nothing."""
@@ -65,11 +102,13 @@ def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Divisio
 
 
 def _by_container(found: Sequence[Effect]) -> Mapping[str, frozenset[_Atom]]:
-    """What is changed in each file or folder; a copy of something that was there is one change."""
+    """What is changed in each file or folder; a copy of something that was there is one change, and of what
+    holds no text it only counts that it changed."""
     copies = {item.container for item in found if not item.address and item.source}
     held: dict[str, set[_Atom]] = {}
     for item in found:
         if item.area in _LASTING and not (item.address and item.container in copies):
-            value = f"= {item.source}" if item.source else item.after or ""
+            told = item.after or "" if item.format or item.area == "clipboard" else ""
+            value = f"= {item.source}" if item.source else told
             held.setdefault(item.container, set()).add((item.area, item.kind, *item.address, value))
     return {path: frozenset(atoms) for path, atoms in held.items()}

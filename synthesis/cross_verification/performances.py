@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from taskloom.evaluators_api.state.work import is_unsure
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.agreement import agreeing, difference, results
@@ -73,6 +74,8 @@ class Performance:
     """What was wrong with those before."""
     another_way: bool
     """Whether it is asked to go another way."""
+    again: Trajectory | None = None
+    """What is done once more, exactly; no model is asked."""
 
     async def do(self, stage: Scene) -> Trajectory:
         """Perform it with what `stage` has."""
@@ -86,6 +89,7 @@ class Performance:
             attempt=self.attempt,
             feedback=self.feedback,
             another_way=self.another_way,
+            again=self.again,
             picture=stage.picture,
             provenance=stage.provenance,
         )
@@ -155,7 +159,8 @@ class Performances:
         One instance alone is performed twice: agreement takes two. Performances that agree but all leave out
         a control that the instruction ends with are doubted once, and performed again. Where one of them went
         another way in another world, that instance is performed the usual way too, and a trajectory that
-        agrees comes last: only two trajectories of one route tell how other instances are performed.
+        agrees comes last: only two trajectories of one route tell how other instances are performed. Where it
+        cannot be told which values are essential, the first one is done again, exactly.
         """
         while True:
             group = agreeing(self.usable, _QUORUM)
@@ -164,7 +169,9 @@ class Performances:
             if group and not missing:
                 agreed = [chosen[item.instance_id] for item in instances]
                 if not self._doubts(agreed, most_attempts):
-                    return [*agreed, *await self._usual_way(agreed, instances, setups, most_attempts)]
+                    again = await self._again(agreed, instances, setups, most_attempts)
+                    usual = await self._usual_way(agreed, instances, setups, most_attempts)
+                    return [*agreed, *again, *usual]
                 missing = instances
             wanted = missing if group else self._to_compare(instances)
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
@@ -177,6 +184,27 @@ class Performances:
                 )
             )
             self.recorded += done
+
+    async def _again(
+        self,
+        agreed: Sequence[Trajectory],
+        instances: Sequence[BoundSubtask],
+        setups: Mapping[str, SetupTrajectory],
+        most_attempts: int,
+    ) -> list[Trajectory]:
+        """Another performance with the parameters of the first, where only that tells which values are
+        essential: one that there is, or the first one done once more."""
+        first = agreed[0]
+        if not is_unsure(agreed):
+            return []
+        found = results(self.usable)
+        others = [item for item in self.usable if item.instance_id == first.instance_id and item is not first]
+        if not others and self.attempts[first.instance_id] < most_attempts:
+            done = await self._perform(instances[0], setups[first.instance_id], again=first)
+            self.recorded.append(done)
+            others = [done] if done in self.usable else []
+            found = results(self.usable)
+        return [item for item in others if found[item.trajectory_id] == found[first.trajectory_id]][:1]
 
     async def _usual_way(
         self,
@@ -236,13 +264,18 @@ class Performances:
         return number == 1 and bool(self.usable)
 
     async def _perform(
-        self, instance: BoundSubtask, setup: SetupTrajectory, *, another_way: bool = False
+        self,
+        instance: BoundSubtask,
+        setup: SetupTrajectory,
+        *,
+        another_way: bool = False,
+        again: Trajectory | None = None,
     ) -> Trajectory:
         stage = self.stage
         attempt = self.attempts[instance.instance_id] + stage.tried.performances.get(instance.instance_id, 0)
         self.attempts[instance.instance_id] += 1
         wanted = Performance(
-            instance, setup, attempt, tuple(self.feedback.get(instance.instance_id, ())), another_way
+            instance, setup, attempt, tuple(self.feedback.get(instance.instance_id, ())), another_way, again
         )
         trajectory = await (stage.elsewhere(wanted) if stage.elsewhere else wanted.do(stage))
         open_now = unsettled(trajectory) if trajectory.termination == "finished" else ()

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.environments.annotated import annotate
 from taskloom.environments.computer_use.conversation import SafetyPolicy
 from taskloom.environments.environment import Environment
@@ -189,10 +190,11 @@ async def perform_subtask(
     attempt: int = 0,
     feedback: Sequence[str] = (),
     another_way: bool = False,
+    again: Trajectory | None = None,
     picture: Picture = plain_picture,
     provenance: Provenance,
 ) -> Trajectory:
-    """One performance of `instance` in a fresh environment, after `setup`.
+    """One performance of `instance` in a fresh environment, after `setup`, by the actor or as in `again`.
 
     A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask
     reads, says so. Where another try could help, it was begun anew before, as often as the settings allow.
@@ -212,7 +214,10 @@ async def perform_subtask(
     trajectory = None
     for _ in range(settings.environment_attempts):
         failures: list[EnvironmentFailureError] = []
-        agent = actor(models, briefing, settings, picture, another_way=another_way)
+        if again is not None:
+            agent: Agent = RecordedAgent(again)
+        else:
+            agent = actor(models, briefing, settings, picture, another_way=another_way)
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(
                 _prepared(environment, before, instance, applications),

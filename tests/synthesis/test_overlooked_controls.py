@@ -63,7 +63,12 @@ class Scripted(Performances):
         return False
 
     async def _perform(
-        self, instance: BoundSubtask, setup: SetupTrajectory, *, another_way: bool = False
+        self,
+        instance: BoundSubtask,
+        setup: SetupTrajectory,
+        *,
+        another_way: bool = False,
+        again: Trajectory | None = None,
     ) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1

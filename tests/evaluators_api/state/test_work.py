@@ -1,6 +1,6 @@
 """What is essential in recorded performances: what depends on the parameters and happens again with them."""
 
-from taskloom.evaluators_api.state.work import divided
+from taskloom.evaluators_api.state.work import divided, is_unsure
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 
@@ -71,3 +71,10 @@ def test_what_the_instruction_names_is_no_by_product() -> None:
 def test_without_other_parameters_nothing_is_a_by_product() -> None:
     performances = [started("backup", "", settings='{"seen": 1}')] * 2
     assert all("settings.json" in found for found in essential(*performances))
+
+
+def test_a_line_that_no_parameter_explains_can_only_be_judged_by_doing_the_same_again() -> None:
+    performances = [started("backup", "round one"), started("mailer", "round 2")]
+    assert is_unsure(performances)
+    assert not is_unsure([*performances, started("backup", "the third")])
+    assert not is_unsure([started(job, "always") for job in ("backup", "mailer")])
