@@ -79,6 +79,25 @@ class ToldState(Record):
         return self
 
 
+class BrowserState(Record):
+    """What the browser keeps for a web application, set for its origin before the first page of every reset.
+    A world translates it."""
+
+    cookies: dict[str, str] = Field(default_factory=dict)
+    """Values by name; enough to be logged in where a session of the prepared state is known by a cookie."""
+    local_storage: dict[str, str] = Field(default_factory=dict)
+    """Texts by key."""
+    session_storage: dict[str, str] = Field(default_factory=dict)
+    """Texts by key, for the first tab."""
+    script: str = ""
+    """JavaScript for all else that the browser keeps, such as a database of the page: an expression,
+    evaluated in an empty page of the application's origin and waited for."""
+
+    def __bool__(self) -> bool:
+        """Whether anything is to be set."""
+        return bool(self.cookies or self.local_storage or self.session_storage or self.script)
+
+
 class DesktopState(Record):
     """Where a desktop application keeps its state. Checks see it in the application's state folder."""
 
@@ -122,6 +141,8 @@ class Launch(Record):
     """For editors: how what is open in the page is read. Checks see it as a file of the application."""
     told_states: tuple[ToldState, ...] = ()
     """States that no file keeps, and how the application tells them."""
+    browser_state: BrowserState = BrowserState()
+    """What the browser keeps of it at the start."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from taskloom.resources.applications import Application, ExampleSubtask, Fixture
+from taskloom.resources.applications import Application, BrowserState, ExampleSubtask, Fixture
 from taskloom.resources.assets import ASSET_PREFIX, content_of
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.worlds import load_world
@@ -96,6 +96,9 @@ class Translation:
                         }
                     }
                 ),
+                "launch": application.launch.model_copy(
+                    update={"browser_state": self._browser_state(application.launch.browser_state)}
+                ),
                 "example_subtasks": tuple(self._example(item) for item in application.example_subtasks),
             }
         )
@@ -113,6 +116,14 @@ class Translation:
                 "value": self.value(fixture.value),
                 "content": self._content(fixture.content, fixture.value, application),
             }
+        )
+
+    def _browser_state(self, state: BrowserState) -> BrowserState:
+        return BrowserState(
+            cookies={name: self.value(value) for name, value in state.cookies.items()},
+            local_storage={key: self.json(self.value(text)) for key, text in state.local_storage.items()},
+            session_storage={key: self.json(self.value(text)) for key, text in state.session_storage.items()},
+            script=self.text(state.script),
         )
 
     def _content(self, text: str, path: str, application: Application) -> str:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from taskloom.resources.applications import BrowserState
 from taskloom.resources.assets import content_of
 from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
@@ -282,3 +283,21 @@ def test_a_stored_kind_is_read_back_as_it_was(kind: str, tmp_path: Path) -> None
     file = store_rules(rules, tmp_path)
     assert load_rules(f"own_{kind}", tmp_path) == rules
     assert max(len(line) for line in file.read_text().splitlines()) < 1500
+
+
+def test_what_the_browser_keeps_speaks_of_the_world() -> None:
+    name, fixture = next(
+        (name, item.fixtures[0].value)
+        for name, item in APPLICATIONS.items()
+        if item.has_worlds and item.fixtures and "/" in item.fixtures[0].value
+    )
+    state = BrowserState(
+        local_storage={"recent": json.dumps({"files": [fixture]})}, cookies={"last": fixture}
+    )
+    entry = APPLICATIONS[name]
+    entry = entry.model_copy(update={"launch": entry.launch.model_copy(update={"browser_state": state})})
+    there = applications_in(WorldlyApplications({name: entry}, ["shop-1"]), "shop-1")[name]
+    kept = there.launch.browser_state
+    assert there.fixtures[0].value != fixture
+    assert json.loads(kept.local_storage["recent"]) == {"files": [there.fixtures[0].value]}
+    assert kept.cookies == {"last": there.fixtures[0].value}

@@ -22,7 +22,14 @@ from taskloom.environments.errors import (
 from taskloom.environments.machines.reaper import MARK, marked_processes
 from taskloom.environments.platforms.web_browser.environment import WebEnvironment
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
-from taskloom.resources.applications import Application, Installation, Launch, OpenDocument, ToldState
+from taskloom.resources.applications import (
+    Application,
+    BrowserState,
+    Installation,
+    Launch,
+    OpenDocument,
+    ToldState,
+)
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from tests.environments.web_browser.conftest import Screen
 
@@ -157,6 +164,37 @@ async def test_a_state_that_no_file_keeps_is_told_whatever_is_in_front(screen: S
         ".applications/behind/answer.txt": "true",
         ".applications/behind/page.txt": "ready",
     }
+
+
+async def test_what_the_browser_keeps_is_there_before_the_first_page_at_every_reset(screen: Screen) -> None:
+    page = screen.application(
+        "page",
+        index="""<p id=out></p><script>out.textContent =
+        [document.cookie, localStorage.theme, sessionStorage.tab, localStorage.made].join(' ');
+        localStorage.theme = 'light'</script><a href=index.html>Again</a>""",
+    )
+    state = BrowserState(
+        cookies={"session": "ada"},
+        local_storage={"theme": "dark"},
+        session_storage={"tab": "two"},
+        script="Promise.resolve().then(() => localStorage.setItem('made', 'by script'))",
+    )
+    entry = page.model_copy(update={"launch": page.launch.model_copy(update={"browser_state": state})})
+    for _ in range(2):
+        screen.now = await screen.environment.reset([entry])
+        assert "session=ada dark two by script" in screen.texts
+        await screen.click("Again")
+        assert "session=ada light two by script" in screen.texts, "it is set once, not at every page"
+    screen.now = await screen.environment.reset([page])
+    assert not any("ada" in text or "script" in text for text in screen.texts)
+
+
+async def test_browser_state_that_cannot_be_set_is_said(screen: Screen) -> None:
+    page = screen.application("page", index="<p>x</p>")
+    state = BrowserState(script="nothing.there()")
+    entry = page.model_copy(update={"launch": page.launch.model_copy(update={"browser_state": state})})
+    with pytest.raises(ApplicationStartFailedError, match="nothing is not defined"):
+        await screen.environment.reset([entry])
 
 
 async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Screen) -> None:

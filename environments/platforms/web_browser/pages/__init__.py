@@ -2,6 +2,7 @@
 
 tab                one page: waiting, questions, looking
 tab_set            the open tabs of an environment
+browser_state      what the browser keeps of an application at the start
 screen             page and task bar as one observation
 inputs             mouse and keyboard
 task_bar           the bar below the page

@@ -13,6 +13,7 @@ from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.pages.browser_state import keep
 from taskloom.environments.platforms.web_browser.pages.screen import find_controls
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
@@ -205,6 +206,8 @@ class TabSet:
         try:
             limit = application.launch.start_timeout_seconds
             address = self._hosting.address(application)
+            if application.launch.browser_state:
+                await tab.doing(keep(tab.page, application.launch.browser_state, address), limit)
             opening = tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000)
             await tab.doing(opening, limit)
             await self._wait_until_ready(tab, application)
