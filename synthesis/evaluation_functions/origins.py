@@ -147,9 +147,9 @@ def _connected(
     if not wanted or len(wanted) > _LARGEST_SOURCE:
         return
     for source in sources:
-        if wanted.isdigit() and source.path.endswith(".csv"):
-            yield Origin(kind="count", source=source.path, target=target)
         form, tree = read(source.path, source.text or "")
+        if wanted.isdigit() and form == "delimited":
+            yield Origin(kind="count", source=source.path, target=target)
         if form == "lines":
             continue
         records = list(records_of(tree))
