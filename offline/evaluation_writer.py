@@ -55,8 +55,8 @@ def _choose(view: EvaluationWriterInput) -> list[Condition]:
     }
     kept, number = [], 0
     for condition in present:
-        calls = range(number, number + condition.call.count)
-        number += condition.call.count
+        calls = range(number, number + condition.count)
+        number += condition.count
         if not wanting.intersection(calls):
             kept.append(condition)
     return kept or candidates

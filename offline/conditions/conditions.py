@@ -52,19 +52,30 @@ class Condition:
     """What a function says that finds it unmet."""
     negated: bool = False
     """Whether the check must say no."""
+    before: Call | None = None
+    """The same asked about the start, where it must have said the opposite: both are one effect."""
 
     @property
     def parameters(self) -> frozenset[str]:
         """Parameters it depends on."""
         return self.call.parameters
 
+    @property
+    def count(self) -> int:
+        """How many calls it makes on right work."""
+        return self.call.count + (0 if self.before is None else self.before.count)
+
     def source(self) -> str:
         """The condition as Python."""
-        return f"not {self.call.source()}" if self.negated else self.call.source()
+        now = f"not {self.call.source()}" if self.negated else self.call.source()
+        if self.before is None:
+            return now
+        return f"{now} and {'' if self.negated else 'not '}{self.before.source()}"
 
     def frozen(self, parameters: Mapping[str, str]) -> Condition:
         """The condition of one parameter set only."""
-        return Condition(self.call.frozen(parameters), self.complaint, self.negated)
+        before = None if self.before is None else self.before.frozen(parameters)
+        return Condition(self.call.frozen(parameters), self.complaint, self.negated, before)
 
 
 def _calls(value: Value) -> int:

@@ -170,10 +170,11 @@ def _part(terms: Terms, effect: Effect) -> Iterator[Condition]:
         ("file_path", terms.file(effect.container)),
         ("part", terms.text(name)),
     )
-    told = terms.text(f"the table {name} is {'still' if gone else 'not'} there")
-    yield Condition(Call("check_part_exists", place), told, gone)
-    told = terms.text(f"the table {name} was {'not' if gone else 'already'} there at the start")
-    yield Condition(Call("check_part_exists", (*place, ("at_start", True))), told, not gone)
+    told = terms.text(
+        f"the table {name} is {'still there, or never was' if gone else 'not there, or not new'}"
+    )
+    before = Call("check_part_exists", (*place, ("at_start", True)))
+    yield Condition(Call("check_part_exists", place), told, gone, before)
 
 
 def _is_page(effect: Effect) -> bool:

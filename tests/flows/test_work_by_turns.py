@@ -161,3 +161,12 @@ def test_damage_beside_right_work_is_not_clean(sandbox: EvaluationSandbox) -> No
     found = judged(task((NOTE,), (CUSTOMER,)), [after(start, NOTE), end], start, sandbox)
     assert found.success and found.side_effects is not None and found.side_effects.files_lost == 1
     assert found.clean is False and found.held is True
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_the_untouched_state_has_no_progress(sandbox: EvaluationSandbox, name: str) -> None:
+    """Conditions that hold where nothing was done are about no effect of the work."""
+    done = performed(name)
+    source, start = written(name).function.source, done.initial_evidence
+    found = sandbox.evaluate(source, done.parameters, start, start)
+    assert found.result is not None and found.result.progress == 0.0
