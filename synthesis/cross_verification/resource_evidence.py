@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from taskloom.environments.machines.sandbox import PERSONAL_FOLDERS
 from taskloom.evaluators_api.evidence.starting_state import described, holds, mentions, paths_of
 from taskloom.resources.categories import ResourceKind
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
@@ -98,4 +99,5 @@ def _pastes_foreign(trajectory: Trajectory) -> bool:
 
 
 def _of_user(paths: set[str]) -> set[str]:
-    return {path for path in paths if not path.startswith(".")}
+    """Paths in the folders that the environment gives to people; elsewhere applications keep their own."""
+    return {path for path in paths if path.split("/", 1)[0] in PERSONAL_FOLDERS}

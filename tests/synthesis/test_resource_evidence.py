@@ -83,6 +83,8 @@ def test_declarations_that_hold_are_not_contradicted() -> None:
     assert found(NOTHING, copied, outputs=[CLIPBOARD]) == []
     shown = NOTHING.model_copy(update={"controls": (on_screen("The note Groceries"),)})
     assert found(NOTHING, shown, outputs=[NOTE]) == []
+    logged = Evidence(step=3, files=(file("Logs/job.log"), file("state.db")))
+    assert found(NOTHING, logged) == [], "outside of people's folders applications keep their own"
 
 
 @pytest.mark.parametrize(
