@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
 from taskloom.evaluators_api.state.essential import Performance
 from taskloom.evaluators_api.state.templates import filled
 from taskloom.resources.noise import EffectKind
@@ -377,7 +377,10 @@ class _Account:
 
 
 def _outer(found: list[Effect]) -> Iterator[Effect]:
-    """Without folders that came or went with the files in them."""
+    """Without folders that came or went with the files in them; without the files of a record that was a
+    folder and is gone."""
+    gone = [folder for folder in record_folders(found) if folder.kind == "removed"]
+    found = [effect for effect in found if not lies_in(effect, gone)]
     moved = [effect for effect in found if effect.area == "file" and not effect.address]
     for effect in found:
         if effect.area == "directory" and any(

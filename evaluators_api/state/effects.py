@@ -7,10 +7,11 @@ read once.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.nodes import Naming
@@ -124,6 +125,26 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
         name, lines = "lines", all_formats()["lines"]
         old, tree = lines.parse(before), lines.parse(after)
     return name, compare(old, tree)
+
+
+def record_folders(found: Iterable[Effect]) -> list[Effect]:
+    """Effects on folders of applications under names that these made up: such a folder is one record, which
+    comes or goes with what is in it."""
+    return [
+        item
+        for item in found
+        if item.area == "directory"
+        and item.container.startswith(f"{APPLICATIONS_FOLDER}/")
+        and steady_path(item.container).endswith(f"/{ANY}")
+    ]
+
+
+def lies_in(effect: Effect, folders: Iterable[Effect]) -> bool:
+    """Whether an effect came or went with one of these folders."""
+    return any(
+        effect.kind == folder.kind and effect.container.startswith(f"{folder.container}/")
+        for folder in folders
+    )
 
 
 def kept(value: str | None) -> str | None:

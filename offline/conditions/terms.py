@@ -3,13 +3,15 @@ the instruction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.offline.conditions.conditions import Call, Condition
 from taskloom.offline.conditions.expressions import Expression, generalise
 from taskloom.prompts.inputs import Performance
+from taskloom.taskgraph.records.effect import ANY
 from taskloom.taskgraph.text_folding import fold_text
 
 _MOST_OWN_WORDS = 4
@@ -45,21 +47,28 @@ class Terms:
         """The path of a file; where an application has made it from the name of what it holds, the file that
         holds that."""
         known = self.text(path)
-        if not path.startswith(_APPLICATIONS) or not known.parameters:
+        made_up = ANY in steady_path(path)
+        if not path.startswith(_APPLICATIONS) or not (known.parameters or made_up):
             return known
-        effects = self.performance.effects
-        for record in effects.records:
-            for field, value in record.fields.items() if record.file_path == path else ():
-                named = self.text(value)
-                if [form for form, _ in named.parts] == ["whole"] and named.parameters <= known.parameters:
-                    gone = any(
-                        item.container == path and item.kind == "removed" and not item.address
-                        for item in effects.essential
-                    )
-                    start = ", at_start=True" if gone else ""
-                    call = f"get_record_path(fields={{{field!r}: {named.source()}}}{start})"
-                    return Expression((("call", call),))
+        for field, named, at_start in self._identities(path):
+            if made_up or named.parameters <= known.parameters:
+                start = ", at_start=True" if at_start else ""
+                call = f"get_record_path(fields={{{field!r}: {named.source()}}}{start})"
+                return Expression((("call", call),))
         return known
+
+    def _identities(self, path: str) -> Iterator[tuple[str, Expression, bool]]:
+        """Fields of the records in a file that a parameter gives as a whole, and whether they had them at the
+        start: of what is gone, and of fields that have another value now; those that stayed come first."""
+        effects = self.performance.effects
+        own = [item for item in effects.essential if item.container == path]
+        gone = any(item.kind == "removed" and not item.address for item in own)
+        former = {item.address[-1]: item.before for item in own if item.kind == "changed" and item.address}
+        for record in (item for item in effects.records if item.file_path == path):
+            for field, value in sorted(record.fields.items(), key=lambda item: item[0] in former):
+                named = self.text(former.get(field) or value)
+                if [form for form, _ in named.parts] == ["whole"]:
+                    yield field, named, gone or field in former
 
     def linked(self, file_path: str, field: str, known_by: str, known: str) -> Expression:
         """The field of the record that was known as `known` at the start."""

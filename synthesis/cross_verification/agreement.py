@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -80,12 +80,14 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
 
     What lies inside of something new or lost is left out: two exports differ in their rows. An id that the
     application made up counts as the record behind it, if a parameter names that, and a reference to what was
-    removed goes with it.
+    removed goes with it. A folder under a made-up name is one record of its application, whatever is in it.
     """
     found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
     lasting = [effect for effect in found if effect.area in _LASTING and not _is_holder(effect, found)]
     gone = _gone(lasting)
     lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
+    folders = record_folders(found)
+    lasting = [effect for effect in (*lasting, *folders) if not lies_in(effect, folders)]
     if lasting:
         return frozenset(_place(effect) for effect in outermost(lasting))
     window = [effect for effect in found if effect.area == "window"]

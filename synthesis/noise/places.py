@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
@@ -20,7 +21,8 @@ def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[Noise
 
     What is added to a list or table stands for any further entry. A field that changes in several records of
     one group changes in all of them. Paths that only some recordings have are one path with `*` for the parts
-    in which they differ; with nothing to compare it with, a path stands for itself.
+    in which they differ; with nothing to compare it with, a path stands for itself. Folders that come or go
+    beside each other stand for any such folder, and a file that comes or goes in one for any file in it.
     """
     found = [[_place(effect) for effect in _changes(*recording)] for recording in recordings]
     named = _unsteady_paths([{place.container for place in places} for places in found])
@@ -29,7 +31,8 @@ def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[Noise
         for places in found
         for place in places
     }
-    return tuple(sorted(_without_inner(_over_records(places)), key=lambda place: place.model_dump_json()))
+    places = _over_folders(_over_records(places))
+    return tuple(sorted(_without_inner(places), key=lambda place: place.model_dump_json()))
 
 
 def _changes(start: Evidence, end: Evidence) -> list[Effect]:
@@ -61,6 +64,40 @@ def _over_records(places: Iterable[NoisePlace]) -> set[NoisePlace]:
             if len(members) > 1:
                 found = (found - members) | {general}
     return found
+
+
+def _over_folders(places: set[NoisePlace]) -> set[NoisePlace]:
+    """With `*` for the part in which the paths of several folders differ that are noise, and for the names of
+    the files in them that are."""
+    folders = [place for place in places if place.area == "directory"]
+    patterns = Counter(
+        (pattern, place.kind) for place in folders for pattern in _with_any_part(place.container)
+    )
+    general = {
+        place.container: pattern
+        for place in folders
+        for pattern in _with_any_part(place.container)
+        if patterns[pattern, place.kind] > 1
+    }
+    found = set()
+    for place in places:
+        around = place.container.rpartition("/")[0]
+        if place.area == "directory":
+            found.add(_at(place, general.get(place.container, place.container)))
+        elif place.area == "file" and not place.address and around in general:
+            found.add(_at(place, f"{general[around]}/{ANY}"))
+        else:
+            found.add(place)
+    return found
+
+
+def _with_any_part(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join((*parts[:index], ANY, *parts[index + 1 :])) for index in range(len(parts))]
+
+
+def _at(place: NoisePlace, container: str) -> NoisePlace:
+    return place.model_copy(update={"container": container})
 
 
 def _without_inner(places: set[NoisePlace]) -> list[NoisePlace]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from taskloom.environments.platforms.simulated.platform import applications, create, settings
 from taskloom.evaluators_api.state.effects import effects
+from taskloom.resources.applications import ExampleSubtask, WorkedStep
 from taskloom.resources.noise import NoisePlace
-from taskloom.synthesis.noise.noise import NoiseSettings, measure_noise, with_noise
+from taskloom.synthesis.noise.noise import NoiseSettings, measure_noise, opening_steps, with_noise
 from taskloom.synthesis.noise.places import noise_places
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.provenance import Provenance
@@ -121,3 +122,32 @@ def test_another_version_is_measured_anew(version: str, expected: int) -> None:
         places=(NoisePlace(container="a", kind="added"),),
     )
     assert len(with_noise(application, [told]).noise) == expected
+
+
+def test_what_looking_makes_in_several_folders_it_makes_in_any() -> None:
+    def looked(*names: str) -> Evidence:
+        seen = evidence({f"days/{name}/cache/{name}.bin": "1" for name in names})
+        return seen.model_copy(update={"directories": tuple(f"days/{name}/cache" for name in names)})
+
+    places = noise_places([(evidence({}), looked("work", "home"))] * 2)
+    assert {item.container for item in places} == {"days/*/cache", "days/*/cache/*"}
+    start = evidence({}).model_copy(update={"noise": places})
+    assert effects(start, looked("garden"), {}, screen=False) == ()
+    assert effects(start, evidence({"days/garden/title.txt": "1"}), {}, screen=False)
+
+
+def test_an_application_is_opened_as_all_of_its_worked_examples_begin() -> None:
+    application = applications()[0]
+    steps = [WorkedStep(operation="keyboard_input", keys=keys) for keys in ("name", "word", "{what}")]
+    one, other = (
+        ExampleSubtask(
+            name=name,
+            instruction_template=f"{name} {{what}}",
+            parameter_sets=({"what": "a"}, {"what": "b"}),
+            worked_example=tuple(steps),
+        )
+        for name in ("add", "drop")
+    )
+    entry = application.model_copy(update={"example_subtasks": (one, other)})
+    assert opening_steps(entry) == tuple(steps[:2])
+    assert opening_steps(entry.model_copy(update={"example_subtasks": (one,)})) == ()

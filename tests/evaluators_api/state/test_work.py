@@ -1,6 +1,8 @@
 """What is essential in recorded performances: what depends on the parameters and happens again with them."""
 
-from taskloom.evaluators_api.state.work import divided, is_unsure
+from taskloom.evaluators_api.state.account import allowances, beyond
+from taskloom.evaluators_api.state.work import divided, is_unsure, performances_of
+from taskloom.synthesis.cross_verification.agreement import agreeing
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 
@@ -78,3 +80,37 @@ def test_a_line_that_no_parameter_explains_can_only_be_judged_by_doing_the_same_
     assert is_unsure(performances)
     assert not is_unsure([*performances, started("backup", "the third")])
     assert not is_unsure([started(job, "always") for job in ("backup", "mailer")])
+
+
+HOME = ".applications/days/anna"
+IDS = ("3f0a1c52-7b1e-4d0a-9a52-0c6f6d2b1a01", "3f0a1c52-7b1e-4d0a-9a52-0c6f6d2b1a02")
+
+
+def deleted(*gone: int) -> Trajectory:
+    """Calendars, each a folder under a made-up name with its title and other entries in it, are deleted."""
+    held = {
+        0: (
+            file(f"{HOME}/{IDS[0]}/props.json", '{"title": "Work"}'),
+            file(f"{HOME}/{IDS[0]}/a.ics", "9"),
+        ),
+        1: (
+            file(f"{HOME}/{IDS[1]}/props.json", '{"title": "Home"}'),
+            file(f"{HOME}/{IDS[1]}/b.ics", "24"),
+        ),
+    }
+    start = {"files": (*held[0], *held[1]), "directories": (HOME, *(f"{HOME}/{one}" for one in IDS))}
+    left = {
+        "files": tuple(item for number, files in held.items() if number not in gone for item in files),
+        "directories": (HOME, *(f"{HOME}/{one}" for number, one in enumerate(IDS) if number not in gone)),
+    }
+    name = ("Work", "Home")[gone[0]]
+    return recording("days.delete", {"title": name}, [click("Close", **left)], start=start)
+
+
+def test_a_folder_under_a_made_up_name_is_one_record_whatever_is_in_it() -> None:
+    performances = [deleted(0), deleted(1)]
+    assert agreeing(performances, 2) == performances
+    work = allowances(performances_of([performances[0]]))
+    for item, damage in ((deleted(1), 0), (deleted(0, 1), 1)):
+        found = beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])
+        assert found.total == damage
