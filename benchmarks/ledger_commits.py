@@ -14,8 +14,7 @@ from pathlib import Path
 
 from benchmarks.questions import Question
 from taskloom.model_clients.conversation import first_request
-from taskloom.model_clients.ledger.call_records import moment
-from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger, moment
 from taskloom.taskgraph.records.model_calls import ModelCall
 
 REPLIES = 2000

@@ -4,7 +4,6 @@ environment   the protocol: reset, observe, act, evidence
 agent         the protocol of agents
 episode       the loop: observe, decide, act, record
 aiming        resolves the target of an action, or refuses it
-focusing      clicks a field before it is typed into
 changes       what an action changed, in a few words
 screen_words  describes screens and controls in words
 starting_place   going to an application's first page before a subtask

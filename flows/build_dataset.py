@@ -8,8 +8,7 @@ from time import monotonic
 import prefect
 
 from taskloom.flows import steps
-from taskloom.flows.hosting.contexts import Work, begin, timed
-from taskloom.flows.hosting.waiting import stop_while_waiting
+from taskloom.flows.hosting.contexts import Work, begin, stop_while_waiting, timed
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.growing import VERIFICATION

@@ -12,22 +12,49 @@ again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from typing import TypeVar, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, TypedDict, TypeVar, cast
 
 import prefect
 from prefect.cache_policies import NO_CACHE, RUN_ID
+from prefect.client.schemas.objects import State, TaskRun
 from prefect.utilities.annotations import opaque
 
 from taskloom.flows.hosting.contexts import RunReference, work_of
 from taskloom.flows.nights.standing_quota import wanted_by
-from taskloom.flows.running.retries import RETRIED
+from taskloom.flows.running.together import first_failure
 from taskloom.flows.stages.agent_evaluation import AgentResults, evaluate_tasks
-from taskloom.flows.stages.agent_models import agent_model
+from taskloom.flows.stages.agents import agent_model
 from taskloom.flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
 from taskloom.flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
 from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
+from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.task import Intent, Task
+
+
+def can_help(_task: prefect.Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
+    """Whether the failure of a step is one that another try may not meet."""
+    error = state.data
+    if isinstance(error, BaseExceptionGroup):
+        error = first_failure(error)
+    return isinstance(error, TaskloomError) and error.transient
+
+
+class _Retries(TypedDict):
+    retries: int
+    retry_delay_seconds: list[float]
+    retry_jitter_factor: float
+    retry_condition_fn: Callable[[prefect.Task[..., Any], TaskRun, State[Any]], bool]
+
+
+RETRIED: Final[_Retries] = {
+    "retries": 3,
+    "retry_delay_seconds": [2.0, 10.0, 30.0],
+    "retry_jitter_factor": 0.5,
+    "retry_condition_fn": can_help,
+}
+"""Retry options of a step; a busy warehouse is usually free again within seconds."""
+
 
 T = TypeVar("T")
 

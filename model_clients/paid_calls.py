@@ -18,8 +18,7 @@ from taskloom.model_clients.errors import (
 )
 from taskloom.model_clients.ledger.accounts import RunAccount
 from taskloom.model_clients.ledger.budget import Amount
-from taskloom.model_clients.ledger.call_records import call_record
-from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger, call_record
 from taskloom.model_clients.ledger.prices import cost_of, highest_amount, prices_of
 from taskloom.model_clients.ledger.request_keys import request_key
 from taskloom.model_clients.limits.limiter import Priority

@@ -11,7 +11,7 @@ from time import perf_counter
 from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.ledger.accounts import RunAccount
 from taskloom.model_clients.ledger.budget import Amount
-from taskloom.model_clients.ledger.call_records import call_record
+from taskloom.model_clients.ledger.ledger import call_record
 from taskloom.model_clients.ledger.request_keys import canonical_json
 from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
 from taskloom.offline.mistakes import mark

@@ -7,7 +7,7 @@ publication, versions                      the record of a version; differences 
 version_figures                            counts of a version that gates compare
 night_records                              records of scheduled builds
 score_validity                             which scores a version makes invalid
-error_rates, task_quality                  quality of functions, judge and instructions
+task_quality                               quality of functions, judge and instructions
 reviews                                    verdicts of people, and the tasks that they accept
 data_model_page                            writes docs/data-model.md
 storage/                                   DuckLake and the database below it

@@ -29,11 +29,10 @@ from taskloom.warehouse.records import DatasetVersion, VersionTag
 from taskloom.warehouse.schema import Table
 from taskloom.warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
 from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
-from taskloom.warehouse.storage.inserting import insert_rows
 from taskloom.warehouse.storage.locations import parse_location
 from taskloom.warehouse.storage.locking import WriterLock
 from taskloom.warehouse.storage.object_storage import open_screenshots
-from taskloom.warehouse.storage.rows import batch_of, decode_record, references, table_of
+from taskloom.warehouse.storage.rows import batch_of, decode_record, insert_rows, references, table_of
 from taskloom.warehouse.storage.storage_access import reason_of
 
 R = TypeVar("R", bound=Record)

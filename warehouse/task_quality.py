@@ -5,13 +5,20 @@ from __future__ import annotations
 from taskloom.resources.dimensions import TABLE
 from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.resources.record import Record
-from taskloom.taskgraph.measures.acceptance_rates import Rate, rate
+from taskloom.taskgraph.measures.acceptance_rates import (
+    AcceptanceReport,
+    JudgeReport,
+    Rate,
+    acceptance_report,
+    judge_report,
+    rate,
+)
 from taskloom.taskgraph.measures.critic_scores import CriticReport, critic_report
 from taskloom.taskgraph.measures.gaps import Gap, gaps_of
-from taskloom.taskgraph.measures.judge_rates import JudgeReport, judge_report
 from taskloom.taskgraph.measures.variety_figures import VarietyFigures, variety_of
 from taskloom.taskgraph.records.criticism import Criticism
 from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.taskgraph.records.task import Validation
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.store import Warehouse
@@ -202,3 +209,21 @@ def _gaps(warehouse: Warehouse) -> tuple[Gap, ...]:
     counted = warehouse.query(f"SELECT {measures}, count(*) FROM tasks WHERE {_MADE} GROUP BY ALL").rows()
     rows = [[int(str(value)) for value in row] for row in counted]
     return gaps_of({tuple(row[:-1]): row[-1] for row in rows}, load_capabilities())
+
+
+UNKNOWN = (
+    "Not known: no labelled outcome was judged with the accepted functions of this dataset. A kill rate says"
+    " only how a function does on what it was examined with."
+)
+"""What is said where there are no labelled outcomes."""
+_COUNTED = "function_id IN (SELECT function_id FROM evaluation_functions WHERE accepted)"
+
+
+def error_rates(warehouse: Warehouse) -> AcceptanceReport | None:
+    """Both rates with their intervals, over all, by application and by kind of outcome; None without labelled
+    outcomes.
+
+    Only verdicts of functions that this dataset has accepted count.
+    """
+    outcomes = list(warehouse.read(JudgedOutcome, _COUNTED, order_by="outcome_id"))
+    return acceptance_report(outcomes) if outcomes else None

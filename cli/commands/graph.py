@@ -66,9 +66,8 @@ def measures(found: TaskGraph) -> dict[str, object]:
     from taskloom.resources.reading.catalog import load_capabilities
     from taskloom.synthesis.composition.building import describe_clash
     from taskloom.taskgraph.errors import GraphTooLargeError
-    from taskloom.taskgraph.measures.capabilities import capabilities_met
     from taskloom.taskgraph.measures.coherency import maximum_coherency_of
-    from taskloom.taskgraph.measures.complexity import cell_of, complexity_of
+    from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
     from taskloom.taskgraph.measures.interference import clash_of, orders_of
 
     complexity = complexity_of(found)

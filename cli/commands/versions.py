@@ -39,7 +39,7 @@ def publish(
 
       taskloom publish --force
     """
-    from taskloom.flows.nights.publishing import pass_gates
+    from taskloom.flows.nights.gates import pass_gates
     from taskloom.flows.settings import load_settings
     from taskloom.warehouse.store import Warehouse
 

@@ -1,6 +1,5 @@
 """Agents of environments, and what stands between any agent and the loop.
 
-dismissals       which steps only closed something
 guarding         every fault of an agent has its own end
 recorded_agent   repeats a recording
 typing_places    where recorded keys went, and whether that place has the focus now

@@ -1,7 +1,6 @@
 """What the checks read, collected the same way on every platform.
 
 input_log       the inputs made
-file_snapshot   the files of the home
+file_snapshot   the files of the home, and the members of archives as text
 sqlite_text     databases as text
-archive_listing the members of archives as text
 """

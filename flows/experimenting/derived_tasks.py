@@ -23,7 +23,7 @@ from taskloom.resources.assets import content_of
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
-from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.synthesis.trajectories.setup_trajectories import first_needs
 from taskloom.taskgraph.records.question import Lack, Question
 from taskloom.taskgraph.records.task import Task, TaskStatus
 

@@ -3,7 +3,6 @@ pays.
 
 home               answers what workers ask of the run: replies of models, applications, verified subtasks
 frames             how both sides talk: signed frames over TCP
-workplaces         what a worker opens for the errands of a run, and keeps open
 dask_workers       has errands done by the workers of Dask, here or of a scheduler
 fanning            begins and ends the fan-out of a run
 errors             what can go wrong between the processes

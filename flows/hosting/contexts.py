@@ -20,6 +20,7 @@ from taskloom.flows.settings import Settings
 from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
 from taskloom.flows.wiring import Run, open_run
+from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.record import Record
 
 
@@ -97,3 +98,23 @@ def timed(run: Run, stage: str) -> Iterator[None]:
         seconds = monotonic() - started
         run.stage_seconds[stage] = run.stage_seconds.get(stage, 0.0) + seconds
         RUN_LOG.info("stage ended", extra={"fields": {"stage": stage, "seconds": round(seconds, 1)}})
+
+
+def stop_while_waiting(run: Run, items: int) -> None:
+    """End the run here unless `items`, the number of items that wait for external replies, is zero.
+
+    Later stages would work with an incomplete pool, so they are left to the run that has the replies.
+
+    Raises:
+        BatchPendingError: says where the requests are and how to continue.
+    """
+    if not items:
+        return
+    calls = run.settings.models
+    answered = "" if calls.batch_in is None else f", whose replies were not in {calls.batch_in}"
+    raise BatchPendingError(
+        f"{items} items wait for replies{answered}: {run.calls.written_requests} requests were added to"
+        f" {calls.batch_out}. Have them answered, one line of JSON each, as OpenAI's batches do or in short"
+        ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes'
+        " on from here, and writes what the next stage asks, until all is answered."
+    )

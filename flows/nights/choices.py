@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from taskloom.flows.nights.fingerprints import changes, fingerprint_of
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version as distribution_version
+
 from taskloom.flows.pool.pool_memory import wishes_of
+from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import Run, catalogue
+from taskloom.prompts.rendering import template_hash
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
+from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.night_records import ExplorationChoice
 from taskloom.warehouse.store import Warehouse
 
@@ -58,3 +67,63 @@ def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: s
     if found:
         return True, f"since run {since}: {', '.join(found)}"
     return False, f"nothing that it depends on changed since run {since}"
+
+
+_ROLES = (ModelRole.EXPLORER, ModelRole.ACTOR, ModelRole.EVALUATION_WRITER)
+"""Roles that bring subtasks into the pool."""
+SHORTAGE = "shortage"
+"""What composition lacked; it changes a fingerprint only if there is something that it lacks."""
+
+
+def fingerprint_of(
+    application: Application, settings: Settings, wishes: Sequence[str] = ()
+) -> dict[str, str]:
+    """What an exploration of `application`, as the catalogue has it, depends on: a name for each part, and
+    its content or hash."""
+    entry = application.model_dump(mode="json", exclude={"manual", "version"})
+    contents = [content_of(item.content, application) for item in application.fixtures if item.content]
+    roles = [role for role in _ROLES if not settings.is_offline(role)]
+    templates = {role.value for role in roles}
+    if ModelRole.ACTOR in roles:
+        templates.add("computer_actor")
+    rules = [] if len(roles) == len(_ROLES) else [f"rules of taskloom {distribution_version('taskloom')}"]
+    models = [settings.models.role(role).model for role in roles]
+    found = {
+        "version": application.version,
+        "manual": _hash(application.manual),
+        "catalogue entry": _hash([entry, [hashlib.sha256(content).hexdigest() for content in contents]]),
+        "prompts": _hash({name: template_hash(name) for name in sorted(templates)}),
+        "models": ", ".join(dict.fromkeys([*(f"{item.provider}/{item.model}" for item in models), *rules])),
+        "settings": _hash(
+            [
+                settings.exploration.model_dump(mode="json"),
+                settings.verification.model_dump(mode="json"),
+                settings.worlds,
+            ]
+        ),
+    }
+    asked = settings.nights.explore_for_shortage and ModelRole.EXPLORER in roles
+    return {**found, SHORTAGE: _hash(sorted(wishes))} if wishes and asked else found
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What differs between two fingerprints, in words; a shortage that is over is no change.
+
+    >>> changes({"version": "1", "manual": "a"}, {"version": "2", "manual": "b"})
+    ['version 1 became 2', 'another manual']
+    """
+    found = []
+    for name in dict.fromkeys([*now, *before]):
+        if before.get(name) == now.get(name) or (name == SHORTAGE and name not in now):
+            continue
+        if name in ("version", "models"):
+            found.append(f"{name} {before.get(name, 'unknown')} became {now.get(name, 'unknown')}")
+        elif name == SHORTAGE:
+            found.append("composition is short of something else")
+        else:
+            found.append(f"other {name}" if name.endswith("s") else f"another {name}")
+    return found
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from pydantic import Field
 
-from taskloom.flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
 from taskloom.flows.running.clock import now
 from taskloom.resources.record import Record
 from taskloom.warehouse.night_records import ExplorationChoice, GateResult, Recheck
@@ -207,3 +206,9 @@ def _seconds(record: RunRecord) -> float:
     start = datetime.fromisoformat(record.started_at)
     end = datetime.fromisoformat(record.finished_at) if record.finished_at else now()
     return max(0.0, (end - start).total_seconds())
+
+
+NO_LONGER_REPLAYS = "no_longer_replays"
+"""Reason for which a subtask is retired."""
+SUBTASK_RETIRED = "subtask_retired"
+"""Reason for which a task is retired."""

@@ -16,7 +16,7 @@ from taskloom.resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RA
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
-from taskloom.taskgraph.measures.capabilities import constraint_of
+from taskloom.taskgraph.measures.complexity import constraint_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Intent

@@ -6,7 +6,6 @@ run_records         the record of a run
 clock               the time that runs are dated with
 progress            live progress on standard error
 shared_places       how a run takes its places in the limits that all runs share
-retries             which failures of steps are tried again
 together            coroutines side by side, the first failure as it is
 interruptions       Ctrl-C and SIGTERM
 cancellation        runs that Prefect cancels

@@ -2,13 +2,11 @@
 
 growing                         the pool grows: explored and verified
 drift                           verified subtasks performed again; those that no longer replay are retired
-making, replaying, covering     tasks are made of it, performed again, covered
+making, replaying               tasks are made of it, performed again, covered
 criticising                     some are scored by a critic
-agents, agent_models            agents, and the models they ask
+agents                          agents, and the models they ask
 agent_evaluation                agents attempt tasks
 attempt_judging                 what is made of an attempt, now or from its recording
 attempt_records                 what is kept of it
-rejections                      equal rejections told apart
-lots                            which items are drawn
-results                         what steps pass to each other
+results                         what steps pass to each other; draws, equal rejections
 """

@@ -26,8 +26,7 @@ from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
-from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files
-from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
 from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.interaction import Observation

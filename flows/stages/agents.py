@@ -4,21 +4,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import cast
+from typing import TypeVar, cast
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
-from taskloom.environments.errors import AgentError
+from taskloom.environments.errors import AgentError, AttemptBudgetError
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.flows.errors import CommandError
-from taskloom.flows.wiring import Workplace
+from taskloom.flows.wiring import Run, Workplace, call_place_of
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import RoleSettings
 from taskloom.omnieval.brief import AgentBrief, AgentTask, RecordedPart
-from taskloom.omnieval.experiments.specification import AgentEntry
+from taskloom.omnieval.experiments.plan import AgentOrder
+from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import AGENTS, agent_module, check_agent_settings
+from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.ports import Models
@@ -189,3 +196,50 @@ def _actor(task: Task, brief: AgentBrief, place: Workplace, models: Models) -> o
     )
     briefing = Briefing(brief.attempt_id, whole, brief.task.step_limit, brief.seed)
     return actor(models, briefing, place.settings.performing, annotated_picture)
+
+
+R = TypeVar("R", bound=BaseModel)
+_SPENT = "SELECT total(cost_usd), total(input_tokens + output_tokens) FROM calls WHERE item_id = ?"
+
+
+@asynccontextmanager
+async def agent_model(run: Run, order: AgentOrder) -> AsyncIterator[None]:
+    """While the block runs, the agent's model can be asked as `run.player(…)`, within what one attempt may
+    cost."""
+    title, entry = order.entry.title, order.entry
+    if not asks_a_model(entry.agent):
+        yield
+        return
+    if entry.model is None:
+        run.players[title] = _Bounded(run.models, run.ledger, order.limits)
+        yield
+        return
+    roles = {**run.settings.models.roles, ModelRole.ACTOR: RoleSettings(model=entry.model)}
+    settings = run.settings.models.model_copy(update={"roles": roles})
+    async with RoleModels(
+        settings,
+        run.ledger,
+        run_id=run.run_id,
+        shared_place=call_place_of(run.settings),
+        account=run.calls.account,
+    ) as models:
+        run.players[title] = _Bounded(models, run.ledger, order.limits)
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """Models that are not asked once an attempt has cost what one may cost."""
+
+    models: Models
+    ledger: Ledger
+    limits: Limits
+
+    async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+        usd, tokens = self.limits.attempt_usd, self.limits.attempt_tokens
+        if usd or tokens:
+            row = self.ledger.select(_SPENT, (item_id,))[0]
+            spent, taken = float(str(row[0])), float(str(row[1]))
+            if (usd and spent >= usd) or (tokens and taken >= tokens):
+                raise AttemptBudgetError(f"The attempt has cost {spent:.4f} USD and {taken:.0f} tokens.")
+        return await self.models.ask(question, stage=stage, item_id=item_id, attempt=attempt)

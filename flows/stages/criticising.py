@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.lots import lot
+from taskloom.flows.stages.results import lot
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import BatchPendingError, CallFailedError
 from taskloom.synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by

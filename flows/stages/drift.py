@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from taskloom.flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
+from taskloom.flows.nights.run_reports import NO_LONGER_REPLAYS, SUBTASK_RETIRED
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.lots import lot
-from taskloom.flows.stages.results import Rechecked
+from taskloom.flows.stages.results import Rechecked, lot
 from taskloom.flows.wiring import Run
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask

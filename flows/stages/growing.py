@@ -17,8 +17,7 @@ from taskloom.flows.pool.pool_memory import (
     version_of,
 )
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.rejections import told_apart
-from taskloom.flows.stages.results import Explored, Verified
+from taskloom.flows.stages.results import Explored, Verified, told_apart
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.applications import Application

@@ -15,10 +15,8 @@ from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.run_records import ended
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.criticising import criticise, doubt_of_critic
-from taskloom.flows.stages.lots import lot
-from taskloom.flows.stages.rejections import told_apart
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
-from taskloom.flows.stages.results import Goals, Validated
+from taskloom.flows.stages.results import Goals, Validated, lot, told_apart
 from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import BatchPendingError

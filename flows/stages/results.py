@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask
-from taskloom.taskgraph.records.task import Intent, Task
+from taskloom.taskgraph.records.task import Intent, Rejection, Task
 from taskloom.warehouse.night_records import ExplorationChoice
 
 
@@ -71,3 +75,29 @@ class Replayed(Record):
     """Tasks that worked in at least one order."""
     rejected: int = 0
     """Tasks that worked in none."""
+
+
+def lot(name: str) -> float:
+    """A number from 0 to 1 that depends on `name` alone.
+
+    >>> lot("task") == lot("task") != lot("critic task")
+    True
+    """
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
+
+
+def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:
+    """The rejections, with repetitions of equal ones numbered.
+
+    The warehouse keeps equal rows once, so that a resumed run may repeat itself; but a model may propose the
+    same goal twice, and both count.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for item in rejections:
+        content = item.model_dump_json()
+        seen[content] += 1
+        if seen[content] > 1:
+            item = item.model_copy(update={"details": {**item.details, "occurrence": str(seen[content])}})
+        found.append(item)
+    return found

@@ -2,8 +2,8 @@
 
 accounts           what all calls of a run share
 budget, prices     what a run may spend, and what a call costs
-ledger             the stored calls; `writer` is its only writing thread
-call_records       the row of a call; `request_keys` its identity, `request_contents` what was asked
+ledger             the stored calls and what was asked; `writer` is its only writing thread
+request_keys       the identity of a call
 call_texts         what was said in a call, for people
 call_summaries     sums by stage, model and outcome
 transfer           export, import, clean-up

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import socket
 import sqlite3
@@ -11,16 +12,25 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
 from pydantic import JsonValue, TypeAdapter
 
-from taskloom.model_clients.errors import LedgerBrokenError
-from taskloom.model_clients.ledger.request_contents import stored_form
+from taskloom.model_clients.errors import LedgerBrokenError, ModelClientError, RequestRejectedError
+from taskloom.model_clients.ledger.request_keys import canonical_json, plain_turns
 from taskloom.model_clients.ledger.writer import LedgerWriter, open_database
-from taskloom.model_clients.messages import ModelReply, ModelRequest
-from taskloom.taskgraph.records.model_calls import FINAL_OUTCOMES, CallFigures, ModelCall
+from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
+from taskloom.taskgraph.records.model_calls import (
+    FINAL_OUTCOMES,
+    CallFigures,
+    CallOutcome,
+    CallPurpose,
+    FinishReason,
+    ModelCall,
+)
 
 _COLUMNS = tuple(ModelCall.model_fields)
 _OF_REPLY = ("finish_reason", *CallFigures.model_fields)
@@ -213,3 +223,110 @@ def _alive(owner: str) -> bool:
     except PermissionError:
         return True
     return _process_start(int(process_id)) == start
+
+
+_LONG_TEXT_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class StoredForm:
+    """A request ready to be stored."""
+
+    json: str
+    """The messages and the schema, long parts replaced by their hash."""
+    contents: tuple[tuple[str, str, bytes], ...]
+    """Long parts: SHA-256 of the plain bytes, media type, stored bytes (texts are compressed)."""
+
+
+def stored_form(request: ModelRequest) -> StoredForm:
+    """`request` in the form in which the ledger stores it."""
+    contents: dict[str, tuple[str, bytes]] = {}
+    messages: list[JsonValue] = []
+    for message in request.messages:
+        parts: list[JsonValue] = []
+        for content in message.content:
+            if isinstance(content, TextContent):
+                parts.append(_text(content.text, contents))
+            else:
+                if content.image.png:
+                    contents[content.image.sha256] = ("image/png", content.image.png)
+                parts.append({"image": content.image.sha256})
+        messages.append({"role": message.role, "content": parts})
+    body: dict[str, JsonValue] = {
+        "messages": messages,
+        "schema_name": request.reply_schema_name,
+        "schema": _text(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
+    }
+    if request.functions:
+        body["functions"] = _text(canonical_json(list(request.functions)), contents)
+    if request.computer is not None:
+        body["computer"] = plain_turns(request.computer)
+        for screenshot in (result.screenshot for turn in request.computer for result in turn.results):
+            contents[screenshot.sha256] = ("image/png", screenshot.png)
+    return StoredForm(canonical_json(body), tuple((sha256, *rest) for sha256, rest in contents.items()))
+
+
+def _text(text: str, contents: dict[str, tuple[str, bytes]]) -> JsonValue:
+    if len(text) < _LONG_TEXT_CHARACTERS:
+        return {"text": text}
+    encoded = text.encode("utf-8", errors="surrogatepass")
+    sha256 = hashlib.sha256(encoded).hexdigest()
+    if sha256 not in contents:
+        contents[sha256] = ("text/plain+zlib", zlib.compress(encoded, 6))
+    return {"text_sha256": sha256}
+
+
+_OUTCOMES: dict[FinishReason, CallOutcome] = {
+    "stop": "answered",
+    "other": "answered",
+    "length": "truncated",
+    "refusal": "refused",
+    "content_filter": "filtered",
+}
+
+
+def call_record(
+    key: str,
+    request: ModelRequest,
+    result: ModelReply | ModelClientError,
+    *,
+    provider: str,
+    model: str,
+    base_url: str = "",
+    run_id: str = "",
+    purpose: CallPurpose = "first",
+    fallback: int = 0,
+) -> ModelCall:
+    """The row for `request`, which brought `result` just now."""
+    made = ModelCall(
+        key=key,
+        run_id=run_id,
+        stage=request.stage,
+        item_id=request.item_id,
+        role=request.role,
+        provider=provider,
+        base_url=base_url,
+        model=model,
+        template_hash=request.template_hash,
+        attempt=request.attempt,
+        purpose=purpose,
+        fallback=fallback,
+        finished_at=moment(datetime.now(UTC)),
+    )
+    if isinstance(result, ModelClientError):
+        outcome: CallOutcome = "rejected" if isinstance(result, RequestRejectedError) else "failed"
+        return made.model_copy(
+            update={"outcome": outcome, "error": str(result), "provider_request_id": result.request_id}
+        )
+    return made.model_copy(
+        update={
+            "outcome": _OUTCOMES[result.finish_reason],
+            "finish_reason": result.finish_reason,
+            **result.model_dump(include=set(CallFigures.model_fields)),
+        }
+    )
+
+
+def moment(time: datetime) -> str:
+    """A moment as the ledger writes it: ISO 8601 in UTC, so that texts compare as times do."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from taskloom.model_clients.errors import LedgerBrokenError
-from taskloom.model_clients.ledger.call_records import moment
-from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger, moment
 from taskloom.model_clients.ledger.writer import create_tables
 from taskloom.taskgraph.records.model_calls import FINAL_OUTCOMES, ModelCall
 

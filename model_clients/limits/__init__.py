@@ -1,6 +1,6 @@
 """As fast as a provider allows.
 
-senders        sends requests, with retries; one per model
-limiter        the rate limiter of a model, on `rate_buckets` and `estimates` of tokens
+senders        sends requests, with retries and estimates of tokens; one per model
+limiter        the rate limiter of a model, on buckets of requests and tokens
 circuits       pauses a failing provider
 """

@@ -1,13 +1,12 @@
 """Task graphs with controlled complexity, without a model.
 
-composition                        the entry; `request` says what is asked and answered, `limits` what sets
-                                   must keep to
+composition                        the entry; `request` says what is asked and answered, and what sets must
+                                   keep to
 pool                               the shelf of bound instances, and what makes no sense together
-groups, enumeration                what is worth enumerating, and all closed sets of it; `width_matching`
-                                   measures their width
-supply, variety, choice            sets in store by cell, and which of them become tasks
+groups, enumeration                what is worth enumerating, and all closed sets of it
+supply                             varied sets in store by cell
 demand                             what is still wanted
-composer                           fills the demand from the supply
+composer                           fills the demand from the supply, without near-duplicates
 building, twins                    task records, and their chain twins
 reasons                            why tasks are missing
 """

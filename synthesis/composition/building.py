@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from taskloom.resources.capability_presets import Capability
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order
-from taskloom.taskgraph.measures.canonical import canonical_key, task_id
-from taskloom.taskgraph.measures.capabilities import capabilities_met
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of
-from taskloom.taskgraph.measures.complexity import cell_of, complexity_of
+from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
 from taskloom.taskgraph.measures.interference import Orders, clash_of, interference, orders_of
+from taskloom.taskgraph.measures.symmetry import canonical_key, task_id
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Intent, Interference, Task

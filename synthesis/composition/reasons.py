@@ -18,9 +18,8 @@ from taskloom.resources.dimensions import (
 )
 from taskloom.synthesis.composition.demand import Missing
 from taskloom.synthesis.composition.groups import Paths
-from taskloom.synthesis.composition.limits import Limits
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
-from taskloom.synthesis.composition.request import CompositionRequest, Shortfall
+from taskloom.synthesis.composition.request import CompositionRequest, Limits, Shortfall
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.measures.cells import contradiction_in, possible_cells
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level, by_measure
 from taskloom.resources.record import Record
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskloom.taskgraph.records.task import Task
@@ -184,3 +184,34 @@ class CompositionResult:
     def close_account(self, account: CompositionAccount) -> None:
         """Record the account; called by the composer when the last task is made."""
         self._accounts.append(account)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a set must keep to."""
+
+    minimum_size: int
+    """Fewest members."""
+    maximum_size: int
+    """Most members."""
+    maximum_components: int
+    """Most weakly connected components."""
+    ranges: MeasureRanges = field(default_factory=MeasureRanges)
+    """Values allowed in each dimension."""
+    maximum_readers: int = MAXIMUM_SUBTASKS
+    """Most members that read what one member makes."""
+    maximum_ends: int = MAXIMUM_SUBTASKS
+    """Most members whose results no other one reads."""
+
+    @classmethod
+    def of(cls, request: CompositionRequest) -> Self:
+        """The limits of a request; its range of subtasks narrows its sizes."""
+        fewest, most = request.ranges.of(by_measure("nodes").name)
+        return cls(
+            max(request.minimum_size, fewest),
+            min(request.maximum_size, most),
+            request.maximum_components,
+            request.ranges,
+            request.maximum_readers,
+            request.maximum_ends,
+        )

@@ -27,8 +27,7 @@ from taskloom.synthesis.ports import Environments
 from taskloom.synthesis.replay.components import shown_keys
 from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.reperformance import perform_again
-from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
-from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files, since
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask

@@ -17,6 +17,8 @@ from taskloom.environments.starting_place import go_to_starting_place, needs_ope
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
 from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.matching import provides
 from taskloom.synthesis.trajectories.reperformance import perform_again
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Action, Observation
@@ -173,3 +175,14 @@ def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
         return evidence
     kept = tuple(event.model_copy(update={"step": event.step - steps}) for event in evidence.inputs[inputs:])
     return evidence.model_copy(update={"step": evidence.step - steps, "inputs": kept})
+
+
+def first_needs(nodes: Sequence[BoundSubtask]) -> list[Resource]:
+    """What must exist at the start: everything that some of `nodes` read and no other one provides."""
+    made = [output for node in nodes for output in node.outputs]
+    return [
+        needed
+        for node in nodes
+        for needed in node.inputs
+        if not any(provides(output, needed) for output in made)
+    ]

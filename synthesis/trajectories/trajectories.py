@@ -11,7 +11,8 @@ from pydantic import Field
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.environments.annotated import annotate
-from taskloom.environments.computer_use.conversation import SafetyPolicy
+from taskloom.environments.changes import NOTHING_CHANGED
+from taskloom.environments.computer_use.conversation import ComputerConversation, SafetyPolicy
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import run_episode
 from taskloom.environments.errors import AgentError, EnvironmentFailureError
@@ -20,14 +21,12 @@ from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.prompts.actor_actions import action_of_reply, in_history
 from taskloom.prompts.controls_in_view import controls_in_view
-from taskloom.prompts.inputs import ActorInput
+from taskloom.prompts.inputs import ActorInput, ComputerActorInput
 from taskloom.prompts.replies import ActorReply
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
 from taskloom.synthesis.ports import Environments, Models
 from taskloom.synthesis.trajectories.briefing import Briefing
-from taskloom.synthesis.trajectories.computer_agent import ComputerAgent
-from taskloom.synthesis.trajectories.repetition import in_vain, repeated_in_vain
 from taskloom.synthesis.trajectories.settled_ends import EndCheck
 from taskloom.synthesis.trajectories.setup_trajectories import (
     PreparedEnvironment,
@@ -36,8 +35,9 @@ from taskloom.synthesis.trajectories.setup_trajectories import (
     made_files,
 )
 from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskloom.taskgraph.records.gestures import Coordinates
-from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.interaction import Action, Observation, Screenshot, WaitInput
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -248,3 +248,85 @@ def _prepared(
         return environment
     needed = [applications[name] for name in setup.applications]
     return PreparedEnvironment(environment, setup, needed, first_page=not needs_open_page(instance))
+
+
+def repeated_in_vain(history: Sequence[TrajectoryStep]) -> int:
+    """How many of the last steps were one and the same action on the same control, refused or without effect
+    on the screen.
+
+    Waiting is no such action: a screen may change later.
+    """
+    count = 0
+    for step in reversed(history):
+        if not (step.problem or step.change == NOTHING_CHANGED) or isinstance(step.action, WaitInput):
+            break
+        if _what(step) != _what(history[-1]):
+            break
+        count += 1
+    return count
+
+
+def in_vain(history: Sequence[TrajectoryStep], times: int) -> str:
+    """What is said about it, to the actor and to its next attempt."""
+    last = history[-1]
+    target = f" on {last.target.text!r}" if last.target is not None and last.target.text else ""
+    result = last.problem or NOTHING_CHANGED
+    return f"{last.action.operation}{target} was done {times} times with the same result: {result}"
+
+
+def _what(step: TrajectoryStep) -> tuple[Action, object, str]:
+    """The action, wherever the control is now, and why it was refused."""
+    aimed = {"control_label": "", "end_label": "", "point": None, "points": ()}
+    if step.target is None:
+        aimed.pop("point")
+    known = {name: value for name, value in aimed.items() if name in type(step.action).model_fields}
+    return step.action.model_copy(update=known), step.target, step.problem
+
+
+_STAGE = "trajectories"
+
+
+class ComputerAgent:
+    """Asks the actor model, and asks again, once, where it wants to finish while something is open that was
+    not at the start; satisfies `taskloom.environments.agent.Agent`."""
+
+    def __init__(self, models: Models, briefing: Briefing, safety: SafetyPolicy = "refuse") -> None:
+        """With what the actor is told of the performance."""
+        self._models, self._briefing = models, briefing
+        self._end = EndCheck()
+        self._conversation = ComputerConversation(self._ask, safety, self._may_end)
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The next action of the model's calls, or of those that it makes when these are done.
+
+        Raises:
+            AgentError: the model refused or gave no usable reply.
+            ModelClientError: calls cannot go on at all.
+        """
+        if not history:
+            self._end.begin(observation.controls)
+        return await self._conversation.decide(instruction, observation, history)
+
+    def _may_end(self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]) -> bool:
+        return not self._end.objects(instruction, observation.controls, history)
+
+    async def _ask(
+        self, instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]
+    ) -> ComputerReply:
+        told = self._briefing
+        question = ComputerActorInput(
+            application=told.application.name,
+            title=told.application.title,
+            manual=told.application.manual,
+            instruction=instruction,
+            feedback=(*told.feedback, *self._end.objections),
+            step_limit=told.step_limit,
+            screenshot=first,
+            turns=turns,
+        )
+        try:
+            return await self._models.ask(question, stage=_STAGE, item_id=told.item_id, attempt=told.attempt)
+        except CallFailedError as error:
+            raise AgentError(str(error)) from error

@@ -1,6 +1,5 @@
 """A judge infers the dependencies from the instruction alone.
 
 validation     asks it, and has instructions written again
-calibration    what it notices of spoilt ones
-spoiling       spoils them
+calibration    spoils instructions, and counts what it notices
 """

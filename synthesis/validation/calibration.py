@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
 from random import Random
+from typing import get_args
 
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.synthesis.ports import Models
-from taskloom.synthesis.validation.spoiling import SPOIL_KINDS, spoil
 from taskloom.synthesis.validation.validation import ValidationSettings, compare_orders, read_instruction
-from taskloom.taskgraph.measures.judge_rates import JudgeReport
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.measures.acceptance_rates import JudgeReport
+from taskloom.taskgraph.records.judge_trial import JudgeTrial, SpoilKind
 from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 _FEWEST_TRIALS = 10
@@ -90,3 +94,178 @@ async def try_judge(
             provenance=provenance,
         )
     return None
+
+
+SPOIL_KINDS: tuple[SpoilKind, ...] = get_args(SpoilKind)
+"""The five kinds."""
+
+_QUOTATION = re.compile(r"“[^”]*”|`[^`]*`|(?<!\w)'[^'\n]*'(?!\w)|\"[^\"]*\"")
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+|(?<=[.?!]”)\s+(?=[A-Z])")
+_CONJUNCTION = re.compile(r",? and (?:then |also )?|, then |; (?:then )?|, (?=[a-z]+ )")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A clause of an instruction."""
+
+    text: str
+    sentence: int
+
+
+def spoil(
+    instruction: str, task: Task, kind: SpoilKind, others: Sequence[Task], random: Random
+) -> str | None:
+    """The instruction with one fault of a kind; None where it offers no place for one.
+
+    Args:
+        instruction: an accepted instruction.
+        task: its task.
+        kind: what to do to it.
+        others: further tasks, whose values and subtasks are foreign to this one.
+        random: makes the choices.
+    """
+    ways: dict[SpoilKind, Callable[[], Iterator[str]]] = {
+        "left_out": lambda: _left_out(instruction, task),
+        "exchanged": lambda: _exchanged(instruction, task),
+        "value_changed": lambda: _value_changed(instruction, task, others),
+        "foreign_deed": lambda: _foreign_deed(instruction, task, others, random),
+        "dependency_hidden": lambda: _dependency_hidden(instruction, task),
+    }
+    found = [text for text in dict.fromkeys(ways[kind]()) if text and text != instruction]
+    return random.choice(found) if found else None
+
+
+def _left_out(instruction: str, task: Task) -> Iterator[str]:
+    """Without the clauses that hold values of one subtask and of no other one."""
+    pieces = _pieces(instruction)
+    for node in task.graph.nodes:
+        own, foreign = _private(task, node)
+        gone = [piece for piece in pieces if _holds(piece.text, own)]
+        if own and gone and not any(_holds(piece.text, foreign) for piece in gone):
+            yield _joined([piece for piece in pieces if piece not in gone])
+
+
+def _exchanged(instruction: str, task: Task) -> Iterator[str]:
+    """With two values of different subtasks in each other's place."""
+    for one, other in permutations(task.graph.nodes, 2):
+        if one.subtask_id < other.subtask_id:
+            for first in _private(task, one)[0]:
+                for second in _private(task, other)[0]:
+                    alike = ("/" in first) == ("/" in second) and first not in second and second not in first
+                    told = first in instruction and second in instruction
+                    if alike and told and not _says_the_same(one, first, other, second):
+                        marked = instruction.replace(first, "\0").replace(second, first)
+                        yield marked.replace("\0", second)
+
+
+def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
+    """Whether the same is asked of both values, such as to attach them to one page, so that it does not
+    matter which is named first."""
+    deeds = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
+    others = {*one.parameters.values()} - {first} == {*other.parameters.values()} - {second}
+    return (len(deeds) == 1 and others) or _brings_about_the_same(one, first, other, second)
+
+
+def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
+    """Whether both subtasks together still take and make the same when each does the other's value, where
+    what they take and make says all that they are told."""
+    names = first.rpartition("/")[2], second.rpartition("/")[2]
+
+    def exchanged(value: str) -> str:
+        return value.replace(names[0], "\0").replace(names[1], names[0]).replace("\0", names[1])
+
+    touched = [item for node in (one, other) for item in (*node.inputs, *node.outputs)]
+    told = all(names) and {*one.parameters.values(), *other.parameters.values()} <= {
+        item.value for item in touched
+    }
+    return told and {(item.category, item.value) for item in touched} == {
+        (item.category, exchanged(item.value)) for item in touched
+    }
+
+
+def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:
+    """With another value of the same parameter, taken from another task."""
+    used = {value for node in task.graph.nodes for value in node.parameters.values()}
+    foreign: dict[str, list[str]] = {}
+    for item in others:
+        for node in item.graph.nodes:
+            for name, value in node.parameters.items():
+                foreign.setdefault(name, []).append(value)
+    for node in task.graph.nodes:
+        for name, value in sorted(node.parameters.items()):
+            new = next(
+                (item for item in foreign.get(name, ()) if item not in used and value not in item), None
+            )
+            if new is not None and len(value) > 1 and value in instruction:
+                yield re.sub(rf"(?<![\w/]){re.escape(value)}(?![\w/])", new.replace("\\", r"\\"), instruction)
+
+
+def _foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: Random) -> Iterator[str]:
+    """With a sentence that asks for a subtask of another task."""
+    known = {node.subtask_id for node in task.graph.nodes}
+    nodes = [node for item in others for node in item.graph.nodes if node.subtask_id not in known]
+    if nodes:
+        node = random.choice(nodes)
+        sentences = _sentences(instruction)
+        for place in range(1, len(sentences) + 1):
+            yield " ".join([*sentences[:place], node.instruction, *sentences[place:]])
+
+
+def _dependency_hidden(instruction: str, task: Task) -> Iterator[str]:
+    """With the clause of a subtask moved to the front, before that of the subtask whose result it refers
+    to."""
+    pieces = _pieces(instruction)
+    nodes = {node.instance_id: node for node in task.graph.nodes}
+    for edge in task.graph.edges:
+        own, foreign = _private(task, nodes[edge.consumer])
+        moved = [
+            piece
+            for piece in pieces
+            if _holds(piece.text, own)
+            and not _holds(piece.text, foreign)
+            and not (edge.resource.value and _holds(piece.text, [edge.resource.value]))
+        ]
+        before = [piece for piece in pieces if _holds(piece.text, _private(task, nodes[edge.producer])[0])]
+        if len(moved) == 1 and before and pieces.index(before[0]) < pieces.index(moved[0]):
+            yield _joined([_Piece(moved[0].text, -1), *(piece for piece in pieces if piece != moved[0])])
+
+
+def _private(task: Task, node: BoundSubtask) -> tuple[list[str], list[str]]:
+    """Values that only this subtask has, and values that only others have."""
+    own = set(node.parameters.values())
+    others = {value for item in task.graph.nodes if item is not node for value in item.parameters.values()}
+    return sorted(own - others), sorted(others - own)
+
+
+def _holds(text: str, values: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<![\w/]){re.escape(value)}(?![\w/])", text) for value in values)
+
+
+def _sentences(text: str) -> list[str]:
+    return [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+
+
+def _pieces(text: str) -> list[_Piece]:
+    """The clauses of a text; conjunctions inside of quotations do not count."""
+    found = []
+    for number, sentence in enumerate(_sentences(text)):
+        covered = _QUOTATION.sub(lambda match: "x" * len(match.group()), sentence)
+        start = 0
+        for match in _CONJUNCTION.finditer(covered):
+            found.append(_Piece(sentence[start : match.start()], number))
+            start = match.end()
+        found.append(_Piece(sentence[start:], number))
+    return [piece for piece in found if piece.text.strip(" .?!")]
+
+
+def _joined(pieces: Sequence[_Piece]) -> str:
+    """Clauses as sentences again: those that stood together stay together."""
+    text, last = "", None
+    for piece in pieces:
+        words = piece.text.strip(" ,").rstrip(".?!")
+        if last is None or piece.sentence != last:
+            text += f"{'. ' if text else ''}{words[:1].upper()}{words[1:]}"
+        else:
+            text += f" and {words}"
+        last = piece.sentence
+    return f"{text}." if text else ""

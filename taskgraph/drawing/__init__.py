@@ -1,2 +1,1 @@
-"""Drawings of task graphs: `lanes` for a terminal, `svg` for a page, with `text_width` to keep text in its
-box."""
+"""Drawings of task graphs: `lanes` for a terminal, `svg` for a page."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from taskloom.resources.capability_presets import Capability, CapabilityPreset
 from taskloom.resources.dimensions import TABLE, Cell
 from taskloom.taskgraph.bitmasks import augment, depths, require_size, topological_order
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Complexity
 
@@ -150,3 +152,30 @@ def depth_by_instance(graph: TaskGraph) -> dict[str, int]:
     return {
         node.instance_id: depth for node, depth in zip(graph.nodes, depths(graph.predecessors), strict=True)
     }
+
+
+def constraint_of(capability: Capability, preset: CapabilityPreset = "repaired") -> LevelConstraint:
+    """The levels that a test task of `capability` must have.
+
+    >>> long = Capability(name="long", title="Long", as_printed={"branch": "hard"}, repaired={"instruction": "hard"})
+    >>> constraint_of(long).instruction, constraint_of(long, "as_printed").branch
+    (('hard',), ('hard',))
+    """  # noqa: E501
+    return LevelConstraint.model_validate(
+        {dimension: (level,) for dimension, level in capability.levels(preset).items()}
+    )
+
+
+def capabilities_met(
+    cell: Cell, capabilities: Iterable[Capability], preset: CapabilityPreset = "repaired"
+) -> tuple[str, ...]:
+    """Names of the `capabilities` that a task of `cell` tests, in their order.
+
+    >>> long = Capability(name="long", title="Long", as_printed={"branch": "hard"}, repaired={"instruction": "hard"})
+    >>> cell = ("hard", "hard", "easy", "hard", "easy")
+    >>> capabilities_met(cell, [long]), capabilities_met(cell, [long], "as_printed")
+    (('long',), ())
+    """  # noqa: E501
+    return tuple(
+        capability.name for capability in capabilities if constraint_of(capability, preset).allows(cell)
+    )

@@ -16,8 +16,7 @@ from taskloom.resources.dimensions import (
     Level,
 )
 from taskloom.resources.record import Record
-from taskloom.taskgraph.measures.capabilities import capabilities_met
-from taskloom.taskgraph.measures.complexity import cell_from_measures
+from taskloom.taskgraph.measures.complexity import capabilities_met, cell_from_measures
 
 FEW = 0.05
 """Share of the tasks below which a level or a capability is thin."""

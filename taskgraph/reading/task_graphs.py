@@ -7,18 +7,24 @@ paper's (App. C.4), with its subtasks' metadata (C.1) under the key `subtasks`; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
 from unicodedata import category
 
 from pydantic import ValidationError
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.instances import Resource
+from taskloom.resources.instances import Resource, bind_resource, guessed_kind
 from taskloom.taskgraph.bitmasks import require_size
 from taskloom.taskgraph.errors import GraphInvalidError, ParameterInvalidError
 from taskloom.taskgraph.reading.faults import describe_faults, json_kind
-from taskloom.taskgraph.reading.forms import PlainGraphForm, SidesForm, SubtaskForm, TaskMetadataForm
-from taskloom.taskgraph.reading.values import bound_resources
+from taskloom.taskgraph.reading.forms import (
+    PlainGraphForm,
+    ResourceForm,
+    SidesForm,
+    SubtaskForm,
+    TaskMetadataForm,
+)
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask, fill
 from taskloom.taskgraph.records.task import Task
@@ -170,7 +176,7 @@ def _from_task_metadata(
             instruction = template
         application = subtask.application
         inputs, outputs = (
-            bound_resources(given, name, application, categories, values=values, guess=True)
+            _bound_resources(given, name, application, categories, values=values, guess=True)
             for given in (subtask.input_resources, subtask.output_resources)
         )
         nodes.append(
@@ -203,7 +209,7 @@ def _from_plain(
         application = node.application or form.applications.get(name, "")
         flows = form.resources.get(name, SidesForm())
         inputs, outputs, consumed = (
-            bound_resources(
+            _bound_resources(
                 getattr(flows if side in flows.model_fields_set else node, side),
                 name,
                 application,
@@ -231,7 +237,7 @@ def _from_plain(
     for edge in form.listed:
         if edge.resource is not None:
             place = f"the edge {edge.producer} → {edge.consumer}"
-            found = bound_resources([edge.resource], place, applied.get(edge.producer, ""), categories)
+            found = _bound_resources([edge.resource], place, applied.get(edge.producer, ""), categories)
             named.setdefault((edge.producer, edge.consumer), []).extend(found)
     return _linked(nodes, form.pairs, named)
 
@@ -276,3 +282,53 @@ def _linked(
 
 def _with(node: BoundSubtask, side: str, flowing: Sequence[Resource]) -> BoundSubtask:
     return node.model_copy(update={side: tuple(dict.fromkeys((*getattr(node, side), *flowing)))})
+
+
+_NO_VALUES: Mapping[str, str] = {}
+
+
+def _bound_resources(
+    given: Sequence[ResourceForm],
+    name: str,
+    application: str,
+    categories: Mapping[str, ResourceCategory],
+    *,
+    values: Mapping[str, str] = _NO_VALUES,
+    guess: bool = False,
+) -> tuple[Resource, ...]:
+    """The resources, each once.
+
+    Args:
+        given: What was written.
+        name: Whose they are, for messages.
+        application: Where those live that live in an application.
+        categories: The known ones by name.
+        values: Values of resources that give none, by category.
+        guess: Whether a category that is unknown is taken for what its name says (`xlsx_path` is a file).
+
+    >>> form = ResourceForm(category="xlsx_path")
+    >>> _bound_resources([form], "a", "Excel", {}, values={"xlsx_path": "a.xlsx"}, guess=True)[0].value
+    'a.xlsx'
+
+    Raises:
+        GraphInvalidError: a category is unknown, and neither its kind is given nor guessed.
+    """
+    found = []
+    for item in given:
+        known = categories.get(item.category)
+        if known is None:
+            kind = item.kind or (guessed_kind(item.category) if guess else None)
+            if kind is None:
+                raise GraphInvalidError(_unknown_category(name, item.category, categories))
+            known = ResourceCategory(name=item.category, kind=kind, description="")
+        found.append(bind_resource(known, application, item.value.strip() or values.get(item.category, "")))
+    return tuple(dict.fromkeys(found))
+
+
+def _unknown_category(name: str, category: str, categories: Collection[str]) -> str:
+    near = get_close_matches(category, categories, n=3) or sorted(categories)[:6]
+    return (
+        f"{name} names the unknown resource category {category!r}. Use one of the catalogue"
+        f" ({', '.join(near)}, …)"
+        f' or give its kind: {{"category": …, "kind": one of {", ".join(ResourceKind)}}}.'
+    )

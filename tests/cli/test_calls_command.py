@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 from taskloom.cli.commands.calls import register
 from taskloom.flows.errors import CommandError
 from taskloom.model_clients.conversation import first_request
-from taskloom.model_clients.ledger.call_records import moment
-from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger, moment
 from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
 from taskloom.warehouse.storage.extensions import load
 from tests.model_clients.requests import PlainQuestion

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.environments.evidence.archive_listing import HEADER, list_members
+from taskloom.environments.evidence.file_snapshot import HEADER, list_members
 from taskloom.evaluators_api.state.reading import read
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.focusing import aimed_again, focusing_decision
+from taskloom.environments.episode import aimed_again, focusing_decision
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,

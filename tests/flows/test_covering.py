@@ -13,8 +13,7 @@ import pytest
 
 from taskloom.flows.running.recording import Recorder
 from taskloom.flows.settings import load_settings
-from taskloom.flows.stages.covering import Covering
-from taskloom.flows.stages.replaying import TaskReplays
+from taskloom.flows.stages.replaying import Covering, TaskReplays
 from taskloom.synthesis.replay.components import shown_keys
 from taskloom.synthesis.replay.replay import ReplayedTask, ReplaySettings
 from taskloom.taskgraph.records.provenance import Provenance

@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from taskloom.flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
+from taskloom.flows.summaries.summary import MistakeFate, account_of_mistakes
 from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.offline.mistakes import InjectedMistake, mark

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from taskloom.flows.stages.rejections import told_apart
+from taskloom.flows.stages.results import told_apart
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.store import Warehouse
 

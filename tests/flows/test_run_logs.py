@@ -9,12 +9,15 @@ from typing import Literal
 
 import pytest
 
-from taskloom.flows.hosting.contexts import begin, timed
 from taskloom.flows.hosting.run_logs import RUN_LOG, logged
 from taskloom.flows.settings import load_settings
 
 
-async def test_a_run_has_lines_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_run_has_lines_as_json(
+    prefect_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from taskloom.flows.hosting.contexts import begin, timed
+
     wanted = ["platform=simulated", "logs=json"]
     chosen = load_settings(assignments=wanted, data=tmp_path, applications=("simulated_notes",))
     async with begin(chosen, "verify_subtasks", quiet=True) as work:

@@ -49,7 +49,7 @@ def test_a_step_is_tried_again_only_if_that_can_help(
 ) -> None:
     import prefect
 
-    from taskloom.flows.running.retries import RETRIED
+    from taskloom.flows.steps import RETRIED
 
     begun = 0
 

@@ -1,5 +1,7 @@
 """The end of a run names what was left out, and proposes only what can be done next."""
 
+from pathlib import Path
+
 import pytest
 
 from taskloom.flows.summaries.summary import FunnelRow, PairsMeasured, RunSummary
@@ -70,3 +72,23 @@ def test_measured_pairs_are_told_with_those_that_never_worked() -> None:
     assert "40 observations" in many and "12 orders never worked" in many
     assert "a.y9 after a.x" in many and "a.y10 after a.x" not in many
     assert "taskloom sql orders" in many
+
+
+def test_a_gate_that_does_not_hold_becomes_an_event(prefect_home: Path) -> None:
+    from prefect.events.clients import AssertingEventsClient
+    from prefect.events.worker import EventsWorker
+
+    from taskloom.flows.summaries.artifacts import emit_gate_failure
+
+    kept = summary(tasks_validated=3).model_copy(update={"not_published": "fewer tasks than before"})
+    AssertingEventsClient.reset()
+    EventsWorker.set_client_override(AssertingEventsClient)
+    try:
+        emit_gate_failure(kept)
+        EventsWorker.instance().drain()
+    finally:
+        EventsWorker.set_client_override(None)
+    sent = [event for client in AssertingEventsClient.all for event in client.events]
+    (event,) = [event for event in sent if event.event.startswith("taskloom.")]
+    assert event.event == "taskloom.gate-failed" and event.resource.id == "taskloom.run.r"
+    assert event.payload["message"] == "fewer tasks than before"

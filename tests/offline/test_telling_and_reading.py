@@ -29,7 +29,7 @@ from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.instructions.instructions import in_order, numbered, resource_links
 from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
-from taskloom.synthesis.validation.spoiling import SPOIL_KINDS, spoil
+from taskloom.synthesis.validation.calibration import SPOIL_KINDS, spoil
 from taskloom.synthesis.validation.validation import compare_orders
 from taskloom.taskgraph.records.judge_trial import SpoilKind
 from taskloom.taskgraph.records.subtask import Subtask

@@ -9,8 +9,7 @@ import pytest
 from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.request import CompositionRequest, Quota
-from taskloom.taskgraph.measures.capabilities import constraint_of
-from taskloom.taskgraph.measures.complexity import cell_of, complexity_of
+from taskloom.taskgraph.measures.complexity import cell_of, complexity_of, constraint_of
 from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from tests.synthesis.compositions import Pool, composed

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.synthesis.composition.choice import Neighbours, Shares
+from taskloom.synthesis.composition.composer import Neighbours, Shares
 from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import file, node

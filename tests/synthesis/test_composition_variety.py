@@ -8,7 +8,7 @@ from math import comb
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.composition.variety import Store, Variety
+from taskloom.synthesis.composition.supply import Store, Variety
 from taskloom.taskgraph.bitmasks import mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent

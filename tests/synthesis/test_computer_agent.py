@@ -19,7 +19,7 @@ from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.model_clients.wire.json_paths import list_at, value_at
 from taskloom.synthesis.trajectories.briefing import Briefing
-from taskloom.synthesis.trajectories.computer_agent import ComputerAgent
+from taskloom.synthesis.trajectories.trajectories import ComputerAgent
 from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput
 from taskloom.taskgraph.records.interaction import Observation

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskloom.environments.agents.dismissals import dismissals
-from taskloom.environments.agents.recorded_agent import RecordedAgent
+from taskloom.environments.agents.recorded_agent import RecordedAgent, dismissals
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.interaction import (
     ClickInput,

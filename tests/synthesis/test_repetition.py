@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskloom.environments.changes import NOTHING_CHANGED
-from taskloom.synthesis.trajectories.repetition import in_vain, repeated_in_vain
+from taskloom.synthesis.trajectories.trajectories import in_vain, repeated_in_vain
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Screenshot, WaitInput
 from taskloom.taskgraph.records.trajectory import TrajectoryStep

@@ -11,8 +11,8 @@ from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.errors import StageInputInvalidError
 from taskloom.synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
-from taskloom.synthesis.trajectories.slips import SlippingAgent
-from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.synthesis.trajectories.reperformance import SlippingAgent
+from taskloom.synthesis.trajectories.setup_trajectories import first_needs
 from taskloom.taskgraph.measures.complexity import complexity_of
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.side_effects import SideEffects

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from taskloom.environments.agent import Decision
-from taskloom.synthesis.trajectories.slips import SlippingAgent
+from taskloom.synthesis.trajectories.reperformance import SlippingAgent
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from taskloom.taskgraph.records.interaction import (
     Action,

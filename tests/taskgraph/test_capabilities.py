@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from taskloom.resources.dimensions import Cell
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.taskgraph.measures.capabilities import capabilities_met, constraint_of
 from taskloom.taskgraph.measures.cells import possible_cells
+from taskloom.taskgraph.measures.complexity import capabilities_met, constraint_of
 
 ALL = load_capabilities()
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.taskgraph.drawing.lanes import cut, draw_text
-from taskloom.taskgraph.drawing.svg import draw_svg
-from taskloom.taskgraph.drawing.text_width import text_width
+from taskloom.taskgraph.drawing.svg import draw_svg, text_width
 from taskloom.taskgraph.reading.task_graphs import read_task_graph
 from tests.taskgraph.small_graphs import graphs, shaped
 

@@ -11,12 +11,12 @@ from fastapi.testclient import TestClient
 from taskloom.taskgraph.measures.acceptance_rates import rate
 from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
-from taskloom.warehouse.error_rates import UNKNOWN, error_rates
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.dataset_folder.dataset_card import trust_lines
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.task_quality import UNKNOWN, error_rates
+from taskloom.warehouse.viewer.server import create_application
 from taskloom.warehouse.views import views
 from tests.warehouse.foreign import run_import
 from tests.warehouse.samples import records

@@ -18,7 +18,7 @@ from taskloom.warehouse.errors import (
     WarehouseUnavailableError,
 )
 from taskloom.warehouse.records import RunRecord
-from taskloom.warehouse.storage.blobs import ScreenshotFolder
+from taskloom.warehouse.storage.object_storage import ScreenshotFolder
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SCREENS, trajectory
 from tests.warehouse.samples import records

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import numpy as np
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.measures.canonical import key_of
+from taskloom.taskgraph.measures.symmetry import key_of
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.taskgraph.text_folding import fold_text

@@ -14,8 +14,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import RowInvalidError
 from taskloom.warehouse.schema import APPLICATIONS_SQL, TABLE_NAMED
 from taskloom.warehouse.storage.database import first_row
-from taskloom.warehouse.storage.inserting import insert_rows
-from taskloom.warehouse.storage.rows import batch_of
+from taskloom.warehouse.storage.rows import batch_of, insert_rows
 from taskloom.warehouse.store import Warehouse
 
 _ROWS: Final = 50_000

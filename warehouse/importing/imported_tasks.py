@@ -11,9 +11,8 @@ from taskloom.resources.instances import Resource, bind_resource, guessed_kind
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.scenarios import scenario_of
 from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
-from taskloom.taskgraph.measures.capabilities import capabilities_met
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of
-from taskloom.taskgraph.measures.complexity import cell_of, complexity_from_shape, shape_of
+from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_from_shape, shape_of
 from taskloom.taskgraph.measures.interference import interference, orders_of
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance

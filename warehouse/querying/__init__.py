@@ -1,6 +1,5 @@
 """Questions in SQL.
 
-guard         admits what can only ask
 asking        asks it, in a time that is given
 query_result  the answer
 quick_reader  asks without loading the records

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import pyarrow as pa
 
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.sets.advice import advice_on
 from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, columns_for, compare
 from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
-from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.key_table import KeyTable
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, SplitName
 from taskloom.warehouse.sets.requests import SetRequest, hold_out
 from taskloom.warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
 from taskloom.warehouse.sets.splits import (
@@ -234,3 +235,31 @@ def _refuse_empty_sets(
                 " intents to be divided. Give it no share, select tasks of more applications and intents, or"
                 " say with --leak what the sets may share."
             )
+
+
+_NAMED: Final = 3
+_MOST_TASKS: Final = 200_000
+
+
+def advice_on(table: KeyTable) -> Iterator[str]:
+    """Sentences about what most tasks share, and about what allowing sets to share it would change."""
+    total = len(table.tasks)
+    users = table.users()
+    widest = sorted(range(len(users)), key=lambda key: -users[key])[:_NAMED]
+    listed = ", ".join(f"{table.keys[key]!r} in {users[key]}" for key in widest)
+    if listed:
+        yield f"what most of the {total} tasks share: {listed}"
+    if total > _MOST_TASKS:
+        return
+    for kind in LEAK_KINDS:
+        largest = max(map(len, _without(table, kind).groups()))
+        if any(key.startswith(f"{kind} ") for key in table.keys):
+            yield f"with --leak {kind}, the largest group that cannot be parted has {largest} tasks"
+
+
+def _without(table: KeyTable, kind: str) -> KeyTable:
+    prefix = f"{kind} "
+    return KeyTable.of(
+        (task, (table.keys[key] for key in table.content(number) if not table.keys[key].startswith(prefix)))
+        for number, task in enumerate(table.tasks)
+    )

@@ -18,10 +18,9 @@ from taskloom.warehouse.errors import (
     WarehouseMissingError,
     WarehouseUnavailableError,
 )
-from taskloom.warehouse.storage.extensions import connect_with, needed_by
+from taskloom.warehouse.storage.extensions import connect_with, needed_by, quoted
 from taskloom.warehouse.storage.locations import Location
 from taskloom.warehouse.storage.locking import WriterLock
-from taskloom.warehouse.storage.sql_text import quoted
 from taskloom.warehouse.storage.storage_access import reason_of
 
 LAKE: Final = "taskloom"

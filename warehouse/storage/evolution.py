@@ -19,8 +19,8 @@ from taskloom.warehouse.errors import WarehouseTooNewError
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table
 from taskloom.warehouse.storage.database import LAKE
+from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.known_schema import STATE_TABLE, remember, stored_state
-from taskloom.warehouse.storage.sql_text import quoted
 from taskloom.warehouse.views import View, views
 
 

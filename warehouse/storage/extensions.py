@@ -15,7 +15,6 @@ import duckdb
 
 from taskloom.warehouse.errors import WarehouseUnavailableError
 from taskloom.warehouse.storage.locations import Location
-from taskloom.warehouse.storage.sql_text import quoted
 from taskloom.warehouse.storage.storage_access import reason_of
 
 LOCAL: Final = ("ducklake", "sqlite_scanner")
@@ -94,3 +93,12 @@ def _stamp(name: str) -> tuple[str, int, int, int] | None:
         return None
     state = found.stat()
     return str(found), state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def quoted(text: str) -> str:
+    """`text` as it stands between single quotes.
+
+    >>> quoted("the user's folder")
+    "the user''s folder"
+    """
+    return text.replace("'", "''")

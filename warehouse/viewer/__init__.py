@@ -1,7 +1,7 @@
-"""The local web application: `server` and `application` serve `pages/`, `reviewing/` and `reports/`, with
+"""The local web application: `server` serves `pages/`, `reviewing/` and `reports/`, with
 templates and assets from `package_files`.
 
-`website` is what every page needs, `version_switch` shows other versions, `local_only` refuses other
-machines, `head_requests` answers HEAD, `memory` keeps answers for a while, `charts` draws bars,
+`website` is what every page needs, with answers kept for a while; `version_switch` shows other versions,
+`charts` draws bars,
 `bounded_queries` limits time and memory of a question.
 """

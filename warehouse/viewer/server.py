@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import socket
+from http import HTTPStatus
 
 import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from taskloom.warehouse.errors import (
+    QueryFailedError,
+    QueryRefusedError,
+    ScreenshotMissingError,
+    SelectionInvalidError,
+    WarehouseBusyError,
+    WarehouseError,
+)
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.package_files import ASSETS, asset
+from taskloom.warehouse.viewer.pages import (
+    agent_attempts,
+    compare_page,
+    dataset_pages,
+    downloads,
+    experiment_pages,
+    model_call_pages,
+    sql_page,
+    subtask_pages,
+    task_pages,
+)
 from taskloom.warehouse.viewer.pages.model_call_pages import ReadCall
-from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
+from taskloom.warehouse.viewer.reviewing import review_pages
+from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk, WritesAlone
+from taskloom.warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
+from taskloom.warehouse.viewer.website import Site
 
 LOOPBACK = "127.0.0.1"
 """The only address the viewer listens on."""
@@ -50,3 +79,169 @@ def serve(
         timeout_graceful_shutdown=3,
     )
     uvicorn.Server(settings).run(sockets=[opened])
+
+
+_FOREVER = "public, max-age=31536000, immutable"
+_BAD_REQUESTS = (QueryFailedError, QueryRefusedError, SelectionInvalidError)
+
+
+def create_application(
+    store: Warehouse, desk: ReviewDesk | None = None, read_call: ReadCall | None = None
+) -> FastAPI:
+    """The pages over `store`, which should be open read-only; the caller closes it.
+
+    Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads
+        from
+    elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews. `read_call`
+    finds what was said in a model call.
+    """
+
+    def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
+        return _pages(Site(shown, at, versions), desk, read_call, switch.present_path)
+
+    switch = VersionSwitch(store, pages_of)
+    application = pages_of(store, "", switch.choices)
+    application.add_middleware(VersionPaths, switch=switch)
+    if desk is not None:
+        application.add_middleware(WritesAlone)
+    application.add_middleware(AnswersHead)
+    application.add_middleware(LocalOnly)
+    return application
+
+
+def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, present_path: str) -> FastAPI:
+    application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
+    for pages in (
+        downloads,
+        agent_attempts,
+        experiment_pages,
+        dataset_pages,
+        task_pages,
+        subtask_pages,
+        sql_page,
+    ):
+        pages.add_pages(application, site)
+    model_call_pages.add_pages(application, site, read_call)
+    if site.store.version is None:
+        review_pages.add_pages(application, site, desk)
+        compare_page.add_pages(application, site)
+    else:
+        _lead_to_present(application, present_path)
+    _add_files(application, site.store)
+
+    @application.exception_handler(HTTPException)
+    def say_status(request: Request, error: HTTPException) -> HTMLResponse:
+        title = HTTPStatus(error.status_code).phrase
+        message = "" if error.detail == title else error.detail
+        return site.page("problem.html.jinja", error.status_code, title=title, message=message)
+
+    @application.exception_handler(WarehouseError)
+    def say_problem(request: Request, error: WarehouseError) -> HTMLResponse:
+        status, title = 500, "The warehouse cannot be read"
+        if isinstance(error, WarehouseBusyError):
+            status, title = 503, "The warehouse is busy"
+        elif isinstance(error, _BAD_REQUESTS):
+            status, title = 400, "This cannot be asked"
+        return site.page("problem.html.jinja", status, title=title, message=str(error))
+
+    return application
+
+
+def _lead_to_present(application: FastAPI, present_path: str) -> None:
+    """What is about the present state or all versions is shown there: a version was published before it was
+    read."""
+
+    @application.get("/review")
+    @application.get("/compare")
+    def lead(request: Request) -> RedirectResponse:
+        query = f"?{request.url.query}" if request.url.query else ""
+        page = request.url.path.rpartition("/")[2]
+        return RedirectResponse(f"{present_path}/{page}{query}", status_code=303)
+
+
+def _add_files(application: FastAPI, store: Warehouse) -> None:
+    contents = {name: asset(name) for name in ASSETS}
+
+    @application.get("/assets/{name}")
+    def send_asset(name: str) -> Response:
+        if name not in ASSETS:
+            raise HTTPException(404, f"There is no file {name}.")
+        return Response(contents[name], media_type=ASSETS[name], headers={"cache-control": "no-cache"})
+
+    @application.get("/screenshots/{sha256}.png")
+    def send_screenshot(sha256: str) -> Response:
+        try:
+            png = store.screenshots.read(sha256)
+        except ScreenshotMissingError as error:
+            raise HTTPException(404, str(error)) from None
+        return Response(png, media_type="image/png", headers={"cache-control": _FOREVER})
+
+
+class AnswersHead:
+    """Makes the page that a HEAD request asks about, and sends its head alone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap `app`."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def head_alone(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, head_alone)
+
+
+HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+"""Names under which the viewer answers."""
+PROTECTION = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+"""Headers of every answer."""
+_OTHER_SITES = frozenset({"cross-site", "same-site"})
+
+
+class LocalOnly:
+    """Refuses requests made by other sites, and adds protective headers to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap `app`."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+
+        async def protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(PROTECTION)
+            await send(message)
+
+        refusal = _refusal(headers.get("host", ""), headers.get("sec-fetch-site", ""))
+        if refusal:
+            await PlainTextResponse(refusal, status_code=403)(scope, receive, protected)
+            return
+        await self._app(scope, receive, protected)
+
+
+def _refusal(host: str, asked_by: str) -> str:
+    """Why a request is refused; empty when it is not."""
+    name, _, port = host.rpartition(":")
+    name = name if port.isdigit() else host
+    if name.lower() not in HOSTS:
+        return "The viewer answers at 127.0.0.1 and localhost only.\n"
+    if asked_by in _OTHER_SITES:
+        return "Another site led here. Open the address in the browser's address line.\n"
+    return ""

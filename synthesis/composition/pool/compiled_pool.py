@@ -10,8 +10,7 @@ from itertools import product
 from operator import or_
 
 from taskloom.resources.instances import Resource
-from taskloom.synthesis.composition.pool.exclusions import sensible
-from taskloom.synthesis.composition.pool.instances import Instance, Need
+from taskloom.synthesis.composition.pool.instances import Instance, Need, sensible
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id

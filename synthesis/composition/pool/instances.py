@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
@@ -36,3 +40,75 @@ class Instance:
     sources: int
     required: tuple[int, ...]
     """Per input that is no fixture, the instances that write it."""
+
+
+def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
+    """The instances, with those excluded from each other that make no sense together.
+
+    These are a producer and a consumer where the one's work is lost on the other, and two instances of one
+    subtask with the same object, which is what it reads first: nobody exports one table twice, or attaches
+    one file to two pages. What one subtask moves, renames or deletes no other one reads beside it: no
+    dependency would say which comes first. Nor does one read the file of which another one makes a new
+    version.
+    """
+    excluded = [0] * len(instances)
+
+    def exclude(one: int, other: int) -> None:
+        excluded[one] |= 1 << other
+        excluded[other] |= 1 << one
+
+    alike: dict[tuple[int, Resource], int] = {}
+    for instance in instances:
+        for producer in bits(instance.sources):
+            if sense.is_lost_work(instances[producer].node, instance.node):
+                exclude(producer, instance.number)
+        if instance.needs:
+            key = (instance.template, instance.needs[0].resource)
+            for other in bits(alike.get(key, 0)):
+                exclude(other, instance.number)
+            alike[key] = alike.get(key, 0) | 1 << instance.number
+    for taker, reader in _takers_beside_readers(instances):
+        exclude(taker, reader)
+    for instance in instances:
+        unwanted = sense.not_with.get(instance.node.subtask_id, ())
+        for rival in instances if unwanted else ():
+            if rival is not instance and rival.node.subtask_id in unwanted:
+                exclude(instance.number, rival.number)
+    return [
+        replace(
+            instance,
+            clashes=instance.clashes | excluded[instance.number],
+            needs=tuple(
+                replace(need, producers=need.producers & ~excluded[instance.number])
+                for need in instance.needs
+            ),
+            sources=instance.sources & ~excluded[instance.number],
+            required=tuple(mask & ~excluded[instance.number] for mask in instance.required),
+        )
+        for instance in instances
+    ]
+
+
+def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int]]:
+    """Instances that take a file or record away or make a new version of a file, each with another one that
+    reads it."""
+    readers: dict[tuple[str, Resource], list[int]] = {}
+    for instance in instances:
+        for resource in set(instance.node.inputs):
+            if resource.slot is None:
+                readers.setdefault((instance.node.world, resource), []).append(instance.number)
+    return [
+        (taker.number, reader)
+        for taker in instances
+        for resource in (set(taker.node.consumed) - set(taker.node.outputs)) | _revised(taker.node)
+        for reader in readers.get((taker.node.world, resource), ())
+        if reader != taker.number
+    ]
+
+
+def _revised(node: BoundSubtask) -> set[Resource]:
+    """Files that a subtask reads and makes another one of the same kind from."""
+    made = {resource.category for resource in node.outputs if resource.kind is ResourceKind.FILE}
+    return {
+        resource for resource in node.inputs if resource.category in made and resource not in node.outputs
+    }

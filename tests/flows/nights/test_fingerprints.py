@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.flows.nights.fingerprints import changes, fingerprint_of
+from taskloom.flows.nights.choices import changes, fingerprint_of
 from taskloom.flows.settings import Settings, load_settings
 from tests.synthesis.simulated_world import APPLICATIONS
 

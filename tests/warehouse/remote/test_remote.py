@@ -33,7 +33,7 @@ from taskloom.warehouse.schema import SCHEMA_VERSION, TABLE_OF_RECORD
 from taskloom.warehouse.storage import database, extensions, object_storage
 from taskloom.warehouse.storage.locations import parse_location
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.server import create_application
 from tests.limits import LONGEST_SECONDS
 from tests.warehouse.remote.conftest import BUCKET, KEY, SECRET, Places
 from tests.warehouse.remote.services import PASSWORD, Postgres

@@ -11,7 +11,7 @@ from taskloom.taskgraph.records.effect import PerformanceEffects
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.server import create_application
 from tests.warehouse.sample_parts import SCREENS
 from tests.warehouse.samples import records
 

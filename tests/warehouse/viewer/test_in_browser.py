@@ -15,8 +15,7 @@ from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.installing.browser_finding import find_browser
 from taskloom.warehouse.importing.bulk import write_task_columns
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.application import create_application
-from taskloom.warehouse.viewer.server import LOOPBACK, listen
+from taskloom.warehouse.viewer.server import LOOPBACK, create_application, listen
 from tests.warehouse.sample_parts import bare_tasks
 
 pytestmark = pytest.mark.browser

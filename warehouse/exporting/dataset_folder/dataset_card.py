@@ -11,7 +11,6 @@ from typing import Final
 
 from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.taskgraph.measures.acceptance_rates import as_markdown
-from taskloom.warehouse.error_rates import UNKNOWN, error_rates
 from taskloom.warehouse.exporting.dataset_folder.croissant import NAME as CROISSANT
 from taskloom.warehouse.exporting.dataset_folder.croissant import croissant
 from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
@@ -20,7 +19,7 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource, 
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.sets.names import SPLITS
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import task_quality
+from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality
 
 STEPS: Final = "trajectory_steps"
 """The configuration whose rows are single steps."""

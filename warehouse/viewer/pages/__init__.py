@@ -1,6 +1,6 @@
 """The viewer's pages; each module has `add_pages(application, site)`, or serves those that have.
 
-dataset_pages                    overview, complexity, costs; `level_grid` draws the levels
+dataset_pages                    overview, complexity with its grid of levels, costs
 task_list, task_pages            tasks; `task_words` says what they are called
 subtask_pages                    subtasks and trajectories; `strips` shows a trajectory step by step
 agent_attempts                   what agents completed

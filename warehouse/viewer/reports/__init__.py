@@ -1,5 +1,4 @@
 """The self-contained HTML report.
 
 report        one file, nothing loaded from outside
-report_data   what it shows
 """
