@@ -81,22 +81,6 @@ def test_mistakes_made_on_purpose_do_not_reach_the_dataset(prefect_home: Path, t
 
 
 @pytest.mark.slow
-def test_equal_runs_make_equal_tasks(first: tuple[Path, RunSummary], tmp_path: Path) -> None:
-    data, summary = first
-    other = build(whole_settings(tmp_path))
-    with (
-        Warehouse(data / "warehouse", version=summary.version) as one,
-        Warehouse(tmp_path / "warehouse") as two,
-    ):
-        rows = [
-            list(store.query("SELECT task_id, instruction FROM tasks ORDER BY task_id").rows())
-            for store in (one, two)
-        ]
-    assert rows[0] == rows[1]
-    assert other.version == summary.version
-
-
-@pytest.mark.slow
 def test_a_proposal_that_a_stopped_run_left_is_decided_by_the_next(built_data: Path, tmp_path: Path) -> None:
     from taskloom.flows.verify_subtasks import verify_subtasks
 

@@ -46,7 +46,11 @@ def test_the_plan_says_what_the_night_then_decides(built_data: Path, tmp_path: P
     wish = ("composition.count=1", "nights.recheck_share=0.1")
     plan = plan_run(whole_settings(data, "nights.enabled=true", *wish), "build_dataset")
     assert plan.night is not None and plan.subtasks == plan.tasks == 0 and not plan.calls
-    _, report = night(data, *wish)
+    summary, report = night(data, *wish)
+    assert report.nothing_new and summary.exit_code == 0 and not summary.version
+    assert all("nothing that it depends on changed" in item.reason for item in report.choices)
+    assert len(report.rechecks) == 2, "a tenth of thirteen subtasks, rounded up"
+    assert "outcome: nothing new" in summary.describe()
     assert plan.night.left == {item.application: item.reason for item in report.choices}
     assert plan.night.rechecked == len(report.rechecks)
 

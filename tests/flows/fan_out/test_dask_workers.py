@@ -15,6 +15,7 @@ import pytest
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.warehouse.store import Warehouse
 from tests.flows.test_interruptions import calls_in
+from tests.shared_work import made_once
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 psutil: Any = pytest.importorskip("psutil")  # which it brings
@@ -85,21 +86,17 @@ def own_workers() -> list[Any]:
     return found
 
 
-@pytest.fixture(scope="module")
-def alone(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]:
-    """The dataset that this process makes alone."""
-    data = tmp_path_factory.mktemp("alone")
-    asyncio.run(build(settings(data)))
-    return contents(data)
+def stored_alone(factory: pytest.TempPathFactory) -> dict[str, Counter[str]]:
+    """The rows of the dataset that one process makes alone, built once for all tests."""
 
+    def make(data: Path) -> None:
+        asyncio.run(build(settings(data)))
 
-def test_two_worker_processes_make_the_same_dataset(alone: dict[str, Counter[str]], tmp_path: Path) -> None:
-    asyncio.run(build(fanned_out(tmp_path)))
-    assert contents(tmp_path) == alone
+    return contents(made_once(factory, "built-alone", make))
 
 
 def test_workers_killed_again_and_again_cost_nothing_but_time(
-    alone: dict[str, Counter[str]], tmp_path: Path
+    prefect_home: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     killed: list[int] = []
 
@@ -122,7 +119,7 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(
 
     asyncio.run(both())
     assert len(killed) == KILLS
-    assert contents(tmp_path) == alone
+    assert contents(tmp_path) == stored_alone(tmp_path_factory)
     assert not list(tmp_path.rglob("*-journal"))
     assert own_workers() == [], "none is left behind"
     stored = contents(tmp_path)

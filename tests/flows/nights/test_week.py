@@ -99,6 +99,10 @@ class Week:
         assert len(rows) == len({row[0] for row in rows}), "no task is there twice"
         return {str(name): str(status) for name, status in rows}
 
+    def asked(self, sql: str) -> set[str]:
+        with Warehouse(self.data / "warehouse", read_only=True) as store:
+            return {str(row[0]) for row in store.query(sql).rows()}
+
 
 async def test_every_version_and_decision_of_a_week(
     prefect_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -153,6 +157,16 @@ async def test_every_version_and_decision_of_a_week(
         )
         assert thursday.report.explored == ("simulated_notes",) and not thursday.report.verified
         assert thursday.report.retired_tasks == list(week.tasks().values()).count("retired") > 0
+        assert all(
+            "no longer does what it did" in reason for reason in thursday.report.retired_subtasks.values()
+        )
+        assert "of its subtasks no longer replay" in str(thursday.report.choices)
+        needed = "SELECT subtask_id FROM task_subtasks JOIN tasks USING (task_id) WHERE status = 'validated'"
+        assert not week.asked(needed) & lost, "nothing is composed from it again"
+        assert not week.asked("SELECT subtask_id FROM evaluation_functions WHERE accepted") & lost
+        retired = {name for name, status in week.tasks().items() if status == "retired"}
+        assert week.asked("SELECT item_id FROM rejections WHERE reason = 'subtask_retired'") == retired
+        assert week.asked("SELECT items FROM funnel WHERE step = 'tasks retired'") == {str(len(retired))}
         assert thursday.report.validated == thursday.report.retired_tasks, "others took their place"
         (failed,) = [item for item in thursday.report.gates if not item.held]
         assert (failed.gate, failed.value, failed.previous, failed.previous_version) == (
