@@ -3,4 +3,5 @@
 input_log       the inputs made
 file_snapshot   the files of the home, and the members of archives as text
 sqlite_text     databases as text
+workbook_text   workbooks as comma-separated values
 """

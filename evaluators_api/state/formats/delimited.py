@@ -8,7 +8,8 @@ import re
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
 
-SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv"])
+SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv", ".gnumeric"])
+"""Workbooks are evidence as their cells."""
 HEADER = "header"
 """Name of the group with the names of the columns."""
 ROWS = "rows"

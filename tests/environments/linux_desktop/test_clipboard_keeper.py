@@ -67,6 +67,8 @@ class Played(ClipboardKeeper):
         self._targets, self._pieces, self._not_content = TARGETS, PIECES, {TARGETS, OTHER}
         self._kept, self._left, self._coming, self._going = {}, [], None, {}
         self._since, self._asked = 0, X.NONE
+        self._owner = self._kept_of = X.NONE
+        self._display = SimpleNamespace(get_selection_owner=lambda _: 9, pending_events=lambda: 0)
         self._idle = threading.Event()
 
     def copied(self, offered: dict[int, bytes], time: int = 7, pieces: int = 0) -> None:
@@ -118,7 +120,7 @@ def test_everything_that_was_offered_is_offered_again(offered: dict[int, bytes],
         patch.setattr(clipboard_keeper, "_PIECE_BYTES", 16)
         keeper = Played()
         keeper.copied(offered, pieces=pieces)
-        assert keeper.wait(0)
+        assert keeper.wait(0), "the owner of now is the one whose contents are kept"
         assert sorted(keeper.pasted(TARGETS)) == sorted([TARGETS, *offered])
         assert {kind: keeper.pasted(kind) for kind in offered} == offered
         assert keeper.pasted(OTHER) is None and not keeper._going
@@ -144,3 +146,10 @@ def test_more_than_the_limit_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     keeper = Played()
     keeper.copied({TEXT: b"short", HTML: b"too long for it"})
     assert keeper.pasted(TEXT) == b"short" and keeper.pasted(HTML) is None
+
+
+def test_what_a_new_owner_offers_is_waited_for() -> None:
+    keeper = Played()
+    keeper.copied({TEXT: b"first"})
+    keeper._owner_changed(SimpleNamespace(owner=9, timestamp=9, sub_code=0))
+    assert not keeper.wait(0), "the same owner has copied again"

@@ -52,6 +52,7 @@ class ClipboardKeeper:
         self._asked: Kind = X.NONE
         self._coming: list[Content] | None = None
         self._going: dict[tuple[int, int], list[Content]] = {}
+        self._owner = self._kept_of = X.NONE
         self._idle = threading.Event()
         self._idle.set()
         self._display.xfixes_query_version()
@@ -66,9 +67,18 @@ class ClipboardKeeper:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all that the owner offers is kept; whether it is."""
-        time.sleep(_STEP_SECONDS)  # what was copied this moment is told first
-        return self._idle.wait(seconds)
+        """Wait until all that the owner of now offers is kept; whether it is."""
+        deadline = time.monotonic() + seconds
+        while True:
+            # The answer comes behind all that was told before: a change of owner is not missed.
+            owner = self._display.get_selection_owner(self._clipboard)
+            number = getattr(owner, "id", owner)
+            time.sleep(_STEP_SECONDS)
+            told = not self._display.pending_events() and self._idle.is_set()
+            if told and number in (X.NONE, self._window.id, self._kept_of):
+                return True
+            if time.monotonic() > deadline:
+                return False
 
     def _atom(self, name: str) -> int:
         return int(self._display.intern_atom(name))
@@ -104,6 +114,7 @@ class ClipboardKeeper:
             self._idle.set()
             return
         self._kept, self._left, self._coming = {}, [], None
+        self._owner, self._kept_of = owner, X.NONE
         self._since = told.timestamp
         self._idle.clear()
         self._ask(self._targets)
@@ -149,6 +160,7 @@ class ClipboardKeeper:
         if self._left:
             self._ask(self._left.pop(0))
         else:
+            self._kept_of = self._owner
             self._idle.set()
 
     def _offer(self, told: Any) -> None:
