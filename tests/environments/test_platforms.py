@@ -116,18 +116,18 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
     observation = await environment.observe()
     button = next(control for control in observation.controls if control.control_type in PRESSED)
     field = next(control for control in observation.controls if control.control_type == "Edit")
-    observation = await environment.act(KeyboardInput(control_label=field.label, keys="some text^a"))
+    observation = await environment.act(KeyboardInput(control_label=field.label, keys="some text^a^c"))
     typed = next(control for control in observation.controls if control.control_type == "Edit")
     assert typed.value == "some text" and typed.focused
     await environment.act(ClickInput(control_label=button.label))
     evidence = await environment.evidence()
     kinds = [(event.kind, event.text) for event in evidence.inputs]
-    assert kinds[-3:] == [("text", "some text"), ("key", "ctrl+a"), ("click", "left")]
+    typed_keys = [("text", "some text"), ("key", "ctrl+a"), ("key", "ctrl+c")]
+    assert kinds[-4:] == [*typed_keys, ("click", "left")]
     assert evidence.inputs[-1].control is not None and evidence.inputs[-1].control.text == button.text
     assert evidence.text_under_cursor == button.text
     assert evidence.inputs[-1].application == first.name
 
-    await environment.act(KeyboardInput(control_label=field.label, keys="^a^c"))
     observation = await environment.bring_to_front(second.name)
     assert observation.active_application == second.name
     other = next(control for control in observation.controls if control.text == first.title)
