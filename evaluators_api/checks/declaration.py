@@ -6,10 +6,10 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from taskloom.evaluators_api.errors import (
     CheckDeclarationError,
@@ -24,6 +24,7 @@ from taskloom.taskgraph.records.check_facts import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed
 
+T = TypeVar("T")
 Answer = bool | str | int | float
 """What a check may answer."""
 Content = Literal["", "records", "drawing"]
@@ -60,13 +61,22 @@ class Scene:
         """Paths and texts of the files, by path.
 
         Raises:
-            CheckOverdueError: the deadline is over; checks of many files ask for the next one here.
+            CheckOverdueError: the deadline is over.
         """
-        for path, file in self.view.files.items():
-            if time.monotonic() > self.deadline:
-                raise CheckOverdueError("the time that checks may take is over")
+        for path, file in self.in_time(self.view.files.items()):
             if file.text is not None:
                 yield path, text_of_file(file)
+
+    def in_time(self, items: Iterable[T]) -> Iterator[T]:
+        """`items` one by one; checks that look at many ask for the next one here.
+
+        Raises:
+            CheckOverdueError: the deadline is over.
+        """
+        for item in items:
+            if time.monotonic() > self.deadline:
+                raise CheckOverdueError("the time that checks may take is over")
+            yield item
 
     @property
     def start(self) -> EvidenceView:

@@ -320,6 +320,6 @@ def _matching(scene: Scene, file_path: str, fields: dict[str, str], within: str)
     else:
         trees = (read(path, text)[1] for path, text in scene.texts())
     for tree in trees:
-        for record in records_of(tree, _rows(tree, within)) if tree is not None else ():
+        for record in scene.in_time(records_of(tree, _rows(tree, within))) if tree is not None else ():
             if holds(record, fields):
                 yield record

@@ -187,3 +187,13 @@ def test_hundreds_of_checks_with_long_texts_stay_within_seconds() -> None:
 def test_the_short_way_of_folding_plain_text_is_the_long_way(text: str) -> None:
     marked = fold_text(text + " é")
     assert marked in (f"{fold_text(text)} é".strip(), "é")
+
+
+def test_a_check_of_many_records_ends_when_its_time_is_over() -> None:
+    rows = ",".join("{" + ",".join(f'"f{one}": "v"' for one in range(20)) + "}" for _ in range(900))
+    fields = {f"*/f{number}*": "v" for number in range(900)}
+    file = FileState(path="a.json", size=1, sha256="x", text=f"[{rows}]")
+    recorder = CallRecorder(Scene(EvidenceView(Evidence(step=1, files=(file,))), None), seconds=0.1)  # type: ignore[arg-type]
+    with work_within(3), pytest.raises(TypeError):
+        recorder.doors()["check_record"]("", fields)
+    assert recorder.ended == "timed_out"
