@@ -139,7 +139,9 @@ def android_in_the_wild(folder: Path) -> None:
 
 def agent_net(folder: Path) -> None:
     foreign.write(folder, "agentnet_ubuntu.jsonl", json.dumps(AGENT_NET))
+    foreign.write(folder, "bench/s-1.jsonl", json.dumps(AGENT_NET_BENCH))
     picture(folder, "images/a.png")
+    picture(folder, "bench/images/b.png")
 
 
 def omniact(folder: Path) -> None:
@@ -248,6 +250,45 @@ def cua_gym(folder: Path) -> None:
     foreign.write(folder, "data/tasks_test.jsonl", json.dumps({**CUA_GYM, "id": 2, "app_type": None}))
 
 
+WEB_VOYAGER = {
+    "web_name": "Allrecipes",
+    "id": "Allrecipes--0",
+    "ques": "Find a recipe for a lasagna.",
+    "web": "https://www.allrecipes.com/",
+}
+OSUNIVERSE = """name: "Calc - Read Cells"
+level: "bronze"
+task: "Read the value in cell A1 and return it."
+checks:
+  - type: returned_result
+    value: "Product"
+"""
+AGENT_NET_BENCH = {
+    "task_id": "s-1",
+    "high_level_task_description": "Open the settings.",
+    "steps": [
+        {"step_num": 2, "image": "b.png", "action": "pyautogui.click(x=0.5, y=0.25)", "milestone": True},
+        {"step_num": 3, "image": "b.png", "action": "computer.terminate(status='success')"},
+    ],
+}
+
+
+def web_voyager(folder: Path) -> None:
+    nameless = {**WEB_VOYAGER, "id": "level1-0", "web_name": ""}
+    foreign.write(folder, "data/tasks.jsonl", "\n".join(map(json.dumps, (WEB_VOYAGER, nameless))))
+    foreign.write(folder, "data/reference_answer.json", {"Allrecipes": {"answers": []}})
+
+
+def osuniverse(folder: Path) -> None:
+    foreign.write(folder, "testcases/libreoffice_calc/read_cells_1.yaml", OSUNIVERSE)
+
+
+def harbor(folder: Path) -> None:
+    foreign.write(folder, "tasks/build-it/task.toml", 'version = "1.0"\n[metadata]\nmade = 2026-01-02\n')
+    foreign.write(folder, "tasks/build-it/instruction.md", "Build the program.\n")
+    foreign.write(folder, "older/fix-it/task.yaml", "instruction: |-\n  Fix the program.\ndifficulty: easy\n")
+
+
 def windows_agent_arena(folder: Path) -> None:
     task = {**foreign.OSWORLD, "id": "n-1-WOS", "related_apps": ["notepad"]}
     foreign.write(folder, "evaluation_examples_windows/examples/notepad/n-1-WOS.json", task)
@@ -258,12 +299,15 @@ COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
     android_world: (1, 0),
     gui_odyssey: (1, 1),
     android_in_the_wild: (1, 1),
-    agent_net: (1, 1),
+    agent_net: (2, 2),
     omniact: (1, 1),
     mind2web: (2, 1),
     windows_agent_arena: (1, 0),
     cua_world: (2, 0),
     cua_gym: (2, 0),
+    harbor: (2, 0),
+    osuniverse: (1, 0),
+    web_voyager: (2, 0),
     android_control: (1, 1),
 }
 """Numbers of tasks and of trajectories that each collection gives."""

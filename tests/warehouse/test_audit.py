@@ -102,3 +102,49 @@ def test_errors_on_labelled_tasks_are_defects_and_defects_are_errors() -> None:
     answers = judged()
 
     assert {case.name: answers[case.name] for case in CASES} == {case.name: case.defective for case in CASES}
+
+
+def test_a_pattern_that_an_instruction_asks_for_is_a_note(tmp_path: Path) -> None:
+    told = "Name every file '${mrn}.json' and write a line '<case_id>: <latest_date>' into it."
+    foreign.write(tmp_path, "a/task.json", {"id": "a", "env_id": "mail_env@1", "description": told})
+
+    found = audit_records(read_import("cua_world", tmp_path))
+
+    assert {(item.check, item.severity) for item in found} == {("pattern", "note")}
+    assert len(found) == 3
+
+
+def test_a_placeholder_whose_value_an_imported_task_has_is_an_error(tmp_path: Path) -> None:
+    task = {
+        "task_id": 1,
+        "intent": "Find {thing}",
+        "intent_template": "Find {thing}",
+        "instantiation_dict": {"thing": "a kettle"},
+        "sites": ["shopping"],
+        "eval": {"eval_types": ["string_match"], "reference_answers": {"exact_match": "Found"}},
+    }
+    foreign.write(tmp_path, "a.json", [task])
+
+    assert ("placeholder", "error") in {
+        (item.check, item.severity) for item in audit_records(read_import("web_arena", tmp_path))
+    }
+
+
+def test_names_that_only_the_evaluator_knows_are_found(tmp_path: Path) -> None:
+    evaluator = {
+        "func": "compare_table",
+        "result": {"type": "vm_file", "path": "/home/user/Summary.xlsx", "dest": "a.xlsx"},
+        "expected": {"type": "cloud_file", "path": "https://example.org/gold.xlsx", "dest": "b.xlsx"},
+        "options": {"rules": [{"type": "sheet_data", "sheet_idx0": "RNTotals", "sheet_idx1": "ENTotals"}]},
+    }
+    task = {**foreign.OSWORLD, "instruction": "Add up the sales in a new sheet.", "evaluator": evaluator}
+    said = "Add up the sales in a new sheet 'Totals' of summary.xlsx."
+    foreign.write(tmp_path, "calc/a.json", task)
+    foreign.write(tmp_path, "calc/b.json", {**task, "id": "b", "instruction": said})
+
+    found = audit_records(read_import("osworld", tmp_path))
+
+    assert {(item.file, item.check, item.severity) for item in found} == {
+        ("calc/a.json", "unsaid_sheet", "warning"),
+        ("calc/a.json", "unsaid_file", "note"),
+    }

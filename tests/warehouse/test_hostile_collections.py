@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from taskloom.resources.errors import TaskloomError
 from taskloom.warehouse.importing.audit import audit_reading
 from taskloom.warehouse.importing.importing import read_import, survey_import
+from taskloom.warehouse.importing.json_reading import read_settings
 from taskloom.warehouse.storage.rows import batch_of
 from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
@@ -139,7 +140,8 @@ VALUES: Final[dict[str, Any]] = {
 
 
 def _texts(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.suffix in (".json", ".jsonl", ".txt", ".py"))
+    kinds = (".json", ".jsonl", ".txt", ".py", ".yaml", ".toml")
+    return sorted(file for file in folder.rglob("*") if file.suffix in kinds)
 
 
 def _survives(name: str, folder: Path) -> None:
@@ -229,10 +231,14 @@ def test_any_value_in_any_place_is_read_or_refused_in_words(
     laid_out: dict[str, Path], name: str, data: st.DataObject
 ) -> None:
     folder = laid_out[name]
-    file = data.draw(st.sampled_from([file for file in _texts(folder) if file.suffix in (".json", ".jsonl")]))
+    kinds = (".json", ".jsonl", ".yaml")
+    file = data.draw(st.sampled_from([file for file in _texts(folder) if file.suffix in kinds]))
     kept = file.read_text()
     lines = file.suffix == ".jsonl" or file.name == "data.json"
-    value = [json.loads(line) for line in kept.splitlines()] if lines else json.loads(kept)
+    if file.suffix == ".yaml":
+        value: Any = read_settings(file, file.name)
+    else:
+        value = [json.loads(line) for line in kept.splitlines()] if lines else json.loads(kept)
     at = data.draw(st.sampled_from(list(_places(value))))
     changed = _put(value, at, VALUES[data.draw(st.sampled_from(list(VALUES)))])
     whole = (

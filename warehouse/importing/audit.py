@@ -16,7 +16,7 @@ from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.taskgraph.text_folding import fold_text
 from taskloom.warehouse.exporting.osworld.metrics import METRICS
 from taskloom.warehouse.importing.importing import ImportReading
-from taskloom.warehouse.importing.value_mentions import mention_of
+from taskloom.warehouse.importing.value_mentions import mention_of, unsaid_files, unsaid_sheets
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.wording import resembled, wordings_of
 from taskloom.warehouse.store import Warehouse
@@ -174,8 +174,7 @@ def _in_task(
     if not folded:
         yield "instruction", "error", "empty_instruction", "there is no instruction"
         return
-    for match in dict.fromkeys(_PLACEHOLDER.findall(task.instruction)):
-        yield "instruction", "error", "placeholder", f"the placeholder {match} was never filled in"
+    yield from _placeholders(task, original)
     graded = original is None or original.format in _GRADED_BY_VALUES
     for node in task.graph.nodes:
         made = _made_before(task, node.instance_id)
@@ -225,6 +224,18 @@ def _in_task(
         yield "graph", "error", "no_successful_order", "no order of the subtasks can succeed"
 
 
+def _placeholders(task: Task, original: ImportedItem | None) -> Iterator[Problem]:
+    """An error where the task has the value that was not filled in; else the instruction may ask for such a
+    pattern."""
+    given = {name for node in task.graph.nodes for name in node.parameters}
+    for match in dict.fromkeys(_PLACEHOLDER.findall(task.instruction)):
+        name = match.strip("${}<>")
+        if original is None or name in given:
+            yield "instruction", "error", "placeholder", f"the placeholder {match} was never filled in"
+        else:
+            yield "instruction", "note", "pattern", f"{match} is a pattern, or a placeholder not filled in"
+
+
 def _in_original(original: ImportedItem | None) -> Iterator[Problem]:
     if original is None or original.format != "osworld" or not isinstance(original.content, dict):
         return
@@ -233,6 +244,12 @@ def _in_original(original: ImportedItem | None) -> Iterator[Problem]:
         yield "config", "warning", "missing_config", "nothing sets the initial state up"
     if not content.get("related_apps"):
         yield "related_apps", "warning", "missing_applications", "no application is named"
+    for sheet in unsaid_sheets(content):
+        message = f"the evaluator looks for a sheet {sheet!r}, which the instruction never names"
+        yield "instruction", "warning", "unsaid_sheet", message
+    for path in unsaid_files(content):
+        message = f"the evaluator reads {path!r}, a name that the instruction never says"
+        yield "instruction", "note", "unsaid_file", message
     evaluator = content.get("evaluator")
     func = evaluator.get("func") if isinstance(evaluator, dict) else None
     for name in func if isinstance(func, list) else [func]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec
+from urllib.parse import urlsplit
 
 from PIL import Image, UnidentifiedImageError
 from pydantic import JsonValue, ValidationError
@@ -269,3 +270,16 @@ def literal_keys(text: str) -> str:
 def pressed(keys: str) -> Demonstrated:
     """Pressing keys, written in their syntax."""
     return Demonstrated(KeyboardInput(keys=keys))
+
+
+def website_name(website: str) -> str:
+    """The application: a website's name as it stands, or the host of an address.
+
+    >>> website_name("https://www.kohls.com/?locale=en"), website_name("careers.walmart")
+    ('kohls.com', 'careers.walmart')
+    """
+    try:
+        host = urlsplit(website.strip()).hostname
+    except ValueError:
+        host = None
+    return host.removeprefix("www.") if host else website

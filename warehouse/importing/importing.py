@@ -5,11 +5,14 @@ A format is a module in `imports/` with one function, `read(path) -> Iterator[Re
 
 from __future__ import annotations
 
+import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
@@ -54,7 +57,7 @@ class ImportReading:
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
-    """Everything in `path`, valid or broken; stores nothing.
+    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing.
 
     Raises:
         ImportRefusedError: nothing is there that the format describes.
@@ -62,11 +65,12 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
     """
     records: list[Record] = []
     broken: list[BrokenItem] = []
-    for item in cast(ImportFormat, IMPORTS.load(format_name)).read(path):
-        if isinstance(item, BrokenItem):
-            broken.append(item)
-        else:
-            records.append(item)
+    with unpacked(path) as place:
+        for item in cast(ImportFormat, IMPORTS.load(format_name)).read(place):
+            if isinstance(item, BrokenItem):
+                broken.append(item)
+            else:
+                records.append(item)
     if not records and not broken:
         raise ImportRefusedError(str(path), "", f"holds nothing that {format_name} describes")
     return ImportReading(tuple(records), tuple(broken))
@@ -116,3 +120,45 @@ def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Recor
         infeasible=sum(isinstance(item, ImportedItem) and item.infeasible for item in records),
         rejected=tuple(item for item in records if isinstance(item, Rejection)),
     )
+
+
+_MOST_BYTES: Final = 4_000_000_000
+_MOST_FILES: Final = 500_000
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """The folder that a `.zip` file holds; anything else as it is.
+
+    The folder is called as the file, or as the one folder that everything in it is in.
+
+    Raises:
+        ImportRefusedError: not a whole zip file, encrypted, or larger unpacked than 4 GB or 500,000 files.
+    """
+    if path.suffix.casefold() != ".zip" or not path.is_file():
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="taskloom-import-") as place:
+        folder = Path(place, path.stem)
+        folder.mkdir()
+        _unpack(path, folder)
+        inside = list(folder.iterdir())
+        yield inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """Names that lead out of the folder are led into it by `zipfile`; links become plain files."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > _MOST_BYTES:
+                raise ImportRefusedError(
+                    str(path),
+                    "",
+                    f"unpacks to more than {_MOST_FILES} files or {_MOST_BYTES} bytes; unpack it first",
+                )
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+        raise ImportRefusedError(str(path), "", f"is not a zip file that can be read: {error}") from None
+    except OSError as error:
+        raise ImportRefusedError(str(path), "", f"cannot be unpacked: {error.strerror or error}") from None

@@ -184,13 +184,16 @@ def checked(
 ) -> Iterator[Record | BrokenItem]:
     """The records of the valid items, and the broken items.
 
+    An id that occurs again with other content names another item, which is kept under the id with the
+    beginning of its content's hash behind it. One that occurs again with the same content is broken.
+
     Args:
         items: the items.
         build: makes the records of one; raises `ImportRefusedError` where it is broken.
-        name: id of one, unique in the collection; may raise as `build` does.
+        name: id of one; may raise as `build` does.
         kind: what an item becomes.
     """
-    seen: dict[str, str] = {}
+    seen: dict[str, tuple[str, str]] = {}
     for item in items:
         if isinstance(item, BrokenItem):
             yield item
@@ -199,13 +202,30 @@ def checked(
         try:
             item_id = name(item)
             records = list(build(item))
+            digest = hashlib.sha256(json.dumps(item.value, sort_keys=True).encode()).hexdigest()[:8]
+            if item_id in seen and seen[item_id][1] != digest:
+                own = f"{item_id}~{digest}"
+                records, item_id = [_renamed(record, item_id, own) for record in records], own
             if item_id in seen:
-                raise item.refused("id", f"also occurs in {seen[item_id]}")
+                raise item.refused("id", f"also occurs in {seen[item_id][0]}")
         except ImportRefusedError as error:
             yield BrokenItem(item_id, kind, item.where, error.faults, error.code, item.value)
             continue
-        seen[item_id] = item.where
+        seen[item_id] = (item.where, digest)
         yield from records
+
+
+def _renamed(record: Record, old: str, new: str) -> Record:
+    """A record in which every id that is `old`, or begins with it and `:`, begins with `new`."""
+
+    def told(value: object) -> object:
+        if isinstance(value, str):
+            return new + value[len(old) :] if value == old or value.startswith(f"{old}:") else value
+        if isinstance(value, dict):
+            return {key: told(part) for key, part in value.items()}
+        return type(value)(map(told, value)) if isinstance(value, (list, tuple)) else value
+
+    return type(record).model_validate(told(record.model_dump()))
 
 
 def _read_item(path: Path, shown: str) -> Iterator[Item | BrokenItem]:

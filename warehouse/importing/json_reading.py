@@ -1,16 +1,26 @@
-"""Reads other people's JSON; refuses what is unreadable, ambiguous or nested too deeply, and names the
-place."""
+"""Reads other people's JSON, TOML and YAML; refuses what is unreadable, ambiguous or nested too deeply, and
+names the place."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import re
+import tomllib
 import zlib
 from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from taskloom.resources.errors import JsonInvalidError
 from taskloom.resources.reading.json_text import parse_json as strict_json
@@ -98,8 +108,10 @@ def as_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def json_files(path: Path) -> list[Path]:
+def json_files(path: Path, *, lines_first: bool = False) -> list[Path]:
     """The JSON files of a folder and its subfolders, sorted, or the one file.
+
+    Where there are none, its JSON Lines; with `lines_first` the other way round.
 
     Raises:
         ImportRefusedError: nothing is there.
@@ -109,8 +121,9 @@ def json_files(path: Path) -> list[Path]:
     if not path.is_dir():
         raise ImportRefusedError(str(path), "", "is no regular file" if path.exists() else "does not exist")
     there = sorted(item for item in path.rglob("*") if item.is_file())
-    found = [item for item in there if _plain_name(item).endswith(".json")]
-    found = found or [item for item in there if holds_lines(item)]
+    whole = [item for item in there if _plain_name(item).endswith(".json")]
+    lines = [item for item in there if holds_lines(item)]
+    found = (lines or whole) if lines_first else (whole or lines)
     if not found:
         endings = sorted({item.suffix for item in there if item.suffix})
         held = f"its files end with {', '.join(endings[:8])}" if endings else "it is empty"
@@ -151,3 +164,41 @@ def read_text(path: Path, shown: str) -> str:
         raise ImportRefusedError(shown, "", f"is not UTF-8 (byte {error.start})") from None
     except OSError as error:
         raise ImportRefusedError(shown, "", f"cannot be read: {error.strerror}") from None
+
+
+_LONGEST: Final = 1 << 20
+"""Characters of a file that describes one task."""
+
+
+def read_settings(path: Path, shown: str) -> JsonValue:
+    """The value of a TOML file, or of a YAML file; dates become text.
+
+    Raises:
+        ImportRefusedError: unreadable, too long, nested too deeply, neither TOML nor YAML, or YAML that
+            refers to other parts of itself.
+    """
+    text = read_text(path, shown)
+    if len(text) > _LONGEST:
+        raise ImportRefusedError(shown, "", f"has more than {_LONGEST} characters for one task")
+    kind, parse = ("TOML", _toml) if path.suffix.casefold() == ".toml" else ("YAML", _yaml)
+    try:
+        value = json.dumps(parse(text), default=str)
+    except (tomllib.TOMLDecodeError, YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise ImportRefusedError(shown, "", f"is not {kind}: {str(error).splitlines()[0]}") from None
+    return parse_json(value, shown)
+
+
+def _toml(text: str) -> object:
+    return tomllib.loads(text)
+
+
+def _yaml(text: str) -> object:
+    depth = 0
+    for event in YAML(typ="safe", pure=True).parse(text):
+        if isinstance(event, AliasEvent):
+            raise ValueError("parts that stand elsewhere (*name) are not read")
+        depth += isinstance(event, (MappingStartEvent, SequenceStartEvent))
+        depth -= isinstance(event, (MappingEndEvent, SequenceEndEvent))
+        if depth > _DEEPEST:
+            raise ValueError(f"is nested more than {_DEEPEST} deep")
+    return YAML(typ="safe", pure=True).load(text)

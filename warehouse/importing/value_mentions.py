@@ -1,12 +1,16 @@
 """Whether an instruction states a value: literally, in another form, or with a slip that a grader would not
-forgive."""
+forgive; and which names of an evaluator it never states."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Final, Literal
+
+from pydantic import JsonValue
 
 from taskloom.taskgraph.text_folding import fold_text
 
@@ -30,6 +34,10 @@ _DATES: Final = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b"),
 )
 _EXACT: Final = re.compile(r"\d|@|/|\\|\.\w{1,5}$")
+_SHEET: Final = re.compile(r'"[RE][NI]([^\W\d][^"]*)"')
+"""How rules name a sheet of the result or of the expected file."""
+_FIRST_SHEET: Final = "sheet1"
+"""What a new workbook calls its sheet: nobody has to say it."""
 
 
 def mention_of(value: str, instruction: str) -> tuple[Mention, str]:
@@ -85,3 +93,53 @@ def _alike(word: str, wanted: str) -> bool:
     if min(len(word), len(wanted)) < _SHORTEST_COMPARED or abs(len(word) - len(wanted)) > 5:
         return False
     return SequenceMatcher(None, word, wanted, autojunk=False).ratio() >= _ALIKE
+
+
+def unsaid_sheets(content: Mapping[str, JsonValue]) -> list[str]:
+    """Sheets that the evaluator looks for by name, and that neither the instruction nor the setup names.
+
+    >>> unsaid_sheets({"instruction": "Copy it to a new sheet.", "evaluator": {"options": ["RNTotals"]}})
+    ['Totals']
+    """
+    named = _SHEET.findall(json.dumps(content.get("evaluator")))
+    return [
+        name
+        for name in dict.fromkeys(named)
+        if _folded_letters(name) != _FIRST_SHEET and not _is_said(name, content)
+    ]
+
+
+def unsaid_files(content: Mapping[str, JsonValue]) -> list[str]:
+    """Files that must be made under a name that stands nowhere else in the task; settings files apart."""
+    evaluator = content.get("evaluator")
+    results = evaluator.get("result") if isinstance(evaluator, dict) else None
+    made_after = evaluator.get("postconfig") if isinstance(evaluator, dict) else None
+    known = _folded_letters(json.dumps(made_after))
+    found = [
+        path
+        for result in (results if isinstance(results, list) else [results])
+        if isinstance(result, dict) and result.get("type") == "vm_file"
+        for path in _texts(result.get("path"))
+        if "/." not in path
+    ]
+    names = {path: PurePosixPath(path).stem for path in found}
+    return [
+        path
+        for path, name in names.items()
+        if _folded_letters(name) and _folded_letters(name) not in known and not _is_said(name, content)
+    ]
+
+
+def _is_said(name: str, content: Mapping[str, JsonValue]) -> bool:
+    given = json.dumps([content.get("instruction"), content.get("config")], ensure_ascii=False)
+    return _folded_letters(name) in _folded_letters(given)
+
+
+def _folded_letters(text: str) -> str:
+    return "".join(character for character in fold_text(text) if character.isalnum())
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, str):
+            yield part

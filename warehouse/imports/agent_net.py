@@ -1,18 +1,19 @@
-"""AgentNet (OpenCUA): JSON lines with one demonstration each, beside `images/`.
+"""AgentNet (OpenCUA): JSON lines with one demonstration each, beside `images/`; AgentNetBench: a file each.
 
 Actions are PyAutoGUI code with points as fractions of the screen. A demonstration is one task; its trajectory
-comes in where all pictures are there and every step is one action here.
+comes in where all pictures are there and every step is one action here. AgentNetBench's further right actions
+of a step stay in the original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from taskloom.resources.record import Record
-from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
@@ -30,8 +31,9 @@ from taskloom.warehouse.importing.items import (
     Item,
     Text,
     checked,
-    line_items,
+    listed_items,
 )
+from taskloom.warehouse.importing.json_reading import json_files
 from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
 
 
@@ -41,6 +43,14 @@ class _Value(ForeignModel):
     thought: str = ""
 
 
+def _as_value(step: object) -> object:
+    """A step of AgentNetBench as AgentNet writes one."""
+    if not isinstance(step, dict) or "value" in step or "action" not in step:
+        return step
+    said = step.get("inner_monologue")
+    return {**step, "value": {**(said if isinstance(said, dict) else {}), "code": step["action"]}}
+
+
 class _Step(ForeignModel):
     value: _Value
     image: str = ""
@@ -48,8 +58,10 @@ class _Step(ForeignModel):
 
 class _Demonstration(ForeignModel):
     task_id: Identifier
-    instruction: Text
-    traj: list[_Step]
+    instruction: Text = Field(validation_alias=AliasChoices("instruction", "high_level_task_description"))
+    traj: list[Annotated[_Step, BeforeValidator(_as_value)]] = Field(
+        validation_alias=AliasChoices("traj", "steps")
+    )
     task_completed: bool | None = None
     natural_language_task: str | None = None
     applications: list[str] = Field(default_factory=list)
@@ -60,21 +72,20 @@ class _Named(ForeignModel):
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The demonstrations of a file, or of the `.jsonl` files of a folder.
+    """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON where it has none).
 
     Raises:
         ImportRefusedError: nothing is there.
     """
     root = path if path.is_dir() else path.parent
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    if not files or not all(file.is_file() for file in files):
-        raise ImportRefusedError(str(path), "", "holds no .jsonl file")
+    files = [file for file in json_files(path, lines_first=True) if file.name != "manifest.json"]
 
     def build(item: Item) -> Iterator[Record]:
         return _records(item, root)
 
-    items = (item for file in files for item in line_items(file, file.name))
-    yield from checked(items, build, _name)
+    yield from checked(
+        listed_items((file, file.relative_to(root).as_posix()) for file in files), build, _name
+    )
 
 
 def _name(item: Item) -> str:
@@ -93,8 +104,9 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     if found.task_completed is False:
         yield left_out(source, "its maker says that the task was not completed")
         return
+    beside = (root / item.file).parent
     steps = [
-        (read_picture(root / "images", step.image) or read_picture(root, step.image), step.value)
+        (read_picture(beside / "images", step.image) or read_picture(beside, step.image), step.value)
         for step in found.traj
         if not ends_task(step.value.code)
     ]

@@ -45,6 +45,24 @@ _APPLICATIONS: Final = {
     "Vlc": "vlc",
 }
 """Beginnings of task names, and the application that such a task is about."""
+_NAMED: Final = {
+    "audio recorder": "audio_recorder",
+    "broccoli": "broccoli",
+    "chrome": "chrome",
+    "file manager": "files",
+    "joplin": "joplin",
+    "markor": "markor",
+    "osmand": "osmand",
+    "opentracks": "open_tracks",
+    "pro expense": "pro_expense",
+    "retro music": "retro_music",
+    "simple calendar": "simple_calendar",
+    "simple draw": "simple_draw",
+    "simple gallery": "gallery",
+    "simple sms": "simple_sms",
+    "vlc": "vlc",
+}
+"""Names of applications in the tasks' texts."""
 
 
 class _Template(ForeignModel):
@@ -59,13 +77,13 @@ class _Named(ForeignModel):
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The templates of a file, or of the `task_metadata.json` of a folder.
+    """The templates of a file, or of the first `task_metadata.json` of a folder and its subfolders.
 
     Raises:
         ImportRefusedError: nothing is there.
     """
-    inside = [path / "task_metadata.json", path / "android_world" / "task_metadata.json"]
-    file = path if path.is_file() else next((found for found in inside if found.is_file()), inside[0])
+    inside = sorted(path.rglob("task_metadata.json"))
+    file = path if path.is_file() or not inside else inside[0]
     yield from checked(line_items(file, file.name), _records, _name)
 
 
@@ -75,10 +93,8 @@ def _name(item: Item) -> str:
 
 def _records(item: Item) -> Iterator[Record]:
     template, name = item.parsed(_Template), _name(item)
-    spelling = next(
-        (known for begin, known in _APPLICATIONS.items() if template.task_name.startswith(begin)), "android"
-    )
-    application, category = canonical_application(spelling)
+    applications = _applications(template)
+    application, category = canonical_application(applications[0])
     yield Subtask(
         subtask_id=name,
         application=application,
@@ -101,6 +117,13 @@ def _records(item: Item) -> Iterator[Record]:
             task_id=name,
             format="android_world",
             instruction=template.task_template,
-            applications=(application,),
+            applications=applications,
         ),
     )
+
+
+def _applications(template: _Template) -> list[str]:
+    """The application that the task's name begins with, then those that its text names, as it names them."""
+    first = [known for begin, known in _APPLICATIONS.items() if template.task_name.startswith(begin)]
+    named = [known for said, known in _NAMED.items() if said in template.task_template.casefold()]
+    return list(dict.fromkeys([*(first or ["android"])[:1], *named]))

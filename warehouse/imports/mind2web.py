@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, JsonValue
 
@@ -29,6 +28,7 @@ from taskloom.warehouse.importing.episodes import (
     task_records,
     trajectories_of,
     understood,
+    website_name,
 )
 from taskloom.warehouse.importing.items import (
     BrokenItem,
@@ -150,7 +150,7 @@ def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
         task_id=_name(item),
         format="mind2web",
         instruction=task.confirmed_task,
-        applications=(_site(task.website),),
+        applications=(website_name(task.website),),
     )
     actions = item.value.get("actions") if isinstance(item.value, dict) else None
     listed = actions if isinstance(actions, list) else []
@@ -168,19 +168,6 @@ def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
         yield from trajectories_of(
             source, [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
         )
-
-
-def _site(website: str) -> str:
-    """The application: a website's name as it stands, or the host of an address.
-
-    >>> _site("https://www.kohls.com/?locale=en"), _site("careers.walmart")
-    ('kohls.com', 'careers.walmart')
-    """
-    try:
-        host = urlsplit(website.strip()).hostname
-    except ValueError:
-        host = None
-    return host.removeprefix("www.") if host else website
 
 
 @understood
