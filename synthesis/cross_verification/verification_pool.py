@@ -54,6 +54,7 @@ class VerificationPool:
         self._fixtures: dict[tuple[str, str], frozenset[Resource]] = {}
         self._open: dict[str, tuple[BoundSubtask, ...]] = {}
         self._verified: dict[str, VerifiedSubtask] = {}
+        self._producers: dict[str, tuple[tuple[BoundSubtask, Trajectory], ...]] = {}
         self._announced: dict[str, tuple[BoundSubtask, ...]] = {}
         self._recorded: dict[str, dict[str, Trajectory]] = {}
         self._complete = False
@@ -103,6 +104,11 @@ class VerificationPool:
             self._open.pop(subtask_id, None)
             if verified is not None:
                 self._verified[subtask_id] = verified
+                self._producers[subtask_id] = tuple(
+                    (instance, trajectory)
+                    for instance in verified.instances(self._categories)
+                    if (trajectory := verified.trajectory(instance.instance_id)) is not None
+                )
             self._changed.notify_all()
 
     async def postpone(self, name: str) -> None:
@@ -280,16 +286,12 @@ class VerificationPool:
             return "impossible"
         plans: list[Plan] = []
         obstacles: set[Obstacle] = set()
-        for verified in self._verified.values():
-            name = verified.subtask.subtask_id
+        for name, performed in self._producers.items():
             if name in path or not self._is_below(name, below):
                 continue
-            for producer in verified.instances(self._categories):
-                trajectory = verified.trajectory(producer.instance_id)
-                if (
-                    producer.world != instance.world
-                    or trajectory is None
-                    or not any(provides(output, needed) for output in producer.outputs)
+            for producer, trajectory in performed:
+                if producer.world != instance.world or not any(
+                    provides(output, needed) for output in producer.outputs
                 ):
                     continue
                 before = self._plan(
