@@ -104,7 +104,7 @@ from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 async def main():
     folder = Path(sys.argv[1])
-    await BrowserProcess.start(WebBrowserSettings(data_folder=folder / "data", temporary_folder=folder), Sandbox(folder))
+    await BrowserProcess.start(WebBrowserSettings(data_folder=Path(sys.argv[2]), temporary_folder=folder), Sandbox(folder))
     print(sum(1 for _ in folder.rglob("*")), flush=True)
     os.kill(os.getpid(), 9)
 asyncio.run(main())
@@ -113,7 +113,14 @@ asyncio.run(main())
     temporary.mkdir()
     environment = {**os.environ, "TMPDIR": str(temporary)}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", program, str(temporary), stdout=-1, stderr=-1, env=environment
+        sys.executable,
+        "-c",
+        program,
+        str(temporary),
+        str(tmp_path / "data"),
+        stdout=-1,
+        stderr=-1,
+        env=environment,
     )
     output, errors = await process.communicate()
     if b"BrowserMissingError" in errors:
