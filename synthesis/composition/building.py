@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from taskloom.resources.capability_presets import Capability
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order
-from taskloom.taskgraph.measures.coherency import maximum_coherency_of
+from taskloom.taskgraph.measures.coherency import easier_order, maximum_coherency_of
 from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
 from taskloom.taskgraph.measures.interference import Orders, clash_of, interference, orders_of
 from taskloom.taskgraph.measures.symmetry import canonical_key, task_id
@@ -105,7 +105,9 @@ class TaskBuilder:
             low_level_instructions=tuple(graph.nodes[index].instruction for index in first),
             order_count=orders.count,
             successful_order_count=orders.successful_count,
-            successful_orders=tuple(tuple(names[index] for index in order) for order in orders.successful),
+            successful_orders=tuple(
+                tuple(names[index] for index in order) for order in _with_an_easy_one(graph, orders)
+            ),
             interferences=tuple(interference(graph, threat) for threat in orders.threats),
             maximum_coherency=maximum_coherency_of(graph) or 0,
             twin_of=twin_of,
@@ -121,6 +123,15 @@ class TaskBuilder:
                 resource=self._pool.instances[consumer].needs[index].resource,
             )
         return self._links[key]
+
+
+def _with_an_easy_one(graph: TaskGraph, orders: Orders) -> tuple[tuple[int, ...], ...]:
+    """The orders to list; where only some were drawn, the last is the easiest to follow that was found."""
+    drawn = orders.successful
+    if len(drawn) < 2 or len(drawn) == orders.successful_count:
+        return drawn
+    easy = easier_order(graph, drawn)
+    return drawn if easy in drawn else (*drawn[:-1], easy)
 
 
 def _end_categories(graph: TaskGraph) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 
 from taskloom.prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
 from taskloom.resources.errors import UnknownCatalogEntryError
@@ -14,6 +13,7 @@ from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import World
 from taskloom.synthesis.instructions.literal_checks import goal_problems
 from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.measures.coherency import continuity
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
@@ -122,14 +122,11 @@ def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:
     result, or are in the same application.
     """
     nodes = {node.instance_id: node for node in task.graph.nodes}
+    applications = {name: node.application for name, node in nodes.items()}
     pairs = {*task.graph.pairs}
-
-    def continued(names: Sequence[str]) -> int:
-        steps = list(pairwise(names))
-        linked = sum(pair in pairs for pair in steps)
-        return linked + 2 * sum(nodes[one].application == nodes[two].application for one, two in steps)
-
-    wanted = order or max(task.successful_orders, key=continued, default=tuple(nodes))
+    wanted = order or max(
+        task.successful_orders, key=lambda names: continuity(names, applications, pairs), default=tuple(nodes)
+    )
     return [nodes[name] for name in wanted]
 
 

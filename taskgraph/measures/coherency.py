@@ -8,7 +8,7 @@ greedily, and the search is over run-closed down-sets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
@@ -26,6 +26,51 @@ def coherency_score(applications: Sequence[str]) -> int:
     1
     """
     return sum(first == second for first, second in pairwise(applications))
+
+
+def continuity(
+    order: Sequence[str], applications: Mapping[str, str], pairs: Collection[tuple[str, str]]
+) -> int:
+    """How easy an order is to follow: one for each subtask that reads the result of the one just before, two
+    for each in the same application.
+
+    >>> continuity("abc", {"a": "Mail", "b": "Mail", "c": "Notes"}, [("b", "c")])
+    3
+    """
+    steps = list(pairwise(order))
+    return sum(pair in pairs for pair in steps) + 2 * coherency_score([applications[name] for name in order])
+
+
+def easier_order(graph: TaskGraph, orders: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """A successful order of `graph` at least as easy to follow as any of its successful `orders`: in the
+    easiest of them, single subtasks are moved as long as that helps.
+
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}
+    >>> graph = read_task_graph({"nodes": ["a", "b", "c"], "applications": applications}, {}, str)
+    >>> easier_order(graph, [(0, 1, 2)])
+    (1, 0, 2)
+    """
+    names = [node.instance_id for node in graph.nodes]
+    applications = {node.instance_id: node.application for node in graph.nodes}
+    pairs = {*graph.pairs}
+    table = successful_table(graph.predecessors, threats_of(graph))
+
+    def score(numbers: Sequence[int]) -> int:
+        return continuity([names[number] for number in numbers], applications, pairs)
+
+    best = max(orders, key=score)
+    while True:
+        moved = [
+            (*rest[:place], node, *rest[place:])
+            for node in best
+            for rest in [tuple(other for other in best if other != node)]
+            for place in range(len(best))
+        ]
+        better = max(filter(table.holds, moved), key=score)
+        if score(better) <= score(best):
+            return best
+        best = better
 
 
 def maximum_coherency(

@@ -69,6 +69,23 @@ class OrderTable:
         """
         return self._before, self._spoilers
 
+    def holds(self, order: Sequence[int]) -> bool:
+        """Whether `order`, which has every node once, is one of the orders.
+
+        >>> table = OrderTable((0, 0, 0b1), ((), ((0, 2),), ()))
+        >>> table.holds((0, 2, 1)), table.holds((2, 0, 1)), table.holds((0, 1, 2))
+        (True, False, False)
+        """
+        place = {node: position for position, node in enumerate(order)}
+        done = 0
+        for node in order:
+            if self._before[node] & ~done:
+                return False
+            if any(place[one] < place[node] < place[other] for one, other in self._spoilers[node]):
+                return False
+            done |= 1 << node
+        return True
+
     def count(self) -> int:
         """Number of orders, exact.
 

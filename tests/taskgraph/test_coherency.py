@@ -9,9 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskloom.taskgraph.errors import GraphTooLargeError
-from taskloom.taskgraph.measures.coherency import coherency_score, maximum_coherency, maximum_coherency_of
+from taskloom.taskgraph.measures.coherency import (
+    coherency_score,
+    continuity,
+    easier_order,
+    maximum_coherency,
+    maximum_coherency_of,
+)
 from tests.shared_work import examples
-from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
+from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, is_order, shaped
 
 
 def brute_maximum(predecessors: tuple[int, ...], applications: Sequence[str]) -> int:
@@ -50,6 +56,33 @@ def test_four_interleaved_chains_are_still_exact() -> None:
 
 def test_of_a_graph_uses_its_applications() -> None:
     assert maximum_coherency_of(shaped((0, 0b1, 0), "aba")) == 1
+
+
+@settings(max_examples=examples(30, 100))
+@given(graphs(7), st.text("abc", min_size=7, max_size=7), st.integers(0))
+def test_an_easier_order_is_an_order_and_no_harder_to_follow(
+    predecessors: tuple[int, ...], applications: str, chosen: int
+) -> None:
+    graph = shaped(predecessors, applications[: len(predecessors)])
+    predecessors = graph.predecessors
+    orders = brute_orders(predecessors)
+    given_order = orders[chosen % len(orders)]
+    names = [item.instance_id for item in graph.nodes]
+    known = {item.instance_id: item.application for item in graph.nodes}
+
+    def score(order: Sequence[int]) -> int:
+        return continuity([names[number] for number in order], known, {*graph.pairs})
+
+    found = easier_order(graph, [given_order])
+    assert is_order(predecessors, found)
+    assert score(given_order) <= score(found) <= max(map(score, orders))
+    assert easier_order(graph, orders[:50]) == easier_order(graph, [max(orders[:50], key=score)])
+
+
+def test_one_subtask_that_stands_apart_joins_its_like() -> None:
+    graph = shaped((0,) * 9, "abacadaea")
+    found = easier_order(graph, [tuple(range(9))])
+    assert coherency_score(["abacadaea"[number] for number in found]) == 4
 
 
 def test_none_without_any_order() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import permutations
 from math import factorial
 
 import networkx
@@ -22,6 +23,7 @@ def test_counts_and_lists_the_orders_of_every_small_graph(size: int) -> None:
     for predecessors in every_graph(size):
         expected = brute_orders(predecessors)
         assert OrderTable(predecessors).listed(100) == expected
+        assert [one for one in permutations(range(size)) if OrderTable(predecessors).holds(one)] == expected
         assert OrderTable(predecessors).count() == len(expected)
 
 
