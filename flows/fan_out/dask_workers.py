@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from taskloom.flows.settings import Settings
 
 _STARTING_SECONDS = 180.0
+"""How long a run waits for a worker where there is none, at its start and later."""
+_LOOK_SECONDS = 5.0
 _LEAVING_SECONDS = 10.0
 
 
@@ -46,13 +49,13 @@ class DaskWorkers:
         """Have `errand` done, again if its worker is lost.
 
         Raises:
-            WorkersLostError: it lost its worker too often.
+            WorkersLostError: it lost its worker too often, or no worker has been there for long.
         """
         from distributed import KilledWorker
 
         future = self.client.submit(do_errand, self.address, self.home.current_edition(), errand, pure=False)
         try:
-            done = await future
+            done = await self._awaited(future)
         except KilledWorker as error:
             raise WorkersLostError(
                 f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept."
@@ -63,6 +66,24 @@ class DaskWorkers:
         if isinstance(done, Exception):
             raise done
         return cast(Done, done)
+
+    async def _awaited(self, future: Any) -> object:
+        """The result of `future`, as long as there are workers, or new ones start in time."""
+        waiting = asyncio.ensure_future(_result(future))
+        seen = monotonic()
+        try:
+            while not waiting.done():
+                await asyncio.wait({waiting}, timeout=_LOOK_SECONDS)
+                if self.client.scheduler_info(n_workers=-1)["workers"]:
+                    seen = monotonic()
+                elif monotonic() - seen > _STARTING_SECONDS and not waiting.done():
+                    raise WorkersLostError(
+                        f"no Dask worker has been there for {_STARTING_SECONDS:g} s, and none starts; what"
+                        " was finished is kept. Look at the workers' own logs and the machine's memory"
+                    )
+            return await waiting
+        finally:
+            waiting.cancel()
 
 
 @asynccontextmanager
@@ -117,6 +138,10 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
             with suppress(Exception):
                 async with asyncio.timeout(_LEAVING_SECONDS):
                     await client.run(leave, address, on_error="ignore")
+
+
+async def _result(future: Any) -> object:
+    return await future
 
 
 def _name(errand: object) -> str:

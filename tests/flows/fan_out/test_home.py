@@ -14,8 +14,14 @@ from typing import Any
 import pytest
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out import fanning
-from taskloom.flows.fan_out.errors import CarriedError, RunnerMissingError, RunUnreachableError
+from taskloom.flows.fan_out import dask_workers, fanning
+from taskloom.flows.fan_out.dask_workers import DaskWorkers
+from taskloom.flows.fan_out.errors import (
+    CarriedError,
+    RunnerMissingError,
+    RunUnreachableError,
+    WorkersLostError,
+)
 from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.fan_out.frames import portable
 from taskloom.flows.fan_out.home import Home, HomeAddress
@@ -134,3 +140,35 @@ def test_a_runner_that_is_not_installed_is_refused_before_anything_starts(
     with pytest.raises(RunnerMissingError, match=r"pip install 'taskloom\[dask\]'"):
         check_runner(FanOutSettings(runner="dask"))
     check_runner(FanOutSettings())
+
+
+async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Workers that do not start again leave an errand with nobody to do it."""
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    monkeypatch.setattr(dask_workers, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(dask_workers, "_STARTING_SECONDS", 0.05)
+    there: dict[str, object] = {"tcp://one": {}}
+    errand: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    released: list[bool] = []
+
+    class Submitted:
+        def __await__(self) -> Any:
+            return errand.__await__()
+
+        def release(self) -> None:
+            released.append(True)
+
+    client: Any = SimpleNamespace(
+        scheduler_info=lambda n_workers: {"workers": there}, submit=lambda *given, pure: Submitted()
+    )
+    workers = DaskWorkers(client, home(), HomeAddress("127.0.0.1", 1, b"k"), losses=3)
+    wanted: Any = SimpleNamespace(task=None)
+    doing = asyncio.ensure_future(workers.do(wanted))
+    await asyncio.sleep(0.2)
+    assert not doing.done(), "a worker is there and takes its time"
+    there.clear()
+    with pytest.raises(WorkersLostError, match="no Dask worker has been there"):
+        await doing
+    assert released == [True]
