@@ -51,7 +51,7 @@ CHAINS = {
     "longer csv from JupyterLab into the database": (
         ("jupyterlab.create_csv_file", 0),
         ("jupyterlab.extend_csv_file", 0),
-        ("sqlite_web.import_csv", 3),
+        ("sqlite_web.import_csv", 2),
     ),
     "database export moved by copyparty": (
         ("sqlite_web.export_table_as_csv", 0),
