@@ -50,17 +50,15 @@ class PackageFacts:
 
 
 def pypi_facts(package: str) -> PackageFacts:
-    """The metadata of PyPI's wheel of `package` (`name` or `name==version`); downloads it, installs nothing.
+    """The metadata of PyPI's `package` (`name` or `name==version`); installs nothing. A package that comes as
+    source alone is built, as its installation does.
 
     Raises:
-        CommandError: there is no such package, or it comes without a wheel.
+        CommandError: there is no such package, or it cannot be built.
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
-        pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
-        _run(
-            [*pip, "--disable-pip-version-check", "--dest", folder, package],
-            f"PyPI has no wheel of {package!r}",
-        )
+        pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, "--wheel-dir", folder, package], f"PyPI has no package {package!r} that can be used here")
         wheel = next(Path(folder).glob("*.whl"))
         shutil.unpack_archive(str(wheel), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))

@@ -10,6 +10,7 @@ from taskloom.cli.application_skeleton import (
     PackageFacts,
     _page_order,
     limits_of,
+    pypi_facts,
     running_entry,
     skeleton,
     write_entry,
@@ -119,3 +120,29 @@ def test_what_cannot_be_is_refused_before_anything_is_fetched(
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "mine").exists()
+
+
+BACKEND = """
+import zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "board-1.2-py3-none-any.whl"
+    with zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
+        info = "board-1.2.dist-info/"
+        facts = "Metadata-Version: 2.1\\nName: board\\nVersion: 1.2\\nSummary: A board.\\n"
+        wheel.writestr(info + "METADATA", facts)
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "entry_points.txt", "[console_scripts]\\nboard = board:main\\n")
+        wheel.writestr(info + "RECORD", "")
+    return name
+"""
+
+
+@pytest.mark.slow
+def test_a_package_that_comes_as_source_alone_is_built_for_its_facts(tmp_path: Path) -> None:
+    (tmp_path / "backend.py").write_text(BACKEND)
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    facts = pypi_facts(str(tmp_path))
+    assert (facts.requirement, facts.description, facts.scripts) == ("board==1.2", "A board.", ("board",))
