@@ -48,7 +48,7 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
     """
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
-    for number, (found, parameters) in enumerate(performances):
+    for number, (found, _) in enumerate(performances):
         outermost: dict[_Place, Effect] = {}
         parts: dict[tuple[_Place, EffectKind], set[_Place]] = defaultdict(set)
         counts: Counter[tuple[tuple[_Place, EffectKind], _Place | None]] = Counter()
@@ -56,11 +56,12 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
             holder = _holder(effect, outermost)
             if holder is None:
                 outermost[_where(effect)] = effect
-            key = (_pattern(effect, parameters), effect.kind)
+            key = (_pattern(effect), effect.kind)
             if holder is not None and not _is_line(effect, holder):
-                parts[_pattern(holder, parameters), effect.kind].add(key[0])
+                parts[_pattern(holder), effect.kind].add(key[0])
             counts[key, None if holder is None else _where(holder)] += 1
             entry = seen.setdefault(key, _Seen(inner=holder is not None))
+            entry.follows |= effect.follows
             entry.values.setdefault(number, set()).add(_value(effect, key[0][2]))
         for (key, _), count in counts.items():
             seen[key].counts.append(count)
@@ -94,6 +95,7 @@ class _Seen:
     """What performances have at one place."""
 
     inner: bool
+    follows: bool = False
     counts: list[int] = field(default_factory=list)
     values: dict[int, set[str | None]] = field(default_factory=dict)
 
@@ -104,7 +106,7 @@ class _Seen:
         told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
         same = known and None not in each[0] and not any("{" in value.replace("{{", "") for value in told)
         if not self.inner:
-            most = 0 if _is_version(address) else max(self.counts)
+            most = 0 if self.follows or _is_version(address) else max(self.counts)
         else:
             listed = ANY in address[-1:] and not same and None not in each[0]
             most = max(self.counts) if len(each) > 1 and not listed and len(set(self.counts)) == 1 else 0
@@ -155,23 +157,8 @@ def _is_line(effect: Effect, holder: Effect) -> bool:
     return not holder.address and len(effect.address) == 1 and effect.address[0].isdigit()
 
 
-def _pattern(effect: Effect, parameters: Mapping[str, str]) -> _Place:
-    address = tuple(
-        template if template == ANY else _without_numbers(template) for template in effect.address_template
-    )
-    return effect.area, effect.container_template, address
-
-
-def _without_numbers(segment: str) -> str:
-    """A key of several parts with `*` for its numbers, such as versions.
-
-    >>> _without_numbers("{page}, 3"), _without_numbers("3"), _without_numbers("North")
-    ('{page}, *', '3', 'North')
-    """
-    parts = segment.split(", ")
-    if len(parts) == 1:
-        return segment
-    return ", ".join(ANY if _NUMBER.fullmatch(part) else part for part in parts)
+def _pattern(effect: Effect) -> _Place:
+    return effect.area, effect.container_template, effect.address_template
 
 
 def _is_version(address: _Address) -> bool:

@@ -17,8 +17,8 @@ from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.nodes import Naming
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read
-from taskloom.evaluators_api.state.references import References
-from taskloom.evaluators_api.state.templates import steady_path, templated
+from taskloom.evaluators_api.state.references import References, Touched
+from taskloom.evaluators_api.state.templates import filled, is_generated, steady_path, templated
 from taskloom.resources.noise import Area, EffectKind
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -28,7 +28,8 @@ from taskloom.taskgraph.text_cutting import cut_text
 LONGEST_VALUE = 2_000
 """Characters of a value that an effect keeps."""
 _SHORTEST_SOURCE = 3
-_SHORT_NUMBERS = re.compile(r"\d{1,2}(?:, ?\d+)*")
+_SHORT_NUMBERS = re.compile(r"\d{1,2}(?:,\d+)*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FIELD: Naming = "field"
 _DATABASE = "database"
 
@@ -127,6 +128,29 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
     return name, compare(old, tree)
 
 
+def _touched(start: Evidence, end: Evidence, parameters: Mapping[str, str], noise: Noise) -> Touched:
+    old, new = start.files_by_path(), end.files_by_path()
+    return Touched(
+        (
+            (read(path, file.text)[1], change)
+            for path, file in old.items()
+            if file.text is not None and path in new and not _same_file(file, new[path])
+            for change in file_changes(file, new[path], noise)[1]
+        ),
+        parameters,
+    )
+
+
+def can_be_followed(
+    start: Evidence, end: Evidence, parameters: Mapping[str, str], path: str, within: tuple[str, ...]
+) -> bool:
+    """Whether a file had, at the start and in the group `within`, a record that refers to one that the work
+    changed or removed and a parameter names."""
+    file = start.file(path)
+    group = read(path, file.text)[1].at(within) if file is not None and file.text is not None else None
+    return group is not None and _touched(start, end, parameters, noise_between(start, end)).followers(group)
+
+
 def record_folders(found: Iterable[Effect]) -> list[Effect]:
     """Effects on folders of applications under names that these made up: such a folder is one record, which
     comes or goes with what is in it."""
@@ -163,16 +187,34 @@ def generalised(
     """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a
     record has for a key become `*`: another row of the table is the same work with other parameters. So do
     ids of changed records that are `known` by a parameter, and numbers of one or two digits: a weight of 2 is
-    the number of the second row by chance.
+    the number of the second row by chance. A key of several parts is one part after the other.
     """
     segments = []
     for segment, naming in zip(address, namings, strict=True):
+        free = kind != "changed" or known
         template = templated(segment, parameters)
-        named = template != templated(segment, {}) and _SHORT_NUMBERS.fullmatch(segment) is None
-        free = kind != "changed" or known or segment.isdigit()
-        unsteady = naming == "position" or (naming == "record" and free)
-        segments.append(ANY if unsteady and not (named and naming == "record") else template)
+        if naming == "record":
+            template = _general_key(template, parameters, free=free)
+        segments.append(ANY if naming == "position" else template)
     return tuple(segments)
+
+
+def _general_key(template: str, parameters: Mapping[str, str], *, free: bool) -> str:
+    """What a record is called by, in terms of the parameters; `*` for the parts that differ by themselves.
+
+    >>> _general_key("{team}, 3", {"team": "North"}, free=False), _general_key("3", {}, free=False)
+    ('{team}, *', '*')
+    >>> _general_key("note, 3", {}, free=False), _general_key("note, 3", {}, free=True)
+    ('note, *', '*')
+    """
+    parts, named = [], False
+    for part in template.split(", "):
+        value = filled(part, parameters)
+        is_named = part != templated(value, {}) and _SHORT_NUMBERS.fullmatch(value) is None
+        unsteady = _NUMBER.fullmatch(value) is not None or (free and is_generated(value))
+        parts.append(ANY if unsteady and not is_named else part)
+        named = named or is_named
+    return ANY if (free and not named) or set(parts) == {ANY} else ", ".join(parts)
 
 
 class _Builder:
@@ -182,6 +224,7 @@ class _Builder:
         self._references = (References(start, parameters), References(end, parameters))
         self._held = _held(start)
         self._noise = noise_between(start, end)
+        self._touched = _touched(start, end, parameters, self._noise)
 
     def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
         name, changes = file_changes(old, new, self._noise)
@@ -189,7 +232,9 @@ class _Builder:
         told = name == _DATABASE and old is not None and new is not None and old.text != new.text
         if old is None or new is None or not (changes or told):
             yield self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
+        tree = read(path, old.text)[1] if changes and old is not None and old.text is not None else None
         for change in changes:
+            follows = tree is not None and self._touched.is_followed(tree, change)
             yield self.effect(
                 "file",
                 path,
@@ -199,7 +244,8 @@ class _Builder:
                 None if change.before is None else change.before.content(),
                 None if change.after is None else change.after.content(),
                 name,
-                known=self._is_known(change),
+                known=follows or self._is_known(change),
+                follows=follows,
             )
 
     def _is_known(self, change: Change) -> bool:
@@ -250,6 +296,7 @@ class _Builder:
         name: str = "",
         *,
         known: bool = False,
+        follows: bool = False,
     ) -> Effect:
         shown_before, shown_after = kept(before), kept(after)
         values = self._parameters
@@ -271,6 +318,7 @@ class _Builder:
             source=(source := self._source(container, after)),
             source_template=templated(source, values),
             refers_template=self._references[kind != "removed"].named(told) if refers else "",
+            follows=follows,
         )
 
     def _source(self, container: str, value: str | None) -> str:

@@ -1,4 +1,4 @@
-"""References: which record stands behind an id that an application made up.
+"""References: which record stands behind an id that an application made up, and which records refer to it.
 
 Such an id is another one in every performance. What can be compared is what the record of that id holds: the
 group that is called as a parameter says.
@@ -6,11 +6,12 @@ group that is called as a parameter says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from taskloom.evaluators_api.state.nodes import identity
+from taskloom.evaluators_api.state.comparison import Change
+from taskloom.evaluators_api.state.nodes import Node, identity
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import records_of
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -40,6 +41,66 @@ class References:
             held = sorted({self._names[text] for text in texts if text in self._names})
             self._found[value] = " ".join(f"{{{name}}}" for name in held)
         return self._found.get(value, "")
+
+
+class Touched:
+    """Records that work changed or removed and a parameter names, and the records that refer to them, which
+    an application may mark or remove with them."""
+
+    def __init__(self, changes: Iterable[tuple[Node, Change]], parameters: Mapping[str, str]) -> None:
+        """`changes` with the tree that each of them lies in, at the start."""
+        values = {value for value in parameters.values() if len(value) >= _SHORTEST}
+        self._known: dict[str, frozenset[str]] = {}
+        for tree, change in changes if values else ():
+            record, depth = _record_of(change)
+            name = "" if record is None else identity(record)
+            if record is not None and name and any(child.value in values for child in record.children):
+                self._known[name] = frozenset(map(identity, _beside(tree, change.address[:depth])))
+
+    def is_followed(self, tree: Node, change: Change) -> bool:
+        """Whether a change is one of a record that refers to such a record."""
+        record, depth = _record_of(change)
+        if record is None or not self._known or identity(record) in self._known:
+            return False
+        return self._refers(record, _beside(tree, change.address[:depth]))
+
+    def followers(self, tree: Node) -> bool:
+        """Whether any record below refers to such a record."""
+        return any(
+            self._refers(record, node.children)
+            for _, node in (tree.walk() if self._known else ())
+            for record in node.children
+            if record.naming == "record" and identity(record) not in self._known
+        )
+
+    def _refers(self, record: Node, beside: Iterable[Node]) -> bool:
+        """Whether a field holds what a touched record is called by. A number may mean anything: it refers
+        where all records beside hold there what records of the touched one's group are called by."""
+        for child in record.children:
+            among = self._known.get(child.value or "")
+            if among is None:
+                continue
+            if not (child.value or "").isdigit():
+                return True
+            held = {part.value for item in beside for part in item.children if part.name == child.name}
+            if held - {None, "", "NULL"} <= among:
+                return True
+        return False
+
+
+def _record_of(change: Change) -> tuple[Node | None, int]:
+    """The record at the start that a change is one of, or lies in, and the length of its address."""
+    if change.kind == "removed" and change.before is not None and change.before.naming == "record":
+        return change.before, len(change.address)
+    if change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
+        return change.parents[0], len(change.address) - 1
+    return None, 0
+
+
+def _beside(tree: Node, address: tuple[str, ...]) -> tuple[Node, ...]:
+    """The records of the group that holds the one at `address`."""
+    group = tree.at(address[:-1])
+    return () if group is None else group.children
 
 
 def _told(file: FileState, value: str) -> frozenset[str]:

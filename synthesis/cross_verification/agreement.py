@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
-from taskloom.taskgraph.records.effect import Effect
+from taskloom.evaluators_api.state.effects import can_be_followed, effects, lies_in, record_folders
+from taskloom.evaluators_api.state.templates import filled
+from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
@@ -59,19 +60,48 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str
     The same actions on the same controls, with the same parameters, from the same start: a field that only
     one of two such performances changed was not changed by them, such as what is noted after a wait. Files
     and records that only one of them made or lost count, and where nothing else was changed, so does
-    everything.
+    everything. What goes along with a record that the work touches counts where there was something to go
+    along.
     """
     whole = {item.trajectory_id: result(item) for item in trajectories}
+    passing = _along(trajectories, whole)
     alike: dict[object, list[frozenset[tuple[str, ...]]]] = {}
     for item in trajectories:
         alike.setdefault((item.instance_id, _exactly(item)), []).append(whole[item.trajectory_id])
-    passing = {
+    passing |= {
         place
         for found in alike.values()
         for place in frozenset[tuple[str, ...]]().union(*found).difference(frozenset.intersection(*found))
         if place[0] == "file" and place[2] == "changed" and place[3:]
     }
     return {name: (places - passing) or places for name, places in whole.items()}
+
+
+def _along(
+    trajectories: Sequence[Trajectory], whole: Mapping[str, frozenset[tuple[str, ...]]]
+) -> set[tuple[str, ...]]:
+    """Places of changes that go along with touched records, where another performance had none to go
+    along."""
+    following = {
+        _place(effect): effect
+        for item in trajectories
+        for effect in effects(item.initial_evidence, item.final_evidence, item.parameters, screen=False)
+        if effect.follows
+    }
+    return {
+        place
+        for place, effect in following.items()
+        for item in trajectories
+        if place not in whole[item.trajectory_id] and not _had_followers(item, effect)
+    }
+
+
+def _had_followers(trajectory: Trajectory, effect: Effect) -> bool:
+    within = effect.address[: effect.address_template.index(ANY)] if ANY in effect.address_template else ()
+    path = filled(effect.container_template, trajectory.parameters)
+    return can_be_followed(
+        trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters, path, within
+    )
 
 
 def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:

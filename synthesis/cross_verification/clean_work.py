@@ -55,12 +55,14 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
 
 
 def _work(division: Division, everywhere: set[tuple[str, ...]]) -> list[Effect]:
-    """Effects at places that all performances change, and what lies inside of additions among them."""
+    """Effects at places that all performances change, what lies inside of additions among them, and what
+    goes along with a record that is touched."""
     made = {(item.area, item.container, item.address) for item in division.essential if item.kind == "added"}
     also = [
         item
         for item in division.incidental
-        if item.key in everywhere
+        if item.follows
+        or item.key in everywhere
         or any(
             (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))
         )

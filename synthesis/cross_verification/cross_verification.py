@@ -201,14 +201,14 @@ class CrossVerifier:
         return setups
 
     async def _propose_again(self, work: Work, reasons: Sequence[str], revision: int) -> bool:
-        """Tell the explorer why the actor gave up; whether it proposed the subtask otherwise than before."""
+        """Tell the explorer what went wrong; whether it proposed the subtask otherwise than before."""
         if revision > self.exploration.revisions:
             return False
         subtask = work.subtask
         again = await propose_again(
             subtask,
             self.stage.applications[subtask.application],
-            [f"it could not be performed: {reason}" for reason in reasons],
+            [f"it could not be verified: {reason}" for reason in reasons],
             models=self.stage.models,
             categories=self.categories,
             settings=self.exploration,

@@ -125,16 +125,34 @@ class Performances:
         """Unique reasons why further performances are not worth their cost; empty if they are.
 
         The actor gave up, ran out of steps or gave no usable answer often enough and never finished, or the
-        state at the start lacks what the subtask reads.
+        state at the start lacks what the subtask reads; or every set of parameters leads to the same result
+        whenever it is performed, and the sets to different ones.
         """
         counted = [item for item in self.recorded if item.trajectory_id not in self.discarded]
         invalid = [item.message for item in counted if item.termination == "invalid_start"]
         if invalid:
             return tuple(dict.fromkeys(f"at the start {message}" for message in invalid))
+        apart = self._apart()
+        if apart:
+            return (f"each set of parameters leads to its own result, whenever it is performed: {apart}",)
         reasons = [item.message for item in counted if item.termination in _GIVEN_UP and item.message]
         if len(reasons) < _MOST_GIVEN_UP or any(item.termination == "finished" for item in counted):
             return ()
         return tuple(dict.fromkeys(reasons))
+
+    def _apart(self) -> str:
+        """How the results of sets of parameters differ that all agree with themselves; empty if not so."""
+        settled = self._settled()
+        counted = {item.instance_id for item in self.recorded if item.trajectory_id not in self.discarded}
+        return difference(self.usable) if len(settled) > 1 and settled == counted else ""
+
+    def _settled(self) -> set[str]:
+        """Instances of which two performances, and all that are usable, have the same result."""
+        found = results(self.usable)
+        each: dict[str, list[frozenset[tuple[str, ...]]]] = {}
+        for item in self.usable:
+            each.setdefault(item.instance_id, []).append(found[item.trajectory_id])
+        return {name for name, same in each.items() if len(same) >= _QUORUM and len(set(same)) == 1}
 
     @property
     def none_began(self) -> bool:
@@ -174,7 +192,12 @@ class Performances:
                     return [*agreed, *again, *usual]
                 missing = instances
             wanted = missing if group else self._to_compare(instances)
-            wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
+            known = self._settled()
+            wanted = [
+                item
+                for item in wanted
+                if self.attempts[item.instance_id] < most_attempts and item.instance_id not in known
+            ]
             if not wanted or self.hopeless:
                 return []
             done = await asyncio.gather(
@@ -296,5 +319,9 @@ class Performances:
         summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
         apart = difference([item for item in self.recorded if item.termination == "finished"])
         reasons = [*messages[:3], *([apart] if apart else [])]
-        what = "no performance had a valid start" if self.none_began else "no two performances agree"
+        what = "no two performances agree"
+        if self.none_began or self._apart():
+            what = (
+                "no performance had a valid start" if self.none_began else "its sets of parameters disagree"
+            )
         return f"{what} ({summary}){': ' if reasons else ''}{'; '.join(reasons)}"

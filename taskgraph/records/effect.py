@@ -45,12 +45,14 @@ class Effect(Record):
     source: str = ""
     """Where the state at the start held `after` as a whole: `clipboard`, or the path of a file; empty for
     nowhere."""
-
     source_template: str = ""
     """`source` in terms of the parameters."""
     refers_template: str = ""
     """Where the value is an id that the application made up: the parameters that the record of that id holds,
     `{group_name}`; else empty. For what was removed, the record at the start."""
+    follows: bool = False
+    """Whether it is on a record that refers to another one, which the work changed and a parameter names: how
+    many of those there are is no part of the work."""
 
     @property
     def key(self) -> tuple[str, ...]:

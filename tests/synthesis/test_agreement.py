@@ -4,6 +4,7 @@ from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.agreement import agreeing, difference, route, routes
+from taskloom.synthesis.cross_verification.clean_work import side_effects
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import ClipboardState, FileState, InputEvent
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
@@ -221,6 +222,84 @@ def test_the_id_of_a_record_itself_refers_to_nothing_and_is_incidental() -> None
     division = divide([(found_in(item), item.parameters) for item in (one, other)])
     assert all("uuid" not in effect.address for item in division for effect in item.essential)
     assert any("title" in effect.address for effect in division[0].essential)
+
+
+MEMBERS = 'CREATE TABLE "members"("team" PRIMARY KEY, "number" PRIMARY KEY, "role"); -- {0} rows\n'
+MEMBER = "INSERT INTO \"members\" VALUES('{0}', {1}, '{2}');\n"
+
+
+def stored(*texts: str) -> FileState:
+    return file(".applications/tracker/tracker.db", "".join(texts))
+
+
+def test_a_key_of_a_parameter_and_a_number_is_generalised_part_by_part() -> None:
+    def promoted(team: str, number: int, role: str) -> Trajectory:
+        others = [MEMBER.format("South", 9, "guest")]
+        before = stored(MEMBERS.format(2), *others, MEMBER.format(team, number, "guest"))
+        after = stored(MEMBERS.format(2), *others, MEMBER.format(team, number, role))
+        return recording(
+            "tracker.promote", {"team": team}, [click("Save", files=(after,))], start={"files": (before,)}
+        )
+
+    def joined(team: str, number: int) -> Trajectory:
+        before, row = stored(MEMBERS.format(0)), MEMBER.format(team, number, "guest")
+        moves = [click("Save", files=(stored(MEMBERS.format(1), row),))]
+        return recording("tracker.join", {"team": team}, moves, start={"files": (before,)})
+
+    one, two = promoted("North", 3, "lead"), promoted("West side", 41, "lead")
+    assert agreeing([one, two], 2) == [one, two]
+    (effect,) = [item for item in found_in(one) if item.area == "file"]
+    assert effect.address_template == ("members", "rows", "{team}, *", "role")
+    assert len(agreeing([joined("North", 3), joined("West side", 41)], 2)) == 2
+    wrong = promoted("South", 9, "lead").model_copy(update={"parameters": {"team": "North"}})
+    assert agreeing([one, wrong], 2) == []
+
+
+EXPERIMENTS = 'CREATE TABLE "experiments"("id" PRIMARY KEY, "name", "state"); -- 3 rows\n'
+RUNS = 'CREATE TABLE "runs"("id" PRIMARY KEY, "rank", "experiment", "state"); -- 4 rows\n'
+
+
+def deleted(name: str, *, marks: bool = True, beside: bool = False, attempt: int = 0) -> Trajectory:
+    """An experiment is deleted: the application marks it and its runs: two, one or none."""
+    names = {"Baseline": "1", "Ablation": "2", "Draft": "3"}
+    runs = {"r1": "1", "r2": "1", "r3": "2", "r4": "2"} if name != "Ablation" else {"r1": "1", "r3": "2"}
+
+    def state(gone: str, *, late: bool = False) -> FileState:
+        rows = [EXPERIMENTS]
+        for known, key in names.items():
+            mark = "gone" if key == gone else "live"
+            rows.append(f"INSERT INTO \"experiments\" VALUES({key}, '{known}', '{mark}');\n")
+        rows.append(RUNS)
+        for number, (run, key) in enumerate(runs.items()):
+            mark = "gone" if (key == gone and marks) or (late and key != names[name]) else "live"
+            rows.append(f"INSERT INTO \"runs\" VALUES('{run}', {number}, {key}, '{mark}');\n")
+        return stored(*rows)
+
+    return recording(
+        "tracker.delete_experiment",
+        {"experiment_name": name},
+        [click("Delete", files=(state(names[name], late=beside),))],
+        start={"files": (state(""),)},
+        attempt=attempt,
+    )
+
+
+def test_records_that_go_along_with_what_was_touched_agree_whatever_their_number() -> None:
+    two, one, none = deleted("Baseline"), deleted("Ablation"), deleted("Draft")
+    assert agreeing([two, one, none], 3) == [two, one, none]
+    assert side_effects([two, one, none]) == {}
+    division = divide([(found_in(item), item.parameters) for item in (two, one)])
+    assert ("runs", "rows", "*", "state") in {item.address_template for item in division[0].essential}
+
+
+def test_where_something_had_to_go_along_and_did_not_performances_disagree() -> None:
+    assert agreeing([deleted("Baseline"), deleted("Ablation", marks=False)], 2) == []
+
+
+def test_what_does_not_refer_to_what_was_touched_does_not_go_along() -> None:
+    strays = [deleted("Baseline", beside=True), deleted("Ablation", beside=True)]
+    assert not any(item.follows and item.address[2] == "r3" for item in found_in(strays[0]))
+    assert agreeing(strays, 2) == []
 
 
 def found_in(performance: Trajectory) -> tuple[Effect, ...]:

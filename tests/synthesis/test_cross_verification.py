@@ -5,11 +5,13 @@ import pytest
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import ActorReply, EvaluationWriterReply
 from taskloom.resources.applications import WorkedStep
-from taskloom.synthesis.cross_verification.performances import TriedBefore
+from taskloom.synthesis.cross_verification.performances import Performance, TriedBefore
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.models import TestModels
+from tests.synthesis.recordings import click, file, recording
 from tests.synthesis.simulated_world import APPLICATIONS, World
 
 NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
@@ -166,6 +168,32 @@ async def test_a_performance_that_strays_is_repeated_until_two_agree(
     assert done.verified is not None
     assert len(done.trajectories) > 2
     assert all(len(item.steps) > len(stray) for item in done.verified.trajectories)
+
+
+async def test_sets_that_agree_with_themselves_but_not_with_each_other_go_back_to_the_explorer(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    """A third performance of each would tell nothing; the explorer is told how the results differ."""
+    models = TestModels(NOTES)
+    here = world(shared_sandbox, models)
+    performed: list[str] = []
+
+    async def elsewhere(wanted: Performance) -> Trajectory:
+        values = wanted.instance.parameters
+        performed.append(wanted.instance.instance_id)
+        written = [file(values["text_path"], values["text"])]
+        if wanted.instance.instance_id != performed[0]:
+            written.append(file("Documents/index.txt", "one more"))
+        moves = [click("Save", files=tuple(written))]
+        return recording(wanted.instance.subtask_id, values, moves, attempt=wanted.attempt)
+
+    here.verifier.stage = replace(here.verifier.stage, elsewhere=elsewhere)
+    done = (await here.verify(WRITE))[WRITE]
+    assert sorted(performed.count(name) for name in set(performed)) == [2, 2]
+    assert done.rejection is not None and done.rejection.reason == "not_reproducible"
+    assert "sets of parameters disagree" in done.rejection.message
+    (told,) = models.calls[ModelRole.EXPLORER][-1].question.feedback
+    assert "its own result" in told and "Documents/index.txt added" in told
 
 
 async def test_what_is_tried_again_asks_no_question_for_the_second_time(
