@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from taskloom.taskgraph.records.subtask import Subtask
     from taskloom.taskgraph.records.task import Intent
 
+_SHOWN = 10
 _VERIFIED = "subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
 
 
@@ -195,4 +196,8 @@ def _described(account: CompositionAccount, pool: str) -> str:
             lines.append(f"  explore next    {item.bottleneck}")
         if item.nearest:
             lines.append(f"  nearest cell    {'/'.join(item.nearest)}, which the pool reaches")
+    lines += [f"goal not served   {item.goal}: {item.reason}" for item in account.not_composed[:_SHOWN]]
+    lines += [
+        f"link missing      {item.application}: {item.advice}" for item in account.missing_links[:_SHOWN]
+    ]
     return "\n".join(lines)

@@ -20,6 +20,8 @@ from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.store import Warehouse
 
+MISSING_LINK, NOT_COMPOSED = "missing_link", "not_composed"
+"""Reasons of what composition is short of: subtasks of one application, tasks for an intent."""
 _MOST_WISHES = 5
 _UNDECIDED = (
     "application = ? AND origin <> 'curated'"
@@ -94,7 +96,7 @@ def remembered(
         rejected=tuple(item for item in rejected if item.item_id not in done | undecided.keys()),
         screens=screens,
         walked=any(item.provenance.run_id == run_id for item in screens),
-        wishes=wishes_of(warehouse, run_id),
+        wishes=wishes_of(warehouse, run_id, name),
     )
 
 
@@ -147,13 +149,16 @@ def tried_before(warehouse: Warehouse, again: Sequence[str], run_id: str) -> Tri
     return TriedBefore(performances=counts[0], functions=counts[1])
 
 
-def wishes_of(warehouse: Warehouse, run_id: str) -> tuple[str, ...]:
-    """What the last composition of another run was short of."""
+def wishes_of(warehouse: Warehouse, run_id: str, application: str = "") -> tuple[str, ...]:
+    """What the last composition of another run was short of, missing links first, then intents; with an
+    `application`, of links only its own."""
     rows = warehouse.query(
         "SELECT message FROM rejections WHERE item_kind = 'composition' AND run_id = ("
         "SELECT r.run_id FROM rejections AS r JOIN runs USING (run_id) WHERE r.item_kind = 'composition'"
-        " AND r.run_id <> ? ORDER BY runs.started_at DESC LIMIT 1) ORDER BY message",
-        [run_id],
+        " AND r.run_id <> $1 ORDER BY runs.started_at DESC LIMIT 1)"
+        " AND ($2 = '' OR reason <> $3 OR starts_with(item_id, $2 || '/'))"
+        " ORDER BY reason <> $3, reason <> $4, message",
+        [run_id, application, MISSING_LINK, NOT_COMPOSED],
     ).rows()
     return tuple(dict.fromkeys(str(row[0]) for row in rows))[:_MOST_WISHES]
 

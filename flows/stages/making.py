@@ -12,6 +12,7 @@ from taskloom.flows.errors import CommandError
 from taskloom.flows.nights.gates import gate_results
 from taskloom.flows.nights.standing_quota import wanted_by
 from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool.pool_memory import MISSING_LINK, NOT_COMPOSED
 from taskloom.flows.running.run_records import ended
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.criticising import criticise, doubt_of_critic
@@ -326,17 +327,38 @@ class TaskMaking:
         )
 
     def _shortfalls(self, account: CompositionAccount) -> list[Rejection]:
-        return [
-            Rejection(
+        """What composition was short of; `wishes_of` tells explorers the first of it."""
+
+        def told(item_id: str, reason: str, message: str, **details: str) -> Rejection:
+            return Rejection(
                 item_kind="composition",
-                item_id=shortfall.wanted or "all cells",
+                item_id=item_id,
                 stage=COMPOSITION,
-                reason=shortfall.kind,
-                message=shortfall.reason,
-                details={"missing": str(shortfall.missing), "bottleneck": shortfall.bottleneck},
+                reason=reason,
+                message=message,
+                details=details,
                 provenance=self.run.provenance(COMPOSITION),
             )
-            for shortfall in account.shortfalls
+
+        return [
+            *(
+                told(f"{item.application}/{item.category}", MISSING_LINK, item.advice)
+                for item in account.missing_links
+            ),
+            *(
+                told(item.intent_id, NOT_COMPOSED, f"'{item.goal}' is no task: {item.reason}")
+                for item in account.not_composed
+            ),
+            *(
+                told(
+                    item.wanted or "all cells",
+                    item.kind,
+                    item.reason,
+                    missing=str(item.missing),
+                    bottleneck=item.bottleneck,
+                )
+                for item in account.shortfalls
+            ),
         ]
 
 

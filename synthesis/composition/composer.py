@@ -12,9 +12,15 @@ from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.building import TaskBuilder, describe_clash
 from taskloom.synthesis.composition.demand import demand_of
 from taskloom.synthesis.composition.enumeration import all_cells
+from taskloom.synthesis.composition.goals import goal_set
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
-from taskloom.synthesis.composition.reasons import shortfalls_of
-from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Limits
+from taskloom.synthesis.composition.reasons import missing_links, shortfalls_of
+from taskloom.synthesis.composition.request import (
+    CompositionAccount,
+    CompositionRequest,
+    Limits,
+    NotComposed,
+)
 from taskloom.synthesis.composition.supply import Supply
 from taskloom.synthesis.composition.twins import ChainTwins
 from taskloom.taskgraph.bitmasks import bits
@@ -28,6 +34,7 @@ _ALWAYS_ALLOWED = 20
 _ALWAYS_ALLOWED_PER_PATTERN = 5
 _TIMES_EVEN = 3
 _BOUND_PER_SUBTASK = 5
+_NO_SET = "no set of its subtasks was left that is new, links up within the limits and has a working order."
 _PATIENCE = 300
 """Sets of a cell too much like others, one after the other, after which no more are searched for."""
 
@@ -83,6 +90,8 @@ class Composer:
         self._near_duplicates = 0
         self._over_share = 0
         self._in_vain: Counter[Cell] = Counter()
+        self._refusal = ""
+        self._not_served: dict[str, str] = {}
 
     def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
         """The tasks one by one; gives the account at the end."""
@@ -119,7 +128,9 @@ class Composer:
         return built if isinstance(built, Task) else None
 
     def selections(self) -> Iterator[Selection]:
-        """The sets of which tasks are built, chosen to fill the demand."""
+        """The sets of which tasks are built: one for every intent that can be served, the others chosen to
+        fill the demand."""
+        yield from self._for_intents()
         dry: set[Cell] = set()
         self._supply.stock(self._demand.open_cells())
         while True:
@@ -134,6 +145,43 @@ class Composer:
             elif not self._demand.relax(frozenset(dry - filled)):
                 return
 
+    def _for_intents(self) -> Iterator[Selection]:
+        """A set for every intent that names its end products; why there is none is kept."""
+        for intent in self._intents if self._demand.open_cells() else ():
+            if not intent.end_products:
+                continue
+            found = goal_set(self._pool, intent, self._limits)
+            if isinstance(found, str):
+                self._not_served[intent.intent_id] = found
+            elif found.cell not in self._demand.open_cells():
+                levels = "/".join(found.cell)
+                self._not_served[intent.intent_id] = f"of its levels ({levels}) no more tasks were asked for."
+            elif (graph := self._accepted(found.members, found.cell)) is None:
+                self._not_served[intent.intent_id] = self._refusal
+            else:
+                self._supply.found.add(found.members)
+                yield self._take(found.members, graph, found.cell, intent)
+
+    def _take(self, members: int, graph: TaskGraph, cell: Cell, intent: Intent | None) -> Selection:
+        """Count a set as taken."""
+        self._in_vain[cell] = 0
+        if intent:
+            self._served.add(intent.intent_id)
+        else:
+            self._without_intent += 1
+        bound = self._pool.bound_subtasks(members)
+        self._neighbours.add(bound)
+        self._shares.add(bits(bound))
+        pattern = self._pool.pattern(members)
+        self._patterns.add([pattern])
+        self._templates.add(set(pattern))
+        used_up = {template for template in pattern if self._templates.used_up([template])}
+        if used_up:
+            self._supply.retire(used_up)
+        self._demand.take(cell)
+        self._per_cell[cell] += 1
+        return Selection(members, graph, cell, intent)
+
     def _taken(self) -> Iterator[Selection]:
         """Everything the demand takes from what is in store."""
         while (picked := self._demand.pick(self._supply.filled_cells())) is not None:
@@ -142,24 +190,7 @@ class Composer:
                 graph = self._accepted(members, cell)
                 if graph is None:
                     continue
-                self._in_vain[cell] = 0
-                intent = self._intent_of(graph, number)
-                if intent:
-                    self._served.add(intent.intent_id)
-                else:
-                    self._without_intent += 1
-                bound = self._pool.bound_subtasks(members)
-                self._neighbours.add(bound)
-                self._shares.add(bits(bound))
-                pattern = self._pool.pattern(members)
-                self._patterns.add([pattern])
-                self._templates.add(set(pattern))
-                used_up = {template for template in pattern if self._templates.used_up([template])}
-                if used_up:
-                    self._supply.retire(used_up)
-                self._demand.take(cell)
-                self._per_cell[cell] += 1
-                yield Selection(members, graph, cell, intent)
+                yield self._take(members, graph, cell, self._intent_of(graph, number))
                 room -= 1
                 if not room:
                     break
@@ -185,13 +216,16 @@ class Composer:
         bound = self._pool.bound_subtasks(members)
         if self._neighbours.has_near(bound):
             self._near_duplicates += 1
+            self._refusal = "a task made before it is a near-duplicate."
             self._in_vain[cell] += 1
             return None
         if self._shares.used_up(bits(bound)) or self._is_common(members):
             self._over_share += 1
+            self._refusal = "its subtasks are in as many tasks as their share allows."
             self._in_vain[cell] += 1
             return None
         if self._known and self._builder.identity(members) in self._known:
+            self._refusal = "an earlier run made its task."
             return None
         graph = self._builder.graph(members)
         try:
@@ -200,9 +234,11 @@ class Composer:
                 self._builder.orders(graph)
         except GraphTooLargeError:
             self._uncountable += 1
+            self._refusal = "its orders are too many to count."
             return None
         if clash:
             self._clashes += 1
+            self._refusal = f"no order works: {describe_clash(clash)}."
             self._example_clash = self._example_clash or describe_clash(clash)
             return None
         return graph
@@ -212,6 +248,15 @@ class Composer:
         missing = self._demand.missing()
         reached = self._supply.survey() if missing else self._supply.reached
         beyond = self._supply.survey_beyond_limits() if missing and not reached else reached
+        unserved = tuple(
+            NotComposed(
+                intent_id=intent.intent_id,
+                goal=intent.text,
+                reason=self._not_served.get(intent.intent_id, _NO_SET),
+            )
+            for intent in self._intents
+            if intent.intent_id not in self._served
+        )
         return CompositionAccount(
             wanted=self._request.wanted,
             composed=sum(self._per_cell.values()),
@@ -227,6 +272,8 @@ class Composer:
             over_share=self._over_share,
             uncountable=self._uncountable,
             shortfalls=shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),
+            not_composed=unserved,
+            missing_links=missing_links(self._pool) if missing or unserved else (),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
 from typing import Literal
 
 from taskloom.resources.dimensions import (
@@ -19,10 +20,13 @@ from taskloom.resources.dimensions import (
 from taskloom.synthesis.composition.demand import Missing
 from taskloom.synthesis.composition.groups import Paths
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
-from taskloom.synthesis.composition.request import CompositionRequest, Limits, Shortfall
+from taskloom.synthesis.composition.request import CompositionRequest, Limits, MissingLink, Shortfall
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.measures.cells import contradiction_in, possible_cells
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.taskgraph.records.subtask import BoundSubtask
+
+_SHOWN = 4
 
 
 def shortfalls_of(
@@ -229,6 +233,55 @@ def _needed(cell: Cell, measure: Measure) -> tuple[int, str]:
     """Smallest value of `measure` at the level of `cell`, and that level in words."""
     row, level = by_measure(measure), level_in(cell, measure)
     return row.values(level)[0], f"{row.name.capitalize()} {level}"
+
+
+def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
+    """What to propose so that subtasks link up, per application and resource category: readers of what nobody
+    reads, makers of what nobody makes. What concerns most subtasks comes first."""
+    loose: dict[tuple[str, str, bool], _Loose] = {}
+    for instance in pool.instances:
+        node = instance.node
+        read = {
+            need.resource
+            for number in bits(pool.feeds[instance.number])
+            for need in pool.instances[number].needs
+        }
+        missing = [(resource, True) for resource in set(node.outputs) - read]
+        missing += [(need.resource, False) for need in instance.needs if not need.producers]
+        for resource, is_made in missing:
+            key = (node.application, resource.category, is_made)
+            loose.setdefault(key, _Loose()).add(node, resource.value)
+    order = sorted(loose.items(), key=lambda pair: (-len(pair[1].subtasks), pair[0]))
+    return tuple(
+        MissingLink(application=key[0], category=key[1], advice=item.advice(key[1], is_made=key[2]))
+        for key, item in order
+    )
+
+
+@dataclass(slots=True)
+class _Loose:
+    """Subtasks of which one side of a category links to nothing, and the values."""
+
+    subtasks: set[str] = field(default_factory=set)
+    values: set[str] = field(default_factory=set)
+
+    def add(self, node: BoundSubtask, value: str) -> None:
+        self.subtasks.add(node.subtask_id.removeprefix(f"{node.application}."))
+        self.values |= {value} - {""}
+
+    def advice(self, category: str, *, is_made: bool) -> str:
+        names = ", ".join(f"`{name}`" for name in sorted(self.subtasks)[:_SHOWN])
+        values = ", ".join(f"'{value}'" for value in sorted(self.values)[:_SHOWN])
+        shown = f" ({values})" if values else ""
+        if is_made:
+            return (
+                f"Nobody reads the {category} that {names} made{shown}. Propose subtasks with {category} as"
+                " an input, whose parameter sets name exactly these values."
+            )
+        return (
+            f"Nobody makes the {category} that is read by {names}{shown}. Propose subtasks with {category} as"
+            " an output that make exactly these values."
+        )
 
 
 def _end_of(pool: CompiledPool, chain: Sequence[int]) -> str:

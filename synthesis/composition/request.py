@@ -122,6 +122,28 @@ class Shortfall(Record):
     """Nearest cell that this pool reaches."""
 
 
+class NotComposed(Record):
+    """An intent that no task serves."""
+
+    intent_id: str
+    """The intent."""
+    goal: str
+    """What it says."""
+    reason: str
+    """Why, and what would help."""
+
+
+class MissingLink(Record):
+    """A resource category of which an application has makers without readers, or readers without makers."""
+
+    application: str
+    """The application."""
+    category: str
+    """The resource category."""
+    advice: str
+    """What subtasks to propose, in words for an explorer."""
+
+
 class CompositionAccount(Record):
     """What came of a request."""
 
@@ -153,6 +175,10 @@ class CompositionAccount(Record):
     """Sets rejected because they have too many different orders to be counted exactly."""
     shortfalls: tuple[Shortfall, ...] = ()
     """What is missing, with reasons."""
+    not_composed: tuple[NotComposed, ...] = ()
+    """Intents that no task serves, with reasons."""
+    missing_links: tuple[MissingLink, ...] = ()
+    """Where tasks or intents are missing: what subtasks to propose so that more link up."""
 
 
 @dataclass(slots=True)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from taskloom.flows.pool.pool_memory import (
+    MISSING_LINK,
+    NOT_COMPOSED,
     known_categories,
     proposals_to_try_again,
     rejected_proposals,
@@ -15,6 +17,7 @@ from taskloom.flows.pool.pool_memory import (
     tried_before,
     undecided_proposals,
     version_of,
+    wishes_of,
 )
 from taskloom.resources.applications import ControlQuery
 from taskloom.resources.categories import ResourceKind
@@ -164,6 +167,26 @@ def test_the_last_composition_tells_what_was_missing(store: Warehouse) -> None:
     ]
     store.write([*runs, shortfall("a", "old"), shortfall("b", "nothing reads csv_path")])
     assert remembered(store, NOTES, [], "now").wishes == ("nothing reads csv_path",)
+
+
+def test_links_that_are_missing_come_first_and_only_to_their_application(store: Warehouse) -> None:
+    store.write([RunRecord(run_id="earlier", flow="f", started_at="2026-01-01T00:00:00Z")])
+
+    def short(item_id: str, reason: str, message: str) -> Rejection:
+        return rejected(item_id, EARLIER).model_copy(
+            update={"item_kind": "composition", "reason": reason, "message": message}
+        )
+
+    store.write(
+        [
+            short("all cells", "used_up", "A: levels"),
+            short("intent-1", NOT_COMPOSED, "B: a goal"),
+            short("simulated_notes/text_path", MISSING_LINK, "C: its own link"),
+            short("simulated_mail/subject", MISSING_LINK, "D: the link of another one"),
+        ]
+    )
+    assert remembered(store, NOTES, [], "now").wishes == ("C: its own link", "B: a goal", "A: levels")
+    assert len(wishes_of(store, "now")) == 4
 
 
 def test_proposed_categories_are_known_to_later_runs(store: Warehouse) -> None:

@@ -1,0 +1,115 @@
+"""The set of subtasks that brings about the end products of an intent, worked out backwards from these."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+
+from taskloom.resources.dimensions import Cell
+from taskloom.synthesis.composition.enumeration import Enumeration, all_cells
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.synthesis.composition.request import Limits
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.records.task import Intent
+
+_MOST_TRIED = 64
+"""Closed sets of one intent that are looked at."""
+_MOST_OPEN = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class GoalSet:
+    """A closed set whose ends are the end products of an intent."""
+
+    members: int
+    cell: Cell
+
+
+def goal_set(pool: CompiledPool, intent: Intent, limits: Limits) -> GoalSet | str:
+    """The first set within the limits that serves `intent`, its own subtasks tried first; or why there is
+    none."""
+    each = [_instances_of(item.instance_id, pool) for item in intent.end_products]
+    if not all(each):
+        missing = next(item for item, found in zip(intent.end_products, each, strict=True) if not found)
+        return f"the pool has no {missing.instance_id} any more."
+    own = sum(1 << number for number in pool.members_of(intent.subtask_ids))
+    sets = dict.fromkeys(
+        members
+        for ends in islice(product(*each), _MOST_TRIED)
+        for members in islice(_closed(pool, ends, own, limits), _MOST_TRIED)
+    )
+    everything = all_cells(limits)
+    for members in sets:
+        enumeration = Enumeration(pool, list(bits(members)), limits, everything, random.Random(0))
+        harvest = enumeration.run(keep=1 << members.bit_count(), budget=4 << members.bit_count())
+        found = next((cell for cell, kept in harvest.sets.items() if members in kept), None)
+        if found is not None:
+            return GoalSet(members, found)
+    return _reason(pool, [numbers[0] for numbers in each], sets, limits)
+
+
+def _instances_of(name: str, pool: CompiledPool) -> list[int]:
+    return [item.number for item in pool.instances if item.node.instance_id == name]
+
+
+def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: Limits) -> Iterator[int]:
+    """Sets of the `ends` and what they need, smallest first; where a fixture would do, also with whoever
+    makes it."""
+    pending, seen = [sum(1 << number for number in set(ends))], set[int]()
+    while pending and len(seen) < _MOST_OPEN:
+        members = pending.pop(0)
+        if members in seen or members.bit_count() > limits.maximum_size or _clash(pool, members):
+            continue
+        seen.add(members)
+        needs = [need for number in bits(members) for need in pool.instances[number].needs]
+        unmet = [need for need in needs if not need.fixture and not need.producers & members]
+        if not unmet and members.bit_count() >= limits.minimum_size:
+            yield members
+        for need in unmet[:1] or [need for need in needs if not need.producers & members]:
+            producers = sorted(bits(need.producers), key=lambda number: (not own >> number & 1, number))
+            pending += [members | 1 << number for number in producers]
+
+
+def _clash(pool: CompiledPool, members: int) -> bool:
+    return any(pool.instances[number].clashes & members for number in bits(members))
+
+
+def _reason(pool: CompiledPool, ends: list[int], sets: dict[int, None], limits: Limits) -> str:
+    """Why no set serves an intent, in words by which an explorer or an extractor can mend it."""
+    for number in bits(_needed(pool, ends)):
+        instance = pool.instances[number]
+        for need in instance.needs:
+            if not need.fixture and not need.producers:
+                return (
+                    f"`{instance.node.subtask_id}` reads {need.resource}, which no verified subtask makes:"
+                    " propose one that makes it, or a parameter set with a value that one makes."
+                )
+    if sets:
+        return (
+            f"no set that brings it about keeps to the limits of a task ({limits.maximum_ends} ends,"
+            f" {limits.maximum_readers} readers of one product, {limits.maximum_components} components) and"
+            " leaves nothing unused."
+        )
+    if _needed(pool, ends).bit_count() < limits.minimum_size:
+        names = " and ".join(f"`{pool.instances[number].node.subtask_id}`" for number in ends)
+        return (
+            f"it is the work of {names} alone: what that reads is there from the start. Propose subtasks"
+            " that make what it reads, or that read what it makes."
+        )
+    return (
+        "what it needs excludes each other, because it is made twice or used up, or is more than"
+        f" {limits.maximum_size} subtasks."
+    )
+
+
+def _needed(pool: CompiledPool, ends: list[int]) -> int:
+    """The ends with all who could take part in bringing them about."""
+    found, pending = 0, list(ends)
+    while pending:
+        number = pending.pop()
+        if not found >> number & 1:
+            found |= 1 << number
+            pending += bits(pool.instances[number].sources)
+    return found
