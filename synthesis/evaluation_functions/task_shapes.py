@@ -4,7 +4,7 @@ performance only what nobody could guess: values that every performance has and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.nodes import Node
@@ -20,6 +20,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.taskgraph.text_cutting import cut_text
 
 _MOST_CHANGES, _MOST_FILES, _MOST_FIELDS, _MOST_SAMPLES = 60, 40, 16, 3
+_MOST_OTHERS = 8
 _LONGEST_SAMPLE = 120
 _LEAST_PARAMETER_SETS = 2
 _DATABASE, _GROUP = "database", "group"
@@ -72,10 +73,7 @@ def _shape(
     }
     touched = _touched_fields(trajectory, shown)
     noise = noise_between(start, trajectory.final_evidence)
-    files = sorted(
-        (file for file in start.files if not noise.concerns(file.path)),
-        key=lambda file: (file.path not in touched, file.path.startswith("."), file.path),
-    )
+    files = _worth_showing((file for file in start.files if not noise.concerns(file.path)), touched)
     return TaskShape(
         instruction=trajectory.instruction,
         parameters=trajectory.parameters,
@@ -83,6 +81,17 @@ def _shape(
         clipboard=cut_text(start.clipboard.text or "", _LONGEST_SAMPLE),
         changes=tuple(changes.values())[:_MOST_CHANGES],
     )
+
+
+def _worth_showing(files: Iterable[FileState], touched: Container[str]) -> list[FileState]:
+    """What the work touches, then people's files, then a few of those that applications keep with text."""
+    own, others = list[FileState](), list[FileState]()
+    for file in sorted(files, key=lambda file: (file.path not in touched, file.path)):
+        if file.path in touched or not file.path.startswith("."):
+            own.append(file)
+        elif file.text is not None:
+            others.append(file)
+    return [*own, *others[:_MOST_OTHERS]]
 
 
 def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from taskloom.synthesis.evaluation_functions.needed_checks import needed_checks
 from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
 from taskloom.synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.evidence import InputEvent
+from taskloom.taskgraph.records.evidence import FileState, InputEvent
 from taskloom.taskgraph.records.interaction import KeyboardInput
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -27,20 +27,20 @@ HEAD = "def evaluate_agent_task_completion(name: str, amount: str) -> EvalResult
 TABLE = "name,amount,code\nAnn,120,north\nBob,95,south\n"
 
 
-def added(name: str, amount: str, code: str) -> Trajectory:
+def added(name: str, amount: str, code: str, *beside: FileState) -> Trajectory:
     """A row is added in two steps: first without its code, then with it."""
     where, typed = ControlQuery(text="Row"), InputEvent(step=1, kind="text", text=name)
     half = file("Documents/sales.csv", f"{TABLE}{name},{amount},\n")
     whole = file("Documents/sales.csv", f"{TABLE}{name},{amount},{code}\n")
     moves = [
-        (KeyboardInput(keys=text), where, typed, {"files": (state,)})
+        (KeyboardInput(keys=text), where, typed, {"files": (state, *beside)})
         for text, state in (("a", half), ("b", whole))
     ]
     return recording(
         "notes.add_row",
         {"name": name, "amount": amount},
         moves,
-        start={"files": (file("Documents/sales.csv", TABLE),)},
+        start={"files": (file("Documents/sales.csv", TABLE), *beside)},
         instruction=f"Add {name} with {amount} and the usual code.",
     )
 
@@ -67,6 +67,15 @@ def test_the_shape_has_places_and_types_but_no_end_of_a_performance() -> None:
     assert set(places["code"].samples) == {"north", "south"}
     assert shapes[0].files[0].path == "Documents/sales.csv"
     assert {"name", "amount", "code"} <= set(shapes[0].files[0].fields)
+
+
+def test_of_what_an_application_keeps_and_the_work_does_not_touch_little_is_shown() -> None:
+    kept = [file(f".applications/tracker/pages/page{number}.html", "<p>x</p>") for number in range(30)]
+    compiled = FileState(path=".applications/tracker/code.pyc", size=1, sha256="0" * 64)
+    (shape,) = task_shapes([added("Cid", "77", "zulu-west", *kept, compiled, file("Documents/a.txt", "a"))])
+    paths = [item.path for item in shape.files]
+    assert paths[0] == "Documents/sales.csv" and "Documents/a.txt" in paths
+    assert compiled.path not in paths and len(paths) == 10
 
 
 def test_the_shape_has_values_that_every_performance_leaves_and_nobody_could_guess() -> None:
@@ -212,5 +221,9 @@ async def test_a_writer_that_sees_the_shape_is_shown_no_performance(
         item.parameters for item in done.verified.trajectories
     ]
     assert "Recorded performances" not in first.question.rendered().user
-    assert "Places that correct work changes" in first.question.rendered().user
+    told = first.question.rendered().user
+    assert told.count("Places that correct work changes") == len(first.question.shapes) == 2
+    assert told.count("Places that correct work changes: as above") == 1
+    for known_file in first.question.shapes[0].files:
+        assert told.count(f"- {known_file.path}") == 1, "equal files are told once"
     assert second.question.feedback
