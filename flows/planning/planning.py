@@ -117,6 +117,8 @@ _ROUGH_CALLS = {
 has none."""
 _ROUGH_PROPOSALS = 8
 """Well-formed proposals for an application without curated subtasks, if the ledger has none."""
+_ROUGH_TASKS = 12.0
+"""Most tasks per subtask, if the ledger has none: a small pool does not give all that are wanted."""
 _STAGES = {
     ModelRole.EXPLORER: "exploration",
     ModelRole.ACTOR: "trajectories",
@@ -220,6 +222,8 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     tasks = tasks if night is None else night.tasks
+    per_subtask = _tasks_per_subtask(settings) or _ROUGH_TASKS
+    composed = min(tasks, round(subtasks * per_subtask)) if subtasks and night is None else tasks
     verified = flow in ("build_dataset", "verify_subtasks")
     known = _statistics(settings)
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call)
@@ -230,10 +234,10 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         ModelRole.ACTOR: subtasks * settings.verification.parameter_sets if verified else 0,
         ModelRole.EVALUATION_WRITER: subtasks if verified else 0,
         ModelRole.INTENT_EXTRACTOR: intent_calls if tasks else 0,
-        ModelRole.SUMMARIZER: tasks,
-        ModelRole.DEPENDENCY_JUDGE: tasks,
+        ModelRole.SUMMARIZER: composed,
+        ModelRole.DEPENDENCY_JUDGE: composed,
         ModelRole.CRITIC: (
-            0 if settings.is_offline(ModelRole.CRITIC) else round(tasks * settings.critic.share)
+            0 if settings.is_offline(ModelRole.CRITIC) else round(composed * settings.critic.share)
         ),
     }
     return Plan(
@@ -249,6 +253,11 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         ),
         assumptions=_assumptions(
             settings, applications, proposals, verified=verified, scored=items[ModelRole.CRITIC]
+        )
+        + (
+            (f"{composed} of {tasks} tasks: subtasks give about {per_subtask:.1f} each",)
+            if composed < tasks
+            else ()
         ),
     )
 
@@ -337,6 +346,22 @@ def _proposals(settings: Settings) -> float | None:
     performed = {str(item).partition(":")[0] for role, item in rows if role == ModelRole.ACTOR.value}
     of_these = {name for name in performed if name.partition(".")[0] in explored}
     return len(of_these) / len(explored) if of_these else None
+
+
+def _tasks_per_subtask(settings: Settings) -> float | None:
+    """Tasks that instructions were written for, per subtask that a function was written for, over the whole
+    ledger; None if there are none."""
+    path = settings.data / "ledger.sqlite"
+    if not path.exists():
+        return None
+    with Ledger(path) as ledger:
+        rows = ledger.select(
+            "SELECT role, COUNT(DISTINCT item_id) FROM calls WHERE outcome = 'answered' GROUP BY role"
+        )
+    counts = {str(role): int(str(count)) for role, count in rows}
+    tasks = counts.get(ModelRole.SUMMARIZER.value, 0)
+    subtasks = counts.get(ModelRole.EVALUATION_WRITER.value, 0)
+    return tasks / subtasks if tasks and subtasks else None
 
 
 def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:

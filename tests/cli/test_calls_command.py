@@ -24,7 +24,7 @@ from tests.model_clients.requests import PlainQuestion
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def fill(folder: Path, keys: list[str]) -> None:
+def fill(folder: Path, keys: list[str], role: ModelRole = ModelRole.SUMMARIZER) -> None:
     with Ledger(folder / "ledger.sqlite") as ledger:
         for number, key in enumerate(keys):
             refused = key.startswith("refused")
@@ -35,7 +35,7 @@ def fill(folder: Path, keys: list[str]) -> None:
                 run_id=f"run-{number % 2}",
                 stage="intents",
                 item_id=key,
-                role=ModelRole.SUMMARIZER,
+                role=role,
                 provider="openai",
                 model="m",
                 input_tokens=100,

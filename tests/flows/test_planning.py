@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from taskloom.cli.main import main
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.planning.planning import plan_run
 from taskloom.flows.settings import load_settings
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.cli.test_calls_command import fill
 from tests.model_clients.requests import KEY
 from tests.servers.web_applications.catalogue import write_catalogue
@@ -58,6 +60,18 @@ def test_what_the_ledger_has_seen_takes_the_place_of_rough_figures(
     assert plan["instructions"]["measured"]
     assert (plan["instructions"]["calls"], plan["instructions"]["input_tokens"]) == (100, 10_000)
     assert not plan["validation"]["measured"]
+
+
+def test_no_more_tasks_are_planned_than_subtasks_give(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = planned(capsys, tmp_path / "none", "--tasks=5000")
+    assert int(str(few["instructions"]["calls"])) < 5000
+    fill(tmp_path, ["a", "b", "c"])
+    fill(tmp_path, ["simulated_notes.write_note", "simulated_notes.copy_note"], ModelRole.EVALUATION_WRITER)
+    measured = planned(capsys, tmp_path, "--tasks=5000")
+    subtasks = sum(len(item.example_subtasks) for item in simulated_applications())
+    assert measured["instructions"]["calls"] == round(1.5 * subtasks)
 
 
 def test_a_batch_is_planned_at_its_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
