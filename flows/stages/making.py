@@ -28,9 +28,13 @@ from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.resources.scenarios import scenario_of
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
+from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, CompositionResult
-from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds
+from taskloom.synthesis.cross_verification.verified_instances import (
+    goes_with_other_content,
+    instances_in_worlds,
+)
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
@@ -190,8 +194,9 @@ class TaskMaking:
             }
         )
         scenarios = load_scenarios()
+        instances = [instance for _, item in sorted(pool.items()) for instance in self.instances(item)]
         return compose(
-            [instance for _, item in sorted(pool.items()) for instance in self.instances(item)],
+            [*instances, *self._linked(pool, instances, request)],
             intents,
             request,
             fixtures={
@@ -204,6 +209,22 @@ class TaskMaking:
             sense=Sense.of([item.subtask for item in pool.values()], run.applications),
             provenance=self.run.provenance(COMPOSITION),
         )
+
+    def _linked(
+        self,
+        pool: Mapping[str, VerifiedSubtask],
+        instances: Sequence[BoundSubtask],
+        request: CompositionRequest,
+    ) -> list[BoundSubtask]:
+        """Further instances, which take what other subtasks make."""
+        examples = {instance.subtask_id: instance for instance in instances}
+        subtasks = {
+            name: item.subtask
+            for name, item in pool.items()
+            if name in examples and goes_with_other_content(item, examples[name])
+        }
+        most = request.links // len(worlds_of(self.run.applications))
+        return linked(instances, subtasks, self.run.categories, most=most, seed=request.seed)
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:
         """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""

@@ -65,6 +65,9 @@ class CompositionRequest(Record):
     pattern_share: float = Field(default=0.02, gt=0, le=1)
     """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always
     allowed."""
+    links: int = Field(default=1500, ge=0)
+    """Most instances, in all worlds together, that take what another subtask makes although no catalogue
+    entry names it; 0 for none."""
     known_task_ids: tuple[str, ...] = ()
     """Tasks that exist already and are not to be made again."""
     twins: bool = False

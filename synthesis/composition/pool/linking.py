@@ -1,0 +1,129 @@
+"""Further bindings of subtasks, to what other subtasks make.
+
+A catalogue entry knows the names of its own examples; what others make has other names. Here an input takes
+any product of its category, and what is named after the input is named after the product, so that work goes
+on with whatever was made. Whether it works is for replay to show, as for every binding that was not
+performed.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+
+_ROUNDS = 3
+"""How often work goes on with what was bound here: a chain of so many new links."""
+
+
+def linked(
+    nodes: Sequence[BoundSubtask],
+    subtasks: Mapping[str, Subtask],
+    categories: Mapping[str, ResourceCategory],
+    *,
+    most: int,
+    seed: int = 0,
+) -> list[BoundSubtask]:
+    """Up to `most` further instances per world: `subtasks` bound to what `nodes` and these instances make.
+
+    A subtask takes each product of others once. Where there are more, they are drawn, in every world others.
+    """
+    worlds: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
+    for node in nodes:
+        worlds[node.world].append(node)
+    found: list[BoundSubtask] = []
+    for world, there in sorted(worlds.items()):
+        linking = _Linking(there, subtasks, categories, random.Random(f"{seed} {world}"))
+        for _ in range(_ROUNDS):
+            found += linking.more(most // _ROUNDS)
+    return found
+
+
+class _Linking:
+    """The linking in one world."""
+
+    def __init__(
+        self,
+        nodes: Sequence[BoundSubtask],
+        subtasks: Mapping[str, Subtask],
+        categories: Mapping[str, ResourceCategory],
+        generator: random.Random,
+    ) -> None:
+        self._bound: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
+        for node in nodes:
+            self._bound[node.subtask_id].append(node)
+        self._subtasks = {name: subtasks[name] for name in sorted(self._bound) if name in subtasks}
+        self._categories = categories
+        self._generator = generator
+        self._taken = {(node.subtask_id, item) for node in nodes for item in node.inputs}
+        self._latest = nodes
+
+    def more(self, most: int) -> list[BoundSubtask]:
+        """Instances that go on with what the latest ones make."""
+        found = []
+        products = [
+            (node, item)
+            for node in self._latest
+            for item in node.outputs
+            if item.slot is None and item.value and item not in node.inputs
+        ]
+        self._generator.shuffle(products)
+        for maker, product in products:
+            for name, subtask in self._subtasks.items():
+                if name != maker.subtask_id and (name, product) not in self._taken:
+                    instance = self._instance(subtask, product)
+                    if instance is not None:
+                        self._taken.add((name, product))
+                        found.append(instance)
+        self._generator.shuffle(found)
+        self._latest = found[:most]
+        return found[:most]
+
+    def _instance(self, subtask: Subtask, product: Resource) -> BoundSubtask | None:
+        """A bound instance of `subtask` that takes `product`, or None if it takes nothing of the kind."""
+        examples = list(self._bound[subtask.subtask_id])
+        self._generator.shuffle(examples)
+        for example in examples:
+            for declared, item in zip(subtask.inputs, example.inputs, strict=True):
+                alike = item.model_copy(update={"value": product.value}) == product
+                if alike and declared.parameter:
+                    values = _renamed(subtask, example, declared.parameter, product.value)
+                    if values is not None:
+                        return subtask.bind(values, self._categories, example.world)
+        return None
+
+
+def _renamed(subtask: Subtask, example: BoundSubtask, parameter: str, value: str) -> dict[str, str] | None:
+    """The parameters of `example` with a new value, and with what is named after the old one named after it.
+
+    None where a product has a name of which it is not known why, or that of what is read.
+    """
+    before = example.parameters[parameter]
+    values = {**example.parameters, parameter: value}
+    for declared in subtask.outputs:
+        name = declared.parameter
+        if not name or name == parameter or example.parameters[name] == before:
+            continue
+        given = example.parameters[name]
+        values[name] = _named_after(given, before, value)
+        if values[name] == given and name not in subtask.fresh:
+            return None
+        if values[name] == value:
+            return None
+    return values
+
+
+def _named_after(text: str, before: str, after: str) -> str:
+    """`text` with the name of `before` in it exchanged for that of `after`, without their endings.
+
+    >>> _named_after("Downloads/sales-export.csv", "Documents/sales.gnumeric", "Documents/stock.gnumeric")
+    'Downloads/stock-export.csv'
+    """
+    old, new = PurePosixPath(before).stem, PurePosixPath(after).stem
+    return re.sub(rf"(?<![^\W_]){re.escape(old)}(?![^\W_])", lambda _: new, text) if old else text

@@ -1,0 +1,128 @@
+"""Subtasks take what others make, whatever its name; names follow from names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from taskloom.synthesis.composition.pool.linking import linked
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+
+CATEGORIES = load_resource_categories()
+
+
+def subtask(
+    name: str, parameters: Sequence[dict[str, str]], *, reads: str = "", makes: str = "", fresh: str = ""
+) -> Subtask:
+    def declared(items: str) -> tuple[ResourceDeclaration, ...]:
+        pairs = [item.split("=") for item in items.split()]
+        return tuple(ResourceDeclaration(category=category, parameter=value) for category, value in pairs)
+
+    return Subtask(
+        subtask_id=name,
+        application="editor",
+        application_category="Office",
+        instruction_template=" ".join([name, *(f"{{{key}}}" for key in parameters[0])]),
+        available_parameters=tuple(parameters),
+        inputs=declared(reads),
+        outputs=declared(makes),
+        fresh=tuple(fresh.split()),
+    )
+
+
+WRITE = subtask("write", [{"path": "Documents/stock.csv"}], makes="csv_path=path", fresh="path")
+MOVE = subtask(
+    "move",
+    [{"path": "Documents/sales.csv", "moved": "Downloads/sales.csv"}],
+    reads="csv_path=path",
+    makes="csv_path=moved",
+)
+COUNT = subtask(
+    "count",
+    [{"path": "Documents/sales.csv", "text": "number.txt"}],
+    reads="csv_path=path",
+    makes="text_path=text",
+)
+SHOW = subtask("show", [{"path": "Documents/sales.csv"}], reads="csv_path=path")
+
+
+def more(*subtasks: Subtask, most: int = 100, seed: int = 0) -> list[BoundSubtask]:
+    pool, _ = bind_pool(subtasks, CATEGORIES)
+    return linked(pool, {item.subtask_id: item for item in subtasks}, CATEGORIES, most=most, seed=seed)
+
+
+def test_an_input_takes_what_another_subtask_makes() -> None:
+    (instance,) = more(WRITE, SHOW)
+    assert instance.parameters == {"path": "Documents/stock.csv"}
+    assert instance.inputs[0].value == "Documents/stock.csv"
+
+
+def test_what_is_named_after_the_input_is_named_after_the_new_one_and_read_on() -> None:
+    found = {(item.subtask_id, *item.parameters.values()) for item in more(WRITE, MOVE, SHOW)}
+    assert found == {
+        ("move", "Documents/stock.csv", "Downloads/stock.csv"),
+        ("show", "Documents/stock.csv"),
+        ("show", "Downloads/sales.csv"),
+        ("show", "Downloads/stock.csv"),
+    }
+
+
+def test_a_product_with_a_name_of_its_own_is_not_made_from_something_else() -> None:
+    assert more(WRITE, COUNT) == []
+
+
+def test_a_name_that_is_free_stays_as_it_is() -> None:
+    free = COUNT.model_copy(update={"fresh": ("text",)})
+    assert [item.parameters for item in more(WRITE, free)] == [
+        {"path": "Documents/stock.csv", "text": "number.txt"}
+    ]
+
+
+@pytest.mark.parametrize("kind", ["other_category", "own_product"])
+def test_nothing_of_another_kind_is_taken_and_no_subtask_goes_on_with_its_own_product(kind: str) -> None:
+    if kind == "other_category":
+        assert more(subtask("draw", [{"path": "a.svg"}], makes="svg_path=path", fresh="path"), SHOW) == []
+    else:
+        assert more(MOVE) == []
+
+
+def test_the_number_is_limited_and_the_draw_is_repeated_by_its_seed() -> None:
+    assert len(more(WRITE, MOVE, SHOW, most=3)) <= 3
+    assert more(WRITE, MOVE, SHOW, most=3, seed=1) == more(WRITE, MOVE, SHOW, most=3, seed=1)
+    assert more(WRITE, MOVE, SHOW, most=0) == []
+
+
+def test_the_catalogue_composes_deeper_graphs_with_links() -> None:
+    applications = {
+        name: item
+        for name, item in load_applications().items()
+        if name in ("mousepad", "thunar", "gnumeric", "geany", "supervisor")
+    }
+    subtasks = [
+        Subtask.of(example, item, origin="curated")
+        for item in applications.values()
+        for example in item.example_subtasks
+    ]
+    pool, _ = bind_pool(subtasks, CATEGORIES)
+    further = linked(pool, {item.subtask_id: item for item in subtasks}, CATEGORIES, most=60)
+
+    def depths(nodes: Sequence[BoundSubtask]) -> list[int]:
+        tasks = compose(
+            nodes,
+            [],
+            CompositionRequest(count=60),
+            fixtures=fixtures_at_reset(applications.values(), CATEGORIES),
+            sense=Sense.of(subtasks, applications),
+        )
+        return [task.complexity.depth for task in tasks]
+
+    without, within = depths(pool), depths([*pool, *further])
+    assert max(within) >= 5 > max(without)
+    assert len(within) > len(without)
