@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -22,6 +22,7 @@ PLATFORMS = PluginKind(
     needs=("SETTINGS", "settings", "applications", "missing", "prepare", "install", "create"),
 )
 """Each offers what `Platform` says."""
+_JOINT = "+"
 
 
 class Platform(Protocol):
@@ -87,13 +88,32 @@ def missing_for_start(application: Application, data_folder: Path) -> str:
     return platform(application.platform).missing(application, data_folder)
 
 
+def platform_of(applications: Iterable[Application]) -> str:
+    """The platform that opens all of `applications`: their one, or several joined as `one+other`."""
+    return _JOINT.join(sorted({application.platform for application in applications}))
+
+
+def platforms_in(name: str) -> tuple[str, ...]:
+    """The platforms that a platform joins: itself, unless it is written `one+other`."""
+    return tuple(name.split(_JOINT))
+
+
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:
-    """A closed environment of the platform `name`, which takes those of `values` that its settings have a
-    field for.
+    """A closed environment of the platform `name`, or of several (`one+other`), whose settings take those of
+    `values` that they have a field for.
 
     Raises:
         UnknownPlatformError: there is no such platform.
     """
-    module = platform(name)
-    known = module.SETTINGS.model_fields
-    return module.create(module.settings({key: value for key, value in values.items() if key in known}))
+    members = []
+    for part in platforms_in(name):
+        module = platform(part)
+        known = module.SETTINGS.model_fields
+        members.append(
+            module.create(module.settings({key: value for key, value in values.items() if key in known}))
+        )
+    if len(members) == 1:
+        return members[0]
+    from taskloom.environments.joint import JointEnvironment, Member
+
+    return JointEnvironment([cast(Member, member) for member in members])

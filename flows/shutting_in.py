@@ -20,7 +20,10 @@ def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
         CommandError: bubblewrap does not work here; the message says what to do.
     """
     acts = agent_acts or not settings.is_offline(ModelRole.ACTOR)
-    starts_programs = "isolation" in lookup.platform(settings.platform).SETTINGS.model_fields
+    starts_programs = any(
+        "isolation" in lookup.platform(name).SETTINGS.model_fields
+        for name in lookup.platforms_in(settings.platform)
+    )
     if settings.isolation != "automatic" or not acts or not starts_programs or bubblewrap_works():
         return
     raise CommandError(

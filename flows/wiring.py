@@ -264,11 +264,12 @@ def _missing(application: Application, data: Path) -> str:
 def catalogue(settings: Settings) -> dict[str, Application]:
     """The applications of the platform by name: those in the catalogue and its built-in ones."""
     catalogue = load_applications(settings.catalog)
-    brought = lookup.platform(settings.platform).applications()
+    platforms = lookup.platforms_in(settings.platform)
+    brought = [item for name in platforms for item in lookup.platform(name).applications()]
     return {
         application.name: application
         for application in (*catalogue.values(), *brought)
-        if application.platform == settings.platform
+        if application.platform in platforms
     }
 
 

@@ -56,30 +56,32 @@ def install(
     from taskloom.flows.wiring import catalogue
 
     settings = load_settings(data=data, catalog=catalog, platform=platform)
-    module = lookup.platform(settings.platform)
+    platforms = {name: lookup.platform(name) for name in lookup.platforms_in(settings.platform)}
     chosen = _chosen(only, catalogue(settings))
     if browser_only and only:
         raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
 
     missing_tools = _install_tools()
-    prepared, failures = "", dict[str, EnvironmentFailureError]()
+    prepared, failures = list[str](), dict[str, EnvironmentFailureError]()
     results: list[InstallationResult] = []
-    try:
-        prepared = module.prepare(settings.data, _say)
-        _say(prepared)
-    except EnvironmentFailureError as error:
-        failures[str(error)] = error
-    _prepare_database(settings.data)
-    if not browser_only:
+    for module in platforms.values():
         try:
-            results = module.install(chosen, settings.data, _say)
+            prepared.append(module.prepare(settings.data, _say))
+            _say(prepared[-1])
+        except EnvironmentFailureError as error:
+            failures[str(error)] = error
+    _prepare_database(settings.data)
+    for name, module in platforms.items() if not browser_only else ():
+        own = [application for application in chosen if application.platform == name]
+        try:
+            results += module.install(own, settings.data, _say) if own else []
         except EnvironmentFailureError as error:
             failures[str(error)] = error
     for message in failures:
         _say(f"error: {message}")
     if as_json:
         answer = {
-            "prepared": prepared,
+            "prepared": "; ".join(prepared),
             "errors": list(failures),
             "missing_tools": missing_tools,
             "applications": [result.model_dump(mode="json") for result in results],

@@ -13,7 +13,7 @@ been replaced by the new one byte for byte (see `template_state`).
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from taskloom.environments.machines import reaper
@@ -78,6 +78,36 @@ class Sandbox(WatchedFolder):
                 elif fixture.content or not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content_of(fixture.content, application))
+
+    def visible(self) -> dict[str, bytes | None]:
+        """The files of the home that people see, by path; None stands for a folder. Links are left out."""
+        return {
+            str(path.relative_to(self.home)): None if path.is_dir() else path.read_bytes()
+            for path in sorted(self.home.rglob("*"))
+            if not path.is_symlink()
+            and (path.is_dir() or path.is_file())
+            and not any(part.startswith(".") for part in path.relative_to(self.home).parts)
+        }
+
+    def put(self, files: Mapping[str, bytes | None], gone: Collection[str] = ()) -> None:
+        """Write files of the home, None for a folder, and remove those that are `gone`.
+
+        Raises:
+            ValueError: a path leads out of the home.
+        """
+        for name in (*gone, *files):
+            place = self.home / name
+            if not place.resolve().is_relative_to(self.home.resolve()) or place == self.home:
+                raise ValueError(f"The file {name!r} lies outside the home.")
+            if name in files and files[name] is None:
+                place.mkdir(parents=True, exist_ok=True)
+            elif name in files:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(files[name] or b"")
+            elif place.is_dir():
+                reaper.remove_folder(place)
+            else:
+                place.unlink(missing_ok=True)
 
     def process_environment(self) -> dict[str, str]:
         """Environment variables for processes in the sandbox: their own home, the mark, and no proxy of the

@@ -10,6 +10,7 @@ from prefect import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.exceptions import ObjectAlreadyExists
 
+from taskloom.environments.lookup import platforms_in
 from taskloom.flows.running.shared_places import environments_limit, key_limit
 from taskloom.flows.settings import Settings
 from taskloom.model_clients.settings import ModelSettings
@@ -29,14 +30,18 @@ class SharedLimit(Record):
 
 
 def limits_of(settings: Settings) -> list[SharedLimit]:
-    """The limits of these settings: one for environments, one for each key that models are called with."""
+    """The limits of these settings: one for environments of each platform, one for each key that models
+    are called with."""
     keys: dict[str, int] = {}
     for model in _models(settings):
         if model.provider != PROVIDER:
             name, most = key_limit(model), settings.models.limit(model).concurrency
             keys[name] = max(most, keys.get(name, 0))
-    environments = SharedLimit(name=environments_limit(settings.platform), limit=settings.environments)
-    return [environments, *(SharedLimit(name=name, limit=most) for name, most in sorted(keys.items()))]
+    platforms = sorted({settings.platform, *platforms_in(settings.platform)})
+    environments = [
+        SharedLimit(name=environments_limit(name), limit=settings.environments) for name in platforms
+    ]
+    return [*environments, *(SharedLimit(name=name, limit=most) for name, most in sorted(keys.items()))]
 
 
 async def set_up(settings: Settings) -> list[SharedLimit]:

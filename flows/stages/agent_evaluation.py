@@ -11,6 +11,7 @@ from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
 from taskloom.environments.episode import Quiet, run_episode
 from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.agents import guarded_agent, is_own_code, recorded_parts
@@ -251,7 +252,7 @@ class AttemptPlace:
         needs = [item for item in first_needs(task.graph.nodes) if item.value not in gone]
         trajectory: Trajectory | None = None
         try:
-            async with place.environments.lease(opened[0].platform, len(names)) as environment:
+            async with place.environments.lease(platform_of(opened), len(names)) as environment:
                 trajectory = await run_episode(
                     environment,
                     _Stopped(agent, judge, asks=task.question is not None or task.lack is not None),

@@ -14,6 +14,7 @@ from pydantic import Field
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import Recording
 from taskloom.environments.errors import EnvironmentFailureError
+from taskloom.environments.lookup import platform_of
 from taskloom.environments.starting_place import go_to_starting_place, needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.evaluators_api.interpreter.recorder import guards_answered
@@ -154,7 +155,7 @@ class Replayer:
         ordered = [nodes[name] for name in order]
         started = perf_counter()
         performance = _Performance()
-        platform = self.applications[ordered[0].application].platform
+        platform = platform_of(self.applications[node.application] for node in ordered)
         opened = len({node.application for node in ordered})
         simulated = False
         slips = self._slips(f"{task.task_id}({number})")

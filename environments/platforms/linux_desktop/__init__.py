@@ -5,7 +5,6 @@ settings      its settings
 environment   the environment
 looking       what a machine tells, as observations
 deeds         actions, as the inputs that a machine makes
-bar_drawing   draws the task bar
 files         the files of a machine, as a copy of its home
 ready_machines machines made ahead
 installing    the image: its base, its layers, what is in it

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.aiming import Aim, aim, moved_or_gone
+from taskloom.environments.bar_drawing import bar_pixels
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationStartFailedError,
@@ -20,9 +21,8 @@ from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
 from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.platforms.linux_desktop.bar_drawing import bar_pixels
 from taskloom.environments.platforms.linux_desktop.deeds import inputs_of
-from taskloom.environments.platforms.linux_desktop.files import MachineFiles
+from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
 from taskloom.environments.platforms.linux_desktop.looking import View, controls_now, view_of
 from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
@@ -38,6 +38,7 @@ from taskloom.taskgraph.records.interaction import (
     Observation,
 )
 
+_COPY = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
 _MOST_SILENCES = 4
 """How often in a row the application in front may leave a look unanswered before it counts as hung."""
 
@@ -73,7 +74,7 @@ class DesktopEnvironment:
         self._started: set[str] = set()
         self._front = ""
         self._view: View | None = None
-        self._log = InputLog()
+        self.log = InputLog()
         self._pointer: tuple[float, float] = (-1.0, -1.0)
         self._lock = asyncio.Lock()
 
@@ -84,7 +85,7 @@ class DesktopEnvironment:
         if not applications:
             raise ValueError("A reset needs at least one application.")
         async with self._lock:
-            self._log.clear()
+            self.log.clear()
             self._pointer, self._view = (-1.0, -1.0), None
             await self._stop()
             self._applications = {item.name: item for item in applications}
@@ -105,7 +106,7 @@ class DesktopEnvironment:
     async def act(self, action: Action) -> Observation:
         """Carry out `action` on the last observation and observe; see the protocol."""
         async with self._lock:
-            self._log.step += 1
+            self.log.step += 1
             view = self._view
             if view is None or self._machine is None:
                 raise EnvironmentBrokenError(
@@ -119,14 +120,14 @@ class DesktopEnvironment:
             if isinstance(action, KeyboardInput | HoldInput):
                 parse_keys(action.keys)  # refused before anything is done
             if target is not None and target.label in view.commands:
-                self._log.note(aimed.action, target, controls, self._front)
+                self.log.note(aimed.action, target, controls, self._front)
                 self._pointer = target.rectangle.center
                 if isinstance(aimed.action, ClickInput):
                     return await self._command(view.commands[target.label])
                 return await self._look()
             if aimed.target is not None and _passing(view):
                 await self._refuse_stale(self._machine, aimed)
-            self._log.note(aimed.action, target, controls, self._front)
+            self.log.note(aimed.action, target, controls, self._front)
             self._point_at(aimed)
             inputs = inputs_of(aimed, self._settings.display_size)
             return await self._look(await self._ask("act", {"inputs": inputs}))
@@ -142,16 +143,16 @@ class DesktopEnvironment:
     async def evidence(self) -> Evidence:
         """Everything the checks may read, as of the last look."""
         async with self._lock:
-            view, machine, place = self._view, self._machine, self._place
-            if view is None or machine is None or place is None:
-                raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
+            view, (machine, place) = self._view, self._running()
+            if view is None:
+                raise EnvironmentBrokenError("The environment must be looked at before there is evidence.")
             home, clipboard, selection = await place.files.take(
                 machine, tuple(self._applications.values()), self._started
             )
             seen = view.observation
             return Evidence(
-                step=self._log.step,
-                inputs=self._log.events,
+                step=self.log.step,
+                inputs=self.log.events,
                 screenshot=seen.screenshot,
                 controls=seen.controls,
                 text_under_cursor=under_pointer(seen.controls, self._pointer),
@@ -163,6 +164,25 @@ class DesktopEnvironment:
                 active_application=self._front,
                 window_title=seen.window_title,
             )
+
+    async def belongings(self) -> tuple[dict[str, bytes | None], str]:
+        """The visible files of the home, and the text of the clipboard."""
+        async with self._lock:
+            machine, place = self._running()
+            _, clipboard, _ = await place.files.take(machine, (), ())
+            return await asyncio.to_thread(place.sandbox.visible), clipboard.text or ""
+
+    async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
+        """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
+        async with self._lock:
+            machine, _ = self._running()
+            await machine.write(files)
+            if gone:
+                await machine.run(("rm", "-rf", "--", *(f"{HOME}/{name}" for name in gone)))
+            if text:
+                copied = await machine.run(("sh", "-c", _COPY, "sh", text))
+                if copied.code:
+                    raise EnvironmentBrokenError(f"The clipboard took no text: {copied.errors}")
 
     async def rest(self) -> None:
         """Stop the machine of the last reset; those made ahead stand by."""
@@ -180,6 +200,11 @@ class DesktopEnvironment:
             finally:
                 if place is not None:
                     await asyncio.to_thread(place.sandbox.close)
+
+    def _running(self) -> tuple[Machine, _Place]:
+        if self._machine is None or self._place is None:
+            raise EnvironmentBrokenError("The environment must be reset before it has anything.")
+        return self._machine, self._place
 
     async def _stop(self) -> None:
         machine, self._machine, self._view = self._machine, None, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from taskloom.environments.aiming import aim
@@ -65,7 +65,8 @@ class SimulatedEnvironment:
         self._noise: tuple[NoisePlace, ...] = ()
         self._clipboard: list[str] = []
         self._front, self._focus, self._all_selected = "", "", False
-        self._log, self._pointer = InputLog(), (-1.0, -1.0)
+        self._pointer = (-1.0, -1.0)
+        self.log = InputLog()
 
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
@@ -81,7 +82,8 @@ class SimulatedEnvironment:
             self._files = FileSnapshots(self._sandbox.home)
         self._sandbox.clear()
         self._sandbox.lay_fixtures(applications, without)
-        self._clipboard, self._pointer, self._log = [], (-1.0, -1.0), InputLog()
+        self._clipboard, self._pointer = [], (-1.0, -1.0)
+        self.log.clear()
         home, clipboard = self._sandbox.home, self._clipboard
         self._open = {item.name: APPLICATIONS[item.name](home, clipboard) for item in applications}
         self._titles = {item.name: item.title for item in applications}
@@ -103,7 +105,7 @@ class SimulatedEnvironment:
     async def act(self, action: Action) -> Observation:
         """Carry out `action` and observe; moving, turning the wheel, dragging, holding and waiting change
         nothing here."""
-        self._log.step += 1
+        self.log.step += 1
         if self._seen is None:
             raise EnvironmentBrokenError("The environment must be reset before anything can be done in it.")
         controls = self._seen.controls
@@ -114,7 +116,7 @@ class SimulatedEnvironment:
         if target is None and isinstance(action, KeyboardInput):
             target = next((control for control in controls if control.focused), None)
         presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
-        self._log.note(action, target, controls, self._front)
+        self.log.note(action, target, controls, self._front)
         if target is not None:
             self._pointer = target.rectangle.center
             if isinstance(action, ClickInput) or (presses and not target.focused):
@@ -138,8 +140,8 @@ class SimulatedEnvironment:
             raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
         home = self._files.take()
         return Evidence(
-            step=self._log.step,
-            inputs=self._log.events,
+            step=self.log.step,
+            inputs=self.log.events,
             screenshot=self._seen.screenshot,
             controls=self._seen.controls,
             text_under_cursor=under_pointer(self._seen.controls, self._pointer),
@@ -151,6 +153,18 @@ class SimulatedEnvironment:
             window_title=self._titles[self._front],
             noise=self._noise,
         )
+
+    async def belongings(self) -> tuple[dict[str, bytes | None], str]:
+        """The visible files of the home, and the text of the clipboard."""
+        if self._sandbox is None:
+            raise EnvironmentBrokenError("The environment must be reset before it has anything.")
+        return self._sandbox.visible(), "".join(self._clipboard)
+
+    async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
+        """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
+        if self._sandbox is not None:
+            self._sandbox.put(files, gone)
+        self._clipboard[:] = [text] if text else self._clipboard
 
     async def rest(self) -> None:
         """Nothing runs between resets."""
@@ -172,6 +186,9 @@ class SimulatedEnvironment:
             rectangle=place_of(position),
             value=value,
             focused=control_type == "Edit" and text == self._focus,
+            checked=text == self._titles[self._front]
+            if control_type == _BAR and text != START_PAGE
+            else None,
             application="environment" if control_type == _BAR else self._front,
         )
 

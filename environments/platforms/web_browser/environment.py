@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
-from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from typing import cast
 from urllib.parse import quote
 
@@ -20,6 +18,7 @@ from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.downloads import free_path
 from taskloom.environments.platforms.web_browser.pages import inputs
 from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
 from taskloom.environments.platforms.web_browser.pages.screen import View, controls_now, look_at
@@ -44,8 +43,6 @@ from taskloom.taskgraph.records.interaction import (
 _MOST_LOOKS = 12
 _COMMANDS = (("Back", "back"), ("Reload", "reload"), (START_PAGE, "start"), ("Close tab", "close"))
 """Buttons of the task bar that navigate; the last only where a page opened another."""
-_LONGEST_NAME = 255
-_ENDINGS = re.compile(r"(\.tar)?\.[^. ]{1,16}$")
 _DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
   for (;;) { e = doc.elementFromPoint(x, y);
     while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; }
@@ -69,7 +66,7 @@ class WebEnvironment:
         self._tabs: TabSet | None = None
         self._files: FileSnapshots | None = None
         self._view: View | None = None
-        self._log = InputLog()
+        self.log = InputLog()
         self._blocked: dict[str, None] = {}
         self._pointer: tuple[float, float] = (-1.0, -1.0)
         self._behind = b""
@@ -87,7 +84,7 @@ class WebEnvironment:
         if not applications:
             raise ValueError("A reset needs at least one application.")
         async with self._lock, _browser_errors():
-            self._log.clear()
+            self.log.clear()
             self._blocked.clear()
             self._pointer, self._view, self._behind = (-1.0, -1.0), None, b""
             if self._sandbox is None:
@@ -116,7 +113,7 @@ class WebEnvironment:
         """Carry out `action` on the last observation, wait until the page settles and observe; see the
         protocol."""
         async with self._lock, _browser_errors():
-            self._log.step += 1
+            self.log.step += 1
             view = self._view
             if view is None or self._tabs is None:
                 raise EnvironmentBrokenError(
@@ -137,7 +134,7 @@ class WebEnvironment:
                     raise ActionInvalidError(
                         "A window of the environment is open; answer it before using the task bar."
                     )
-                self._log.note(action, target, view.controls, front)
+                self.log.note(action, target, view.controls, front)
                 self._pointer = target.rectangle.center
                 if isinstance(action, ClickInput):
                     await self._command(view.commands[target.label])
@@ -146,7 +143,7 @@ class WebEnvironment:
             with contextlib.suppress(TabAsksError):
                 if aimed.target is not None and not window:
                     await self._refuse_stale(tab, aimed)
-                self._log.note(action, target, view.controls, OWNER if window else front)
+                self.log.note(action, target, view.controls, OWNER if window else front)
                 point = self._point(aimed)
                 drops = aimed.target is not None and aimed.target.label in view.drop_downs and not window
                 if drops and isinstance(action, ClickInput) and action.button == "left":
@@ -178,8 +175,8 @@ class WebEnvironment:
             )
             states, silent = files.told(told)
             return Evidence(
-                step=self._log.step,
-                inputs=self._log.events,
+                step=self.log.step,
+                inputs=self.log.events,
                 screenshot=view.screenshot,
                 controls=view.controls,
                 text_under_cursor=under_pointer(view.controls, self._pointer),
@@ -193,6 +190,19 @@ class WebEnvironment:
                 blocked_requests=tuple(self._blocked),
                 noise=tuple(place for item in tabs.applications.values() for place in item.noise),
             )
+
+    async def belongings(self) -> tuple[dict[str, bytes | None], str]:
+        """The visible files of the home, and the text of the clipboard."""
+        async with self._lock, _browser_errors():
+            copied = await cast(EnvironmentPage, self._own).clipboard()
+            return await asyncio.to_thread(cast(Sandbox, self._sandbox).visible), copied.text or ""
+
+    async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
+        """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
+        async with self._lock, _browser_errors():
+            await asyncio.to_thread(cast(Sandbox, self._sandbox).put, files, gone)
+            if text:
+                await cast(EnvironmentPage, self._own).copy(text)
 
     async def rest(self) -> None:
         """Close all pages and stop the servers; the browser and the environment's own page stay."""
@@ -365,25 +375,6 @@ class WebEnvironment:
 
     def _note_blocked(self, address: str) -> None:
         self._blocked[address] = None
-
-
-def free_path(folder: Path, suggested: str) -> Path:
-    """Where a download goes: its suggested name, shortened to what a disk takes, numbered where it is taken.
-
-    >>> free_path(Path("/nowhere"), "../a/notes.tar.gz").name
-    'notes.tar.gz'
-    """
-    name = PurePosixPath(suggested.replace("\\", "/")).name.replace("\0", "").strip(". ") or "download"
-    endings = _ENDINGS.search(name)
-    ending = endings.group() if endings and endings.start() else ""
-    stem = name.removesuffix(ending)
-    room = _LONGEST_NAME - len(f" (99){ending}".encode())
-    stem = stem.encode()[:room].decode(errors="ignore")
-    path, number = folder / f"{stem}{ending}", 0
-    while path.exists():
-        number += 1
-        path = folder / f"{stem} ({number}){ending}"
-    return path
 
 
 @contextlib.asynccontextmanager

@@ -63,6 +63,7 @@ class _Linking:
         self._generator = generator
         self._taken = {(node.subtask_id, item) for node in nodes for item in node.inputs}
         self._latest = nodes
+        self._places: dict[Resource, float] = {}
 
     def more(self, most: int) -> list[BoundSubtask]:
         """Instances that go on with what the latest ones make."""
@@ -85,11 +86,16 @@ class _Linking:
         self._latest = found[:most]
         return found[:most]
 
+    def _place(self, example: BoundSubtask) -> float:
+        """What comes first of where products can be put: in one world the same for all, so that they meet."""
+        beside = [item for item in example.inputs[1:] if item.slot is None]
+        return min((self._places.setdefault(item, self._generator.random()) for item in beside), default=0)
+
     def _instance(self, subtask: Subtask, product: Resource) -> BoundSubtask | None:
         """A bound instance of `subtask` that takes `product`, or None if it takes nothing of the kind."""
         examples = list(self._bound[subtask.subtask_id])
         self._generator.shuffle(examples)
-        for example in examples:
+        for example in sorted(examples, key=self._place):
             for declared, item in zip(subtask.inputs, example.inputs, strict=True):
                 alike = item.model_copy(update={"value": product.value}) == product
                 if alike and declared.parameter:

@@ -163,7 +163,11 @@ class EnvironmentPage:
         """Close any window without an answer and empty the clipboard, as at a reset."""
         self.window = None
         await self.tab.page.evaluate("() => clearPage()")
-        await self.tab.page.evaluate("() => navigator.clipboard.writeText('')")
+        await self.copy("")
+
+    async def copy(self, text: str) -> None:
+        """Put a text into the clipboard."""
+        await self.tab.page.evaluate("text => navigator.clipboard.writeText(text)", text)
 
     def _entries(self) -> list[dict[str, object]]:
         found: list[dict[str, object]] = []
