@@ -75,7 +75,7 @@ def settings_file(data_folder: Path) -> Path:
     file, text = folder / _NAME, font_settings((), folder / "cache")
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f".{_NAME}.{os.getpid()}"
+        unfinished = folder / f".{_NAME}.{os.urandom(4).hex()}"
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(file)
     return file
