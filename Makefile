@@ -14,6 +14,8 @@ MILLION ?= 1000000
 # The main job takes the core subtasks of each application in the first world and twenty-four others, replays every distinct component
 # within three minutes, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
 DESKTOP_TASKS ?= 400
+DESKTOP_PLATFORM ?= linux_desktop+web_browser
+DESKTOP_WORLDS ?= ["bakery-1","household-1"]
 RUN_TASKS ?= 550
 RUN_REPLAY_SHARE ?= 0.02
 RUN_REPLAY_MINUTES ?= 3
@@ -29,9 +31,11 @@ run: setup  ## Set up, then build a dataset from real applications with the offl
 	@echo "Applications of a Linux desktop: make desktop (docs/desktop.md)" >&2
 
 .PHONY: desktop
-desktop: setup  ## The same from the applications of a Linux desktop, in containers of podman or docker (docs/desktop.md)
-	@$(BIN)/taskloom install --platform linux_desktop || [ $$? -eq 1 ]
-	@$(BIN)/taskloom build --set platform=linux_desktop --set environments=2 --tasks $(DESKTOP_TASKS) $(ARGS)
+desktop: setup  ## The same from applications of a Linux desktop, in containers of podman or docker, and of the web together (docs/desktop.md)
+	@$(BIN)/taskloom install --platform $(DESKTOP_PLATFORM) || [ $$? -eq 1 ]
+	@$(BIN)/taskloom build --set platform=$(DESKTOP_PLATFORM) --set environments=2 --tasks $(DESKTOP_TASKS) \
+	  --set exploration.core_only=true --set composition.maximum_size=10 --set composition.maximum_ends=3 \
+	  --set composition.maximum_readers=3 --set replay.minutes=30 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests but the slow ones

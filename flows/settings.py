@@ -97,7 +97,8 @@ class Settings(BaseSettings):
     """Worlds that subtasks are verified and tasks composed in, beside the first: kind and seed, such as
     `bakery-1`. Every subtask is verified in the first of them as well."""
     platform: str = "web_browser"
-    """Platform whose applications are used. `simulated` has a few small ones for tests and trials; every
+    """Platform whose applications are used, or several joined, such as `linux_desktop+web_browser`, whose
+    applications then meet on one screen. `simulated` has a few small ones for tests and trials; every
     record says so."""
     environments: int = Field(default=4, ge=1, le=64)
     """Number of concurrent environments; they wait half of the time, so two per core keep a machine busy."""
