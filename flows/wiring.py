@@ -17,6 +17,7 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, Sandb
 from taskloom.flows.errors import CommandError
 from taskloom.flows.pool.pool_memory import known_categories
 from taskloom.flows.running import run_records
+from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.flows.running.interruptions import termination_in_order
 from taskloom.flows.running.progress import Progress
@@ -139,6 +140,16 @@ class Run(Workplace):
     """Time spent examining evaluation functions, summed over concurrent examinations."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time of the stages that have ended."""
+    spent: CoreSeconds = field(default_factory=CoreSeconds)
+    """Processor time of the run until now."""
+    core_seconds: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Processor time of the stages that have ended, by what it was spent on."""
+
+    def ended(self, status: str, message: str = "") -> RunRecord:
+        """The record of the run if it ends now."""
+        return run_records.ended(
+            self.record, status, message, stage_seconds=self.stage_seconds, core_seconds=self.core_seconds
+        )
 
 
 @asynccontextmanager
@@ -181,7 +192,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
             finally:
                 await run.environments.close()
                 await run.recorder.close()
-                warehouse.write([run_records.ended(record, status, run.stage_seconds, message)], replace=True)
+                warehouse.write([run.ended(status, message)], replace=True)
 
 
 @asynccontextmanager
@@ -196,6 +207,7 @@ async def _objects(
     }
     with (
         Ledger(settings.data / "ledger.sqlite") as ledger,
+        CoreSeconds() as spent,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
         environments = environment_pool(settings)
@@ -214,6 +226,7 @@ async def _objects(
                 ledger=ledger,
                 environments=environments,
                 sandbox=sandbox,
+                spent=spent,
                 warehouse=warehouse,
                 recorder=Recorder(warehouse),
                 progress=Progress(quiet=quiet, notes=lambda: _call_notes(calls.counters)),

@@ -31,6 +31,9 @@ class RunRecord(Record):
     """Version of taskloom."""
     stage_seconds: dict[str, float] = Field(default_factory=dict)
     """Wall time per stage, in seconds."""
+    core_seconds: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """Processor time per stage, in seconds, by what it was spent on: `browsers`, `applications`,
+    `orchestration`, `sandbox`, or `taskloom` itself."""
     message: str = ""
     """Why it did not complete."""
 

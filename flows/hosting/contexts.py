@@ -16,6 +16,7 @@ from taskloom.flows.fan_out.fanning import fanned_out
 from taskloom.flows.hosting.progress_artifact import progress_shown
 from taskloom.flows.hosting.run_logs import RUN_LOG, logged
 from taskloom.flows.running.cancellation import cancellable
+from taskloom.flows.running.core_seconds import since
 from taskloom.flows.settings import Settings
 from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
@@ -90,14 +91,19 @@ def work_of(reference: RunReference) -> Work:
 
 @contextmanager
 def timed(run: Run, stage: str) -> Iterator[None]:
-    """Add the wall time of the block to the run's time of `stage`, and log its end."""
-    started = monotonic()
+    """Add wall time and processor time of the block to those of `stage` in the run, and log its end."""
+    started, spent = monotonic(), run.spent.so_far()
     try:
         yield
     finally:
         seconds = monotonic() - started
         run.stage_seconds[stage] = run.stage_seconds.get(stage, 0.0) + seconds
-        RUN_LOG.info("stage ended", extra={"fields": {"stage": stage, "seconds": round(seconds, 1)}})
+        costs = since(spent, run.spent.so_far())
+        known = run.core_seconds.setdefault(stage, {})
+        for purpose, value in costs.items():
+            known[purpose] = round(known.get(purpose, 0.0) + value, 1)
+        fields = {"stage": stage, "seconds": round(seconds, 1), "core_seconds": costs}
+        RUN_LOG.info("stage ended", extra={"fields": fields})
 
 
 def stop_while_waiting(run: Run, items: int) -> None:

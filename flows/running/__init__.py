@@ -3,6 +3,7 @@
 environment_pool    environments to lease
 recording           writes records in batches
 run_records         the record of a run
+core_seconds        processor time by what it was spent on
 clock               the time that runs are dated with
 progress            live progress on standard error
 shared_places       how a run takes its places in the limits that all runs share

@@ -55,7 +55,14 @@ def identity(settings: Mapping[str, JsonValue]) -> str:
     return json.dumps([content, models], sort_keys=True)
 
 
-def ended(record: RunRecord, status: str, stage_seconds: Mapping[str, float], message: str = "") -> RunRecord:
+def ended(
+    record: RunRecord,
+    status: str,
+    message: str = "",
+    *,
+    stage_seconds: Mapping[str, float],
+    core_seconds: Mapping[str, Mapping[str, float]],
+) -> RunRecord:
     """The record of a run that ends now."""
     return RunRecord.model_validate(
         {
@@ -64,6 +71,7 @@ def ended(record: RunRecord, status: str, stage_seconds: Mapping[str, float], me
             "message": message,
             "finished_at": _now(),
             "stage_seconds": {name: round(value, 2) for name, value in stage_seconds.items()},
+            "core_seconds": core_seconds,
         }
     )
 

@@ -13,7 +13,6 @@ from taskloom.flows.nights.gates import gate_results
 from taskloom.flows.nights.standing_quota import wanted_by
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.pool.pool_memory import MISSING_LINK, NOT_COMPOSED
-from taskloom.flows.running.run_records import ended
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.criticising import criticise, doubt_of_critic
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
@@ -264,7 +263,7 @@ class TaskMaking:
             await run.recorder.record(*found)
             return ""
         await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
-        await run.recorder.record(ended(run.record, "completed", run.stage_seconds), replace=True)
+        await run.recorder.record(run.ended("completed"), replace=True)
         await run.recorder.flush()
         version = await asyncio.to_thread(
             run.warehouse.publish, run_id=run.run_id, settings=run.record.settings

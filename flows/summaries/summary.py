@@ -9,8 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from taskloom.environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from taskloom.flows.nights.run_reports import RunReport, run_report
+from taskloom.flows.running.core_seconds import in_words, total_of
 from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.ledger.ledger import Ledger
@@ -175,6 +178,10 @@ class RunSummary(Record):
     """Applications with verified subtasks."""
     stage_seconds: dict[str, float]
     """Wall time of stages."""
+    core_seconds: dict[str, float] = Field(default_factory=dict)
+    """Processor time of all stages, by what it was spent on."""
+    newly_verified: int = 0
+    """Subtasks that this run verified."""
     examination_seconds: float = 0.0
     """Time spent examining evaluation functions, summed over concurrent examinations; part of the
     verification."""
@@ -238,6 +245,8 @@ class RunSummary(Record):
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
+        if self.core_seconds:
+            lines.append(f"  {in_words(self.core_seconds, self.newly_verified)}: taskloom sql core_seconds")
         if self.pairs is not None:
             lines += ["", "Orders of two subtasks of one application"]
             lines += [f"  {line}" for line in self.pairs.lines()]
@@ -334,6 +343,10 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         )
         if item.item_id not in explored
     }
+    ((newly_verified,),) = run.warehouse.query(
+        "SELECT count(DISTINCT subtask_id) FROM evaluation_functions WHERE accepted AND run_id = ?",
+        [run.run_id],
+    ).rows()
     counters = run.calls.counters.total
     return RunSummary(
         run_id=run.run_id,
@@ -344,6 +357,8 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         funnel=tuple(FunnelRow.model_validate(row) for row in rows),
         verified_applications=len(explored),
         stage_seconds={name: round(value, 1) for name, value in run.stage_seconds.items()},
+        core_seconds=total_of(run.core_seconds.values()),
+        newly_verified=newly_verified,
         examination_seconds=round(run.examination_seconds, 1),
         missing_applications={**run.missing, **rejected},
         unconfined=why_unconfined(run.settings.isolation),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.recording import Recorder
 from taskloom.flows.settings import load_settings
 from taskloom.flows.stages.replaying import Covering, TaskReplays
@@ -184,7 +185,9 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_le
 
         monkeypatch.setattr(steps, "compose", compose)
         monkeypatch.setattr(steps, "cover", cover)
-        run = SimpleNamespace(settings=SimpleNamespace(replay=settings), stage_seconds={})
+        run = SimpleNamespace(
+            settings=SimpleNamespace(replay=settings), stage_seconds={}, core_seconds={}, spent=CoreSeconds()
+        )
         performed.clear()
         return compose_and_cover(SimpleNamespace(run=run, reference=None), (), ())  # type: ignore[arg-type]
 

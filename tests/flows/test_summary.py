@@ -92,3 +92,10 @@ def test_a_gate_that_does_not_hold_becomes_an_event(prefect_home: Path) -> None:
     (event,) = [event for event in sent if event.event.startswith("taskloom.")]
     assert event.event == "taskloom.gate-failed" and event.resource.id == "taskloom.run.r"
     assert event.payload["message"] == "fewer tasks than before"
+
+
+def test_the_price_of_a_run_is_one_line() -> None:
+    costs = {"browsers": 354.2, "taskloom": 140.0}
+    paid = summary().model_copy(update={"core_seconds": costs, "newly_verified": 35})
+    assert "494 core-seconds (browsers 354, taskloom 140); 14.1 per subtask verified" in paid.describe()
+    assert "core-seconds" not in summary().describe()

@@ -271,6 +271,7 @@ def records() -> list[Record]:
             started_at="2026-01-01T00:00:00+00:00",
             settings={"applications": ["notes"], "limits": {"steps": 15, "budget": None}},
             stage_seconds={"exploration": 1.5},
+            core_seconds={"exploration": {"browsers": 2.5, "taskloom": 0.5}},
         ),
         ModelCallRecord(
             call_id="call-1",

@@ -1,0 +1,175 @@
+"""Processor time of this process and of everything that it started, by what it was spent on.
+
+Twice a second the processes below this one are read from `/proc`. What a process used between its last
+reading and its end is in what its parent has waited for, so only what a process used at its end is lost, and
+only where its parent ends with it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_EVERY_SECONDS = 0.5
+_TICK = os.sysconf("SC_CLK_TCK")
+OWN, BROWSERS, APPLICATIONS = "taskloom", "browsers", "applications"
+_MARKS = {
+    "taskloom.flows.running.prefect_server": "orchestration",
+    "playwright/driver": BROWSERS,
+    "/sandbox/monty": "sandbox",
+    "machines/reaper.py": OWN,
+    "multiprocessing": OWN,
+    "distributed": OWN,
+}
+"""Parts of command lines that say what a process is for; its children are for the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTimes:
+    """One process at one moment."""
+
+    parent: int
+    """Id of its parent."""
+    used: float
+    """Its own processor time, in seconds."""
+    waited: float
+    """That of its children whose end it has seen, and of theirs."""
+    purpose: str = ""
+    """What it is for; empty where its command line does not say."""
+
+
+Processes = Mapping[tuple[int, int], ProcessTimes]
+"""Processes by id and time of their start, so that a number used again is another process."""
+
+
+class CoreSeconds:
+    """Adds up processor time by purpose, from entering to leaving."""
+
+    def __init__(self) -> None:
+        """Count nothing yet."""
+        self._spent: dict[str, float] = {}
+        self._last: Processes = {}
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_reading, name="core-seconds", daemon=True)
+
+    def __enter__(self) -> CoreSeconds:
+        """Begin: what was used before does not count."""
+        self._last = below(os.getpid(), _processes(), {})
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop counting."""
+        self._over.set()
+        self._thread.join()
+
+    def so_far(self) -> dict[str, float]:
+        """Seconds by purpose since entering."""
+        with self._lock:
+            now = below(os.getpid(), _processes(), self._last)
+            self._spent = _sum(self._spent, spent_between(self._last, now))
+            self._last = now
+            return dict(self._spent)
+
+    def _keep_reading(self) -> None:
+        while not self._over.wait(_EVERY_SECONDS):
+            self.so_far()
+
+
+def since(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
+    """What was added between two moments, in tenths of seconds, the most first."""
+    added = {name: round(value - before.get(name, 0.0), 1) for name, value in now.items()}
+    return {name: value for name, value in sorted(added.items(), key=lambda item: -item[1]) if value > 0}
+
+
+def total_of(stages: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The seconds of several stages by purpose, the most first."""
+    return since({}, _sum(*stages))
+
+
+def in_words(spent: Mapping[str, float], subtasks: int) -> str:
+    """Seconds by purpose, and per subtask verified, on one line.
+
+    >>> in_words({"browsers": 30.0, "taskloom": 12.0}, 3)
+    '42 core-seconds (browsers 30, taskloom 12); 14.0 per subtask verified'
+    """
+    total = sum(spent.values())
+    parts = ", ".join(f"{name} {value:.0f}" for name, value in spent.items())
+    each = f"; {total / subtasks:.1f} per subtask verified" if subtasks else ""
+    return f"{total:.0f} core-seconds ({parts}){each}"
+
+
+def below(root: int, processes: Processes, before: Processes) -> Processes:
+    """The process `root` and those below it, or once below it (`before`), each with what it is for."""
+    by_id = {key[0]: key for key in processes}
+    purposes: dict[tuple[int, int], str] = {}
+
+    def purpose(key: tuple[int, int]) -> str:
+        """Empty for processes elsewhere on the machine."""
+        if key not in purposes:
+            process, known = processes[key], before.get(key)
+            purposes[key] = OWN if key[0] == root else ""  # ends the walk if parents form a circle
+            parent = by_id.get(process.parent)
+            above = OWN if key[0] == root else purpose(parent) if parent else ""
+            if above and key[0] != root:
+                purposes[key] = process.purpose or (APPLICATIONS if above == OWN else above)
+            elif known is not None and not above:
+                purposes[key] = known.purpose  # its parent ended
+        return purposes[key]
+
+    return {
+        key: ProcessTimes(process.parent, process.used, process.waited, purpose(key))
+        for key, process in processes.items()
+        if purpose(key)
+    }
+
+
+def spent_between(before: Processes, now: Processes) -> dict[str, float]:
+    """Seconds by purpose between two readings.
+
+    What a process has waited for beyond the last reading of its children belongs to the purpose of those that
+    ended, or to its own where all of them lived between the readings.
+    """
+    spent: defaultdict[str, float] = defaultdict(float)
+    ended: dict[int, list[ProcessTimes]] = {}
+    for key, process in before.items():
+        if key not in now:
+            ended.setdefault(process.parent, []).append(process)
+    for key, process in now.items():
+        last = before.get(key, ProcessTimes(process.parent, 0.0, 0.0))
+        spent[process.purpose] += max(0.0, process.used - last.used)
+        children = ended.get(key[0], [])
+        unread = process.waited - last.waited - sum(child.used + child.waited for child in children)
+        spent[children[0].purpose if children else process.purpose] += max(0.0, unread)
+    return spent
+
+
+def _sum(*parts: Mapping[str, float]) -> dict[str, float]:
+    total: defaultdict[str, float] = defaultdict(float)
+    for part in parts:
+        for name, value in part.items():
+            total[name] += value
+    return dict(total)
+
+
+def _processes() -> Processes:
+    """All processes of the machine; none where there is no `/proc`."""
+    found = {}
+    with suppress(OSError):
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit():
+                with suppress(OSError):
+                    fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
+                    used, waited = (sum(map(int, fields[at : at + 2])) / _TICK for at in (11, 13))
+                    command = Path(entry.path, "cmdline").read_bytes().decode(errors="replace")
+                    purpose = next((name for mark, name in _MARKS.items() if mark in command), "")
+                    found[int(entry.name), int(fields[19])] = ProcessTimes(
+                        int(fields[1]), used, waited, purpose
+                    )
+    return found
