@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import tempfile
 from importlib.resources import files
 from pathlib import Path
@@ -16,9 +15,9 @@ from playwright.async_api import Error as BrowserError
 from taskloom.environments.errors import BrowserMissingError, EnvironmentBrokenError
 from taskloom.environments.installing import fonts
 from taskloom.environments.installing.browser_finding import BrowserInstallation, find_browser
-from taskloom.environments.machines import reaper
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.driver import SharedDriver
+from taskloom.environments.platforms.web_browser.profile import PERMISSIONS, KeptProfile
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 
 _ARGUMENTS = (
@@ -41,8 +40,6 @@ _ARGUMENTS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 _LONGEST_FOLDER = 60
-_PROFILE = b"--user-data-dir="
-_PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profile-\w+)")
 _PAGES = files("taskloom.environments.platforms.web_browser.pages")
 _BEFORE_PAGE = _PAGES.joinpath("before_page.js").read_text()
 
@@ -50,10 +47,14 @@ _BEFORE_PAGE = _PAGES.joinpath("before_page.js").read_text()
 class BrowserProcess:
     """One browser process; its clipboard belongs to one environment."""
 
-    def __init__(self, driver: SharedDriver, browser: Browser, settings: WebBrowserSettings) -> None:
+    def __init__(
+        self, driver: SharedDriver, browser: Browser, profile: KeptProfile, settings: WebBrowserSettings
+    ) -> None:
         """Use `BrowserProcess.start`."""
         self._driver = driver
         self._browser = browser
+        self.profile = profile
+        """Its own context, which keeps cached files."""
         self._settings = settings
 
     @classmethod
@@ -92,11 +93,13 @@ class BrowserProcess:
                 downloads
             ),  # else a killed run leaves a folder behind in the machine's temporary one
             "chromium_sandbox": False,
+            "user_data_dir": tempfile.mkdtemp(prefix="profile-", dir=sandbox.root),
+            **_context_options(settings),
         }
         while True:
             driver = await SharedDriver.borrow()
             try:
-                browser = await driver.playwright.chromium.launch(**options)
+                context = await driver.playwright.chromium.launch_persistent_context(**options)
             except asyncio.CancelledError:
                 await driver.give_back()
                 raise
@@ -104,8 +107,6 @@ class BrowserProcess:
                 await driver.give_back(broken=True)
                 if driver.launched:  # it worked before, so it may be the driver that died
                     continue
-                for folder in _PROFILE_IN_LOG.findall(error.message):
-                    sandbox.also_remove(Path(folder))
                 lines = [line for line in error.message.splitlines() if line.strip()]
                 raise BrowserMissingError(
                     f"The browser {str(installation.executable)!r} does not start:"
@@ -113,9 +114,14 @@ class BrowserProcess:
                 ) from error
             driver.launched += 1
             break
-        for profile in await asyncio.to_thread(_profiles, sandbox):
-            sandbox.also_remove(profile)
-        return cls(driver, browser, settings)
+        try:
+            await _prepare(context, settings)
+            profile = await KeptProfile.of(context)
+        except BrowserError as error:
+            await driver.give_back(broken=True)
+            raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error
+        assert context.browser is not None
+        return cls(driver, context.browser, profile, settings)
 
     @property
     def is_running(self) -> bool:
@@ -128,22 +134,11 @@ class BrowserProcess:
         Raises:
             EnvironmentBrokenError: the browser died.
         """
-        settings = self._settings
         try:
-            context = await self._browser.new_context(
-                viewport={"width": settings.screen_width, "height": settings.page_height},
-                device_scale_factor=1,
-                locale="en-US",
-                timezone_id="UTC",
-                permissions=["clipboard-read", "clipboard-write"],
-                accept_downloads=True,
-                service_workers="block",
-                reduced_motion="reduce",
-            )
-            await context.add_init_script(_BEFORE_PAGE)
+            context = await self._browser.new_context(**_context_options(self._settings))
+            await _prepare(context, self._settings)
         except BrowserError as error:
             raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error
-        context.set_default_timeout(settings.action_limit_seconds * 1000)
         return context
 
     async def close(self) -> None:
@@ -154,6 +149,24 @@ class BrowserProcess:
             await self._driver.give_back(broken=True)
         else:
             await self._driver.give_back()
+
+
+def _context_options(settings: WebBrowserSettings) -> dict[str, Any]:
+    return {
+        "viewport": {"width": settings.screen_width, "height": settings.page_height},
+        "device_scale_factor": 1,
+        "locale": "en-US",
+        "timezone_id": "UTC",
+        "permissions": list(PERMISSIONS),
+        "accept_downloads": True,
+        "service_workers": "block",
+        "reduced_motion": "reduce",
+    }
+
+
+async def _prepare(context: BrowserContext, settings: WebBrowserSettings) -> None:
+    await context.add_init_script(_BEFORE_PAGE)
+    context.set_default_timeout(settings.action_limit_seconds * 1000)
 
 
 def _temporary_folder(sandbox: Sandbox) -> Path:
@@ -167,16 +180,3 @@ def _temporary_folder(sandbox: Sandbox) -> Path:
         sandbox.also_remove(folder)
     folder.mkdir(exist_ok=True)
     return folder
-
-
-def _profiles(sandbox: Sandbox) -> set[Path]:
-    """Folders that the driver made for the profile of the browser just started; it cannot be told where to
-    make them."""
-    found = set()
-    for process in reaper.marked_processes(f"{reaper.MARK}={sandbox.root}"):
-        try:
-            words = Path("/proc", str(process), "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        found |= {Path(os.fsdecode(word[len(_PROFILE) :])) for word in words if word.startswith(_PROFILE)}
-    return {folder for folder in found if folder.name.startswith("playwright")}

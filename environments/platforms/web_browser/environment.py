@@ -71,6 +71,8 @@ class WebEnvironment:
         self._pointer: tuple[float, float] = (-1.0, -1.0)
         self._behind = b""
         self._lock = asyncio.Lock()
+        self.without_cache: dict[str, str] = {}
+        """Applications whose cached files do not stay from one reset to the next, with the reason."""
 
     @property
     def sandbox(self) -> Sandbox | None:
@@ -98,9 +100,8 @@ class WebEnvironment:
             browser, own = await self._start_browser(self._sandbox, hosting.restart(applications, without))
             await own.start_anew()
             cast(FileSnapshots, self._files).elsewhere = dict(hosting.data_folders)
-            self._tabs = TabSet(
-                self._settings, browser, hosting, applications, self._save, self._note_blocked
-            )
+            given = (self._settings, browser, hosting, applications, self._save, self._note_blocked)
+            self._tabs = TabSet(*given, without_cache=self.without_cache)
             await self._tabs.show(applications[0].name)
             return await self._look()
 
@@ -231,10 +232,12 @@ class WebEnvironment:
         self, sandbox: Sandbox, restart: Coroutine[None, None, None]
     ) -> tuple[BrowserProcess, EnvironmentPage]:
         """The running browser and the environment's page, started while `restart` brings the servers up."""
-        if self._browser is not None and self._own is not None and self._browser.is_running:
-            await restart
-            return self._browser, self._own
         if self._browser is not None:
+            spoiled = self._browser.profile.spoiled_by
+            self.without_cache |= spoiled
+            if self._own is not None and self._browser.is_running and not spoiled:
+                await restart
+                return self._browser, self._own
             await self._browser.close()
         starting = asyncio.ensure_future(BrowserProcess.start(self._settings, sandbox))
         try:
@@ -372,6 +375,8 @@ class WebEnvironment:
         except BrowserError:
             # A download that was cancelled, or led to another machine, leaves no file.
             path.unlink(missing_ok=True)
+        with contextlib.suppress(BrowserError):
+            await download.delete()  # the browser's own copy
 
     def _note_blocked(self, address: str) -> None:
         self._blocked[address] = None

@@ -15,13 +15,13 @@ from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Fram
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import EnvironmentBrokenError, EnvironmentFailureError
+from taskloom.environments.platforms.web_browser.profile import is_loopback
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 
 _Result = TypeVar("_Result")
 _SETTLE = files("taskloom.environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
 _UNENDING = frozenset({"eventsource", "websocket", "media", "ping"})
 _SLOW_REQUEST_SECONDS = 1.5
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
 
 
 class TabAsksError(EnvironmentFailureError):
@@ -224,11 +224,6 @@ class Tab:
     def _explain(self, error: BrowserError) -> EnvironmentBrokenError:
         state = "crashed" if self.crashed else "was closed" if self.page.is_closed() else "failed"
         return EnvironmentBrokenError(f"The page of {self.title} {state}: {error.message.splitlines()[0]}")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name can only mean this machine."""
-    return host in _LOOPBACK or host.startswith("127.") or host.endswith(".localhost")
 
 
 def _is_interruption(error: BaseException | None) -> bool:

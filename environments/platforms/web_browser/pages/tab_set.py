@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from urllib.parse import urldefrag, urlsplit
 
 from playwright.async_api import BrowserContext, Download, Page
@@ -40,14 +40,20 @@ class TabSet:
         applications: Sequence[Application],
         on_download: Callable[[Download], Awaitable[None]],
         on_blocked: Callable[[str], None],
+        without_cache: Collection[str] = (),
     ) -> None:
-        """Hold tabs for `applications`, none of them open yet."""
+        """Hold tabs for `applications`, none of them open yet.
+
+        The first works in the browser's profile, unless it is one of those `without_cache`.
+        """
         self.applications = {application.name: application for application in applications}
         self._settings = settings
         self._browser = browser
         self._hosting = hosting
         self._on_download = on_download
         self._on_blocked = on_blocked
+        kept = applications[:1] if not applications[0].launch.address else ()
+        self._kept = {application.name for application in kept} - set(without_cache)
         self._tabs: dict[str, list[Tab]] = {name: [] for name in self.applications}
         self._contexts: dict[str, BrowserContext] = {}
         self._arriving: set[asyncio.Task[None]] = set()
@@ -196,16 +202,22 @@ class TabSet:
         for task in self._arriving:
             task.cancel()
         contexts, self._contexts = self._contexts, {}
-        await asyncio.gather(*(context.close() for context in contexts.values()), return_exceptions=True)
+        await asyncio.gather(
+            self._browser.profile.take_back(),
+            *(context.close() for context in contexts.values()),
+            return_exceptions=True,
+        )
         self._front = None
 
     async def _open(self, application: Application) -> None:
-        context = await self._browser.new_context()
-        self._contexts[application.name] = context
+        address = self._hosting.address(application)
+        if application.name in self._kept:
+            context = await self._browser.profile.lend(application, address)
+        else:
+            context = self._contexts[application.name] = await self._browser.new_context()
         tab = await self._attach(application, await context.new_page())
         try:
             limit = application.launch.start_timeout_seconds
-            address = self._hosting.address(application)
             if application.launch.browser_state:
                 await tab.doing(keep(tab.page, application.launch.browser_state, address), limit)
             opening = tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000)

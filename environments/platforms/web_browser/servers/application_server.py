@@ -20,6 +20,7 @@ from taskloom.environments.platforms.web_browser.servers.template_state import f
 from taskloom.resources.applications import Application
 
 _POLL_SECONDS = 0.03
+_PORT_FREE_SECONDS = 1.0
 _NAMED_PORT = re.compile(
     r"(?:127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]|\bport):? ?(\d{2,5})\b", re.IGNORECASE
 )
@@ -70,7 +71,7 @@ class ApplicationServer:
                 with what the process printed.
         """
         try:
-            listener = _bound_socket(port)
+            listener = await _bound_socket(port)
         except OSError as error:
             raise ApplicationStartFailedError(
                 f"{application.title} cannot have the port {port}: {error.strerror}"
@@ -162,16 +163,24 @@ def _behind_relay(command: Sequence[str], listener: int, port: int, confinement:
     return confined_command(relay, confinement.writable, (*confinement.needed, Path(command[0])))
 
 
-def _bound_socket(port: int) -> socket.socket:
-    """A socket on a loopback port, a free one for 0, which nothing listens on yet."""
-    made = socket.socket()
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(("127.0.0.1", port))
-    except OSError:
-        made.close()
-        raise
-    return made
+async def _bound_socket(port: int) -> socket.socket:
+    """A socket on a loopback port, a free one for 0, which nothing listens on yet.
+
+    A server that was just stopped may keep its port for a moment.
+    """
+    deadline = asyncio.get_running_loop().time() + _PORT_FREE_SECONDS
+    while True:
+        made = socket.socket()
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(("127.0.0.1", port))
+        except OSError:
+            made.close()
+            if not port or asyncio.get_running_loop().time() > deadline:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
+        else:
+            return made
 
 
 def _fill_state_files(state: Path, port: int) -> None:

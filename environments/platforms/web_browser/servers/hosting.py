@@ -40,6 +40,7 @@ class Hosting:
         self._servers: dict[str, ApplicationServer] = {}
         self._static: dict[Path, StaticServer] = {}
         self._ports: dict[str, int] = {}
+        self._own_ports: dict[str, int] = {}
         self._revived: dict[str, int] = {}
         self.data_folders: dict[str, Path] = {}
         """Folders outside of the sandbox where applications that run already keep their data."""
@@ -138,11 +139,14 @@ class Hosting:
 
     async def _start_patiently(self, application: Application) -> None:
         """Start an application, with one retry if its server ends early: a busy machine, a port that was
-        taken."""
+        taken.
+
+        It has the port that it had last time, because browsers know cached files by their addresses.
+        """
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
-            await self._start(application)
+            await self._start(application, self._own_ports.get(application.name, 0))
         except ApplicationStartFailedError:
             if clock() >= deadline:  # it did not end early, it never came up
                 raise
@@ -164,7 +168,7 @@ class Hosting:
             confinement = self._confinement(places)
             server = await ApplicationServer.start(application, values, environment, log, confinement, port)
             self._servers[application.name] = server
-            self._ports[application.name] = server.port
+            self._ports[application.name] = self._own_ports[application.name] = server.port
             return
         folder = Path(fill_placeholders(application.launch.serve, values))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):

@@ -1,0 +1,155 @@
+"""What a reset and a step cost beside the driver alone: `python -m benchmarks build_cost`.
+
+A page with a megabyte of script, as applications have, opened and clicked in 1 and in 4 environments at once;
+beside it, in turns, the same in the driver alone: a fresh context, the page, and for every click a picture
+once two frames were drawn. Seconds are those of the clock for one environment, and of the processor for both,
+with everything that was started. What a whole build costs stands in `taskloom sql core_seconds`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, Page
+
+from benchmarks.agent_harness import page
+from benchmarks.run import Figure, NotMeasuredError
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import BrowserMissingError
+from taskloom.environments.lookup import create_environment
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.flows.running.core_seconds import CoreSeconds
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.interaction import ClickInput
+
+_SCRIPT = "".join(
+    f"function f{n}(a,b){{const s=[];for(let i=0;i<b;i++)s.push(a*i+{n});"
+    f"return s.map(x=>x%7).filter(x=>x>{n % 5})}}\n"
+    f"window.t=(window.t||0)+f{n}({n},9).length;\n"
+    for n in range(8000)
+)
+_FRAMES = "() => new Promise(yes => requestAnimationFrame(() => requestAnimationFrame(yes)))"
+
+Costs = dict[str, list[tuple[float, float]]]
+"""Seconds of the clock and of the processor per reset or step, by what was measured."""
+
+
+def heavy_page(folder: str) -> Application:
+    """The page with a button, behind a large script."""
+    made = page(folder)
+    site = Path(folder) / "site"
+    (site / "large.js").write_text(_SCRIPT, encoding="utf-8")
+    index = site / "index.html"
+    index.write_text(
+        index.read_text().replace("<button", "<script src=large.js></script><button"), encoding="utf-8"
+    )
+    return made
+
+
+async def measured(
+    costs: Costs, name: str, spent: CoreSeconds, works: Sequence[Callable[[], Awaitable[Any]]]
+) -> None:
+    """Do `works` side by side, and note what one of them took."""
+    before, began = sum(spent.so_far().values()), time.perf_counter()
+    await asyncio.gather(*(work() for work in works))
+    used = sum(spent.so_far().values()) - before
+    costs[name].append((time.perf_counter() - began, used / len(works)))
+
+
+async def raw_reset(browser: Browser, address: str, pages: dict[int, Page], number: int) -> None:
+    """A fresh context with the page, and a picture."""
+    if number in pages:
+        await pages[number].context.close()
+    context = await browser.new_context(viewport={"width": 1280, "height": 760})
+    pages[number] = await context.new_page()
+    await pages[number].goto(address, wait_until="domcontentloaded")
+    await raw_picture(pages[number])
+
+
+async def raw_picture(opened: Page) -> bytes:
+    """A picture once two frames were drawn."""
+    await opened.evaluate(_FRAMES)
+    protocol = await opened.context.new_cdp_session(opened)
+    answer = await protocol.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+    await protocol.detach()
+    return base64.b64decode(answer["data"])
+
+
+async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, Costs]:
+    """The costs of the driver alone, and ours."""
+    raw: Costs = defaultdict(list)
+    ours: Costs = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder, CoreSeconds() as spent:
+        application, settings = heavy_page(folder), {"data_folder": folder, "temporary_folder": folder}
+        environments = [create_environment("web_browser", settings) for _ in range(side_by_side)]
+        sandbox, server = Sandbox(Path(folder)), StaticServer(Path(folder) / "site")
+        process = await BrowserProcess.start(WebBrowserSettings.model_validate(settings), sandbox)
+        browser = (await process.new_context()).browser
+        assert browser is not None
+        pages: dict[int, Page] = {}
+        address = f"http://127.0.0.1:{server.port}/index.html"
+
+        async def raw_step(number: int) -> None:
+            await pages[number].get_by_role("button").click()
+            await raw_picture(pages[number])
+
+        async def step(environment: Environment) -> None:
+            await environment.act(ClickInput(control_label="1"))
+
+        try:
+            for turn in range(-3, resets):  # the first turns start browsers, and compile
+                kept = (raw, ours) if turn >= 0 else (defaultdict(list), defaultdict(list))
+                works = [partial(raw_reset, browser, address, pages, n) for n in range(side_by_side)]
+                await measured(kept[0], "reset", spent, works)
+                await measured(
+                    kept[1], "reset", spent, [partial(item.reset, [application]) for item in environments]
+                )
+                for _ in range(steps):
+                    await measured(kept[0], "step", spent, [partial(raw_step, n) for n in pages])
+                    await measured(kept[1], "step", spent, [partial(step, item) for item in environments])
+        finally:
+            await asyncio.gather(*(item.close() for item in environments))
+            await process.close()
+            server.close()
+            sandbox.close()
+    return raw, ours
+
+
+def figures(quick: bool) -> list[Figure]:
+    """The figures."""
+    found = []
+    for side_by_side in (1, 4):
+        try:
+            raw, ours = asyncio.run(compared(side_by_side, 4 if quick else 12, 4))
+        except BrowserMissingError as error:
+            raise NotMeasuredError(str(error)) from None
+        found += [_figure(name, side_by_side, raw[name], ours[name]) for name in ("reset", "step")]
+    return found
+
+
+def _figure(
+    name: str, side_by_side: int, raw: list[tuple[float, float]], ours: list[tuple[float, float]]
+) -> Figure:
+    (clock, raw_clock), (core, raw_core) = (
+        [statistics.fmean(cost[at] for cost in costs) for costs in (ours, raw)] for at in (0, 1)
+    )
+    return Figure(
+        f"{name}, environments at once: {side_by_side}",
+        core / raw_core,
+        "times the processor time of the driver alone",
+        baseline="the same page in the driver alone, with a fresh context for a reset",
+        note=f"{core:.3f} instead of {raw_core:.3f} core-seconds; {clock:.2f} instead of {raw_clock:.2f} s on"
+        " the clock",
+    )
