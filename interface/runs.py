@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
+from taskloom.flows.errors import CommandError
 from taskloom.flows.hosting.preflight import check_keys, check_settings
 from taskloom.flows.running.interruptions import interruptible
 from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
@@ -18,6 +19,7 @@ from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent, named
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits, TaskSet
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.warehouse.sets.empty_selections import nothing_meets
 from taskloom.warehouse.sets.selection import Selection, select
 from taskloom.warehouse.store import Warehouse
 
@@ -74,9 +76,11 @@ def evaluate(
     check_keys(chosen, (ModelRole.ACTOR,) if name == "model" else ())
     with Warehouse(chosen.warehouse_location, read_only=True) as warehouse:
         ids = select(warehouse, selection or Selection()).task_ids
+        if not ids:
+            raise CommandError(nothing_meets(warehouse, selection or Selection()))
     experiment = ExperimentFile(
         agents=(AgentEntry(agent=name),),
-        tasks=TaskSet(ids=ids) if ids else TaskSet(where="false"),
+        tasks=TaskSet(ids=ids),
         repeats=repeats,
         seed=chosen.seed,
         limits=Limits(patience=patience),

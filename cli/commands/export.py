@@ -67,6 +67,9 @@ def export(
     size: SizeOption = None,
     seed: DrawSeedOption = 0,
     split: SplitOption = "",
+    share_by: Annotated[
+        str, typer.Option(help="What the shares of --split count: tasks, recordings or steps.")
+    ] = "tasks",
     leak: LeakOption = "",
     hold_out: Annotated[
         list[str] | None,
@@ -181,7 +184,7 @@ def export(
     except ValidationError as error:
         raise CommandError(describe_problems(error).strip()) from None
     settings = load_settings(warehouse=warehouse)
-    sets = parse_request(split, leak, hold_out or [])
+    sets = parse_request(split, leak, hold_out or [], share_by)
     lists = _named_lists(against or [])
     if replay_all:
         if version is not None:
@@ -276,14 +279,18 @@ def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
 def _shortfall(shortfall: Shortfall) -> str:
     cell = ",".join(f"{dimension}={level}" for dimension, level in shortfall.levels.items())
     place = " ".join(part for part in (shortfall.split, cell) if part)
-    return f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted}, found {shortfall.found}"
+    near = f"; the nearest cells with tasks: {shortfall.nearest}" if shortfall.nearest else ""
+    return (
+        f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted} {shortfall.unit}, found"
+        f" {shortfall.found}{near}"
+    )
 
 
 def _print_leakage(report: LeakageReport) -> None:
     typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
     if report.asked and sum(report.sizes.values()):
         given = ", ".join(f"{name} {share:.1%}" for name, share in report.given.items())
-        typer.echo(f"shares given: {given}")
+        typer.echo(f"shares given, of {report.unit}: {given}")
     for reason, count in report.left_out_reasons.items():
         typer.echo(f"left out {count}: {reason}")
     for sentence in report.advice:

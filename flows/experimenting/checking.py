@@ -135,9 +135,9 @@ def check_tasks(experiment: ExperimentFile, settings: Settings) -> None:
             return
         names = selected_tasks(warehouse, experiment.tasks)
         missing = list(warehouse.query(_NOT_INSTALLED, {"tasks": names, "installed": installed}).rows())
-    if not names or len(missing) == len(names):
-        lacking = f"; not installed here: {', '.join(sorted({str(row[1]) for row in missing}))}"
+    if len(missing) == len(names):
+        lacking = ", ".join(sorted({str(row[1]) for row in missing}))
         raise CommandError(
-            f"there is no task to attempt: {len(names)} are selected{lacking if missing else ''}; widen the"
-            " selection, or run: taskloom build"
+            f"there is no task to attempt: {len(names)} are selected; not installed here: {lacking}; widen"
+            " the selection, or run: taskloom build"
         )

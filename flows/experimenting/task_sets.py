@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from taskloom.flows.errors import CommandError
 from taskloom.omnieval.experiments.specification import TaskSet
 from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
+from taskloom.warehouse.sets.empty_selections import nothing_meets
 from taskloom.warehouse.sets.selection import Selection, parse_levels, select
 from taskloom.warehouse.store import Warehouse
 
@@ -20,7 +21,7 @@ def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
     """Ids of the tasks of a set, in the order of their ids.
 
     Raises:
-        CommandError: a task or an export that is named is not there.
+        CommandError: a task or an export that is named is not there, or no task meets the conditions.
         SelectionInvalidError, QueryFailedError, QueryRefusedError: a condition cannot be meant.
     """
     names = list(dict.fromkeys([*wanted.ids, *(_exported(wanted.export) if wanted.export else ())]))
@@ -41,7 +42,10 @@ def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
         size=wanted.size,
         seed=wanted.seed,
     )
-    return list(select(warehouse, selection).task_ids)
+    found = list(select(warehouse, selection).task_ids)
+    if not found:
+        raise CommandError(nothing_meets(warehouse, selection))
+    return found
 
 
 def _exported(named: str) -> Sequence[str]:

@@ -16,7 +16,8 @@ from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS
 from taskloom.warehouse.sets.requests import HeldOut, SetRequest
-from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.sets.selection import CellQuota, Selection
+from taskloom.warehouse.sets.share_units import CountedItems
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import complexity, node, subtask
 
@@ -143,3 +144,55 @@ def test_left_out_tasks_are_listed_with_the_reason(tmp_path: Path, empty_templat
     assert manifest.shortfalls or all(
         report.given[name] >= share - 0.03 for name, share in report.asked.items()
     )
+
+
+@pytest.mark.parametrize(
+    ("selection", "said"),
+    [
+        (
+            Selection(levels={"branch": "medium"}),
+            "nearest cells with tasks: branch=easy (240); branch=hard (60)",
+        ),
+        (Selection(where="branch_level = 'medium'"), "nearest cells with tasks: branch=easy (240)"),
+        (Selection(capability="long_range_planning"), "nearest cells with tasks: dependency=easy,hierarchy="),
+        (Selection(cells=(CellQuota(levels={"branch": "medium"}, size=3),)), "branch=easy (240)"),
+        (Selection(applications=("mail",), where="depth > 4"), "Without --where 100 would"),
+        (Selection(where="depth = 1 AND width = 9"), "300 meet depth = 1, 0 meet width = 9"),
+    ],
+)
+def test_where_no_task_meets_a_selection_the_nearest_are_named(
+    pool: Warehouse, selection: Selection, said: str
+) -> None:
+    with pytest.raises(ExportRefusedError) as refused:
+        draw_tasks(pool, selection)
+
+    assert said in str(refused.value)
+
+
+def test_a_cell_without_tasks_names_the_nearest_ones(pool: Warehouse) -> None:
+    cells = (CellQuota(levels={"branch": "medium"}, size=3), CellQuota(levels={"branch": "hard"}, size=1))
+
+    drawn = draw_tasks(pool, Selection(cells=cells))
+
+    assert len(drawn.task_ids) == 1
+    assert drawn.shortfalls[0].nearest == "branch=easy (240); branch=hard (60)"
+
+
+def test_formats_without_recordings_have_no_shares_of_them(pool: Warehouse, tmp_path: Path) -> None:
+    request = _SHARES.model_copy(update={"unit": "steps"})
+
+    with pytest.raises(ExportRefusedError, match="writes no recordings"):
+        export(pool, "omnibench", tmp_path / "out", sets=request)
+
+
+def test_a_recording_of_a_subtask_counts_once_in_the_set_that_has_it() -> None:
+    items = CountedItems(
+        "recordings", {"a": ["one", "two"], "b": ["two"], "c": ["three"]}, {"one": 1, "two": 4, "three": 2}
+    )
+
+    assert items.weights() == {"a": 3.0, "b": 2.0, "c": 2.0}
+    assert items.of_sets({"train": ["a", "b"], "test": ["b", "c"]}) == {
+        "train": 5,
+        "validation": 0,
+        "test": 2,
+    }

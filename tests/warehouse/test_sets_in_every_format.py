@@ -34,7 +34,7 @@ from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.samples import export, records
 
-_FREE = SetRequest(shares={"train": 0.6, "test": 0.4}, may_share=("template", "value", "intent"))
+_FREE = SetRequest(shares={"train": 0.6, "test": 0.4}, may_share=LEAK_KINDS)
 _REQUESTS = st.none() | st.builds(
     SetRequest,
     shares=st.sampled_from([{"train": 0.6, "test": 0.4}, {"train": 0.5, "validation": 0.25, "test": 0.25}]),

@@ -283,3 +283,40 @@ def test_a_request_that_cannot_be_meant_is_refused() -> None:
         with pytest.raises(SelectionInvalidError):
             parse_request(split, leak, held)
     assert parse_request("", "", []) is None
+
+
+def test_tasks_that_hang_together_in_a_ring_are_parted_where_that_costs_little() -> None:
+    keys = {
+        f"task-{number}": frozenset(f"subtask {(number + place) % 60}" for place in range(1 + number % 4))
+        for number in range(600)
+    }
+
+    division = divide(keys, SHARES)
+
+    assert len(division.left_out) < 60
+    total = sum(map(len, division.tasks.values()))
+    assert all(len(division.tasks[name]) >= (SHARES[name] - TOLERANCE) * total for name in SPLITS)
+
+
+@settings(max_examples=examples(30, 150))
+@given(KEYS, st.integers(0, 3))
+def test_no_task_is_left_out_that_only_one_set_has_things_of(
+    keys: dict[str, frozenset[str]], seed: int
+) -> None:
+    division = divide(keys, SHARES, seed)
+
+    owner = {key: name for name in SPLITS for task in division.tasks[name] for key in keys[task]}
+    for task in division.left_out:
+        assert len({owner[key] for key in keys[task] if key in owner}) > 1
+
+
+@given(st.lists(st.integers(1, 40), min_size=40, max_size=120))
+def test_shares_may_count_what_tasks_bring(amounts: list[int]) -> None:
+    keys = {f"task-{number:03}": frozenset({f"subtask {number}"}) for number in range(len(amounts))}
+    weights = {f"task-{number:03}": float(amount) for number, amount in enumerate(amounts)}
+
+    division = divide(keys, {"train": 0.5, "test": 0.5}, weights=weights)
+
+    held = {name: sum(weights[task] for task in division.tasks[name]) for name in ("train", "test")}
+    assert abs(held["train"] - held["test"]) <= 2 * max(amounts)
+    assert not division.left_out

@@ -6,7 +6,6 @@ writes into a folder aside; here the manifest is added and the folder moved to i
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import uuid
@@ -33,12 +32,14 @@ from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.file_hashes import hashes_of
+from taskloom.warehouse.exporting.record_files import write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS, SplitName
 from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import Selection, Shortfall
+from taskloom.warehouse.sets.share_units import CountedItems, Kind, counted_items
 from taskloom.warehouse.sets.splits import LeakageReport
 from taskloom.warehouse.store import Warehouse
 
@@ -329,7 +330,18 @@ def export(
         return {item.item_id: item.reason for item in refused}
 
     judging = unwritable if getattr(module, "REFUSES_TASKS", False) else None
-    drawn = draw_tasks(warehouse, selection, sets, named_lists, judging)
+    if sets is not None and sets.unit != "tasks" and not recordings:
+        raise ExportRefusedError(f"{format_name} writes no recordings, so its shares count tasks.")
+
+    def counted(task_ids: tuple[str, ...]) -> CountedItems:
+        unit = sets.unit if sets else "tasks"
+        if options.attempts:
+            every = options.attempts == "all"
+            return counted_items(warehouse, task_ids, unit, "attempts", every=every, agent=options.agent)
+        kind: Kind = "replays" if options.instruction_level == "high" else "subtasks"
+        return counted_items(warehouse, task_ids, unit, kind)
+
+    drawn = draw_tasks(warehouse, selection, sets, named_lists, judging, counted)
     source = ExportSource(
         warehouse,
         drawn.task_ids,
@@ -375,23 +387,6 @@ def export(
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return manifest
-
-
-def write_json(path: Path, value: object) -> None:
-    """Write one JSON file, the same bytes for the same value."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-
-
-def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
-    """Write one JSON object per line; the number of lines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
-    with path.open("w", encoding="utf-8") as out:
-        for value in values:
-            out.write(json.dumps(value, ensure_ascii=False) + "\n")
-            count += 1
-    return count
 
 
 def _quality(function: EvaluationFunction) -> tuple[float, float, str]:

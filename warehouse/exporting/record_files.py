@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -69,3 +69,20 @@ class RecordFiles:
             held, records = 0, 0
         self._written[name] = (held + size + 1, records + 1)
         return self._open[name]
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write one JSON file, the same bytes for the same value."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
+    """Write one JSON object per line; the number of lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with path.open("w", encoding="utf-8") as out:
+        for value in values:
+            out.write(json.dumps(value, ensure_ascii=False) + "\n")
+            count += 1
+    return count

@@ -17,9 +17,10 @@ from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import call_arguments, image_size
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
 from taskloom.warehouse.exporting.file_names import safe_name
 from taskloom.warehouse.exporting.pictures import write_picture
+from taskloom.warehouse.exporting.record_files import write_json
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

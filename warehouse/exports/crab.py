@@ -6,8 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.record_files import write_json
 from taskloom.warehouse.importing.originals import originals
+
+REFUSES_TASKS = True
+"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

@@ -28,10 +28,10 @@ from taskloom.warehouse.exporting.exporting import (
     ExportOutcome,
     ExportSource,
     Refused,
-    write_json,
 )
 from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
 from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
+from taskloom.warehouse.exporting.record_files import write_json
 
 ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
 """The archive with all bundles, where the dataset has it."""

@@ -15,14 +15,9 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 from taskloom.warehouse.exporting.action_words import in_words
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import pyautogui_statements
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-    write_json,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.file_names import safe_name
+from taskloom.warehouse.exporting.record_files import write_json
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

@@ -15,14 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-    write_json,
-    write_lines,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.file_names import safe_name
 from taskloom.warehouse.exporting.paper_format import (
     evaluation_source,
@@ -31,6 +24,7 @@ from taskloom.warehouse.exporting.paper_format import (
     task_trajectory_fields,
     trajectory_fields,
 )
+from taskloom.warehouse.exporting.record_files import write_json, write_lines
 from taskloom.warehouse.exporting.task_dag import RESULT, dag_fields, missing_function, node_fields, node_name
 
 

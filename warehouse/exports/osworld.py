@@ -28,14 +28,17 @@ from taskloom.warehouse.exporting.exporting import (
     ExportOutcome,
     ExportSource,
     Refused,
-    write_json,
 )
 from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
 from taskloom.warehouse.exporting.osworld.conditions import Condition, conditions_of
 from taskloom.warehouse.exporting.osworld.judging import copy_of_home, judged_evaluator
 from taskloom.warehouse.exporting.osworld.setup import HOME, setup
+from taskloom.warehouse.exporting.record_files import write_json
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
+
+REFUSES_TASKS = True
+"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text, without_marks
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
 from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import RecordFiles
+from taskloom.warehouse.exporting.record_files import RecordFiles, write_json
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

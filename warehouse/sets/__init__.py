@@ -1,7 +1,8 @@
 """Which tasks an export holds, and in which sets.
 
 selection, requests                 what is asked for
-splits, dividing                    sets that share nothing they must not
+splits, dividing, growing           sets that share nothing they must not
+share_units, empty_selections       what shares count; what to say where there are no tasks
 key_table, wording, compared        what tasks have in common
 drawing, names                      the draw, what would help, the sets' names
 """

@@ -2,15 +2,11 @@
 
 Tasks that share a key belong together. Groups that fit are dealt out so that every set gets its share, of
 each stratum (levels, applications) as of the whole. A group too large for that, as in a pool whose subtasks
-are used everywhere, is a
-knot: the smaller sets are grown inside it content by content, each time taking what brings in the fewest new
-    things,
-and tasks that would connect two sets are left out. How far the smaller sets may grow is tried out.
+are used everywhere, is a knot: it is parted so that few tasks would connect two sets, and those are left out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -19,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from taskloom.warehouse.errors import SelectionInvalidError
+from taskloom.warehouse.sets.growing import grow
 from taskloom.warehouse.sets.key_table import KeyTable
 from taskloom.warehouse.sets.names import SPLITS, SplitName
 from taskloom.warehouse.sets.selection import draw_places
@@ -54,6 +51,7 @@ def divide(
     shares: Mapping[SplitName, float],
     seed: int = 0,
     strata: Mapping[str, Sequence[str]] | KeyTable | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> Division:
     """Divide tasks into sets that share no key; the same input and seed give the same outcome.
 
@@ -63,6 +61,7 @@ def divide(
         seed: settles what is equal otherwise.
         strata: labels of each task, such as its levels; every set gets its share of each label where that can
             be.
+        weights: what a task counts, such as its recordings; one each when left out.
 
     Raises:
         SelectionInvalidError: shares that are negative or do not add up to 1.
@@ -72,21 +71,24 @@ def divide(
     if not isinstance(strata, KeyTable):
         given = strata or {}
         strata = KeyTable.of((task, given.get(task, ())) for task in table.tasks)
-    dealer = _Dealer(strata, shares)
+    counted = [1.0 if weights is None else weights.get(task, 0.0) for task in table.tasks]
+    dealer = _Dealer(strata, shares, counted)
     order = draw_places(table.tasks, seed)
     groups = _large_and_rare_first(table.groups(), dealer.rarest(), order)
-    knots = list(takewhile(lambda group: dealer.is_knot(len(group)), groups))
+    several = list(takewhile(lambda group: len(group) > 1, groups))
+    knots = list(filter(dealer.is_knot, several))
     for group in knots:
-        room = {name: dealer.room[name] * len(group) / max(dealer.open, 1) for name in SPLITS}
+        size = dealer.weight(group)
+        room = {name: dealer.room[name] * size / max(dealer.open, size) for name in SPLITS}
         ordered = sorted(group, key=order.__getitem__)
-        for task, name in grow(table, ordered, room).items():
+        for task, name in grow(table, ordered, room, counted).items():
             dealer.put([task], name)
-        dealer.open -= len(group)
-    rest = groups[len(knots) :]
-    several = list(takewhile(lambda group: len(group) > 1, rest))
+        dealer.open -= size
+    parted = {group[0] for group in knots}
     for group in several:
-        dealer.put(group, dealer.best(group))
-    dealer.deal([group[0] for group in rest[len(several) :]])
+        if group[0] not in parted:
+            dealer.put(group, dealer.best(group))
+    dealer.deal([group[0] for group in groups[len(several) :]])
     tasks: dict[SplitName, tuple[str, ...]] = {
         name: tuple(sorted(table.tasks[task] for task in dealer.chosen[name])) for name in SPLITS
     }
@@ -109,9 +111,10 @@ def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, 
 class _Dealer:
     """Assigns groups of tasks to the sets that need them most."""
 
-    def __init__(self, strata: KeyTable, shares: Mapping[SplitName, float]) -> None:
+    def __init__(self, strata: KeyTable, shares: Mapping[SplitName, float], weights: Sequence[float]) -> None:
         self._strata = strata
-        self._total = len(strata.tasks)
+        self._weights = weights
+        self._total = sum(weights)
         self._shares = {name: shares.get(name, 0.0) for name in SPLITS}
         self._names = [name for name in SPLITS if self._shares[name]]
         self._sizes = strata.users()
@@ -126,7 +129,7 @@ class _Dealer:
         """For each task the size of its rarest stratum: rare ones are assigned first, while every set has
         room."""
         starts = np.frombuffer(self._strata.starts, np.int64)
-        found = np.zeros(self._total, np.int64)
+        found = np.zeros(len(self._strata.tasks), np.int64)
         some = np.flatnonzero(np.diff(starts))
         if len(some):
             sizes = np.array(self._sizes, np.int64)[self._strata.numbers()]
@@ -134,15 +137,21 @@ class _Dealer:
         counted: list[int] = found.tolist()
         return counted
 
-    def is_knot(self, size: int) -> bool:
-        """Whether no set can take a group of this size and stay near its share."""
-        largest = max(self.room.values())
-        return size > 1 and len(self._names) > 1 and size > largest + max(0.5, TOLERANCE / 2 * self._total)
+    def weight(self, group: Sequence[int]) -> float:
+        """What a group counts."""
+        return self._weights[group[0]] if len(group) == 1 else sum(self._weights[task] for task in group)
+
+    def is_knot(self, group: Sequence[int]) -> bool:
+        """Whether no set can take a group and stay near its share."""
+        if len(group) == 1 or len(self._names) == 1:
+            return False
+        return self.weight(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
     def best(self, group: Sequence[int]) -> SplitName:
         """The set that needs a group most: by its room, and by what it lacks of the group's strata."""
         slack = 0.5 if len(group) == 1 else max(0.5, TOLERANCE / 4 * self._total)
-        fitting = [name for name in self._names if self.room[name] + slack >= len(group)]
+        size = self.weight(group)
+        fitting = [name for name in self._names if self.room[name] + slack >= size]
         if len(fitting) < 2:
             return fitting[0] if fitting else max(self._names, key=lambda name: self.room[name])
         labels = self._labels(group)
@@ -171,11 +180,11 @@ class _Dealer:
         ]
         room = self.room
         for task in tasks:
-            labels = labels_of[starts[task] : starts[task + 1]]
+            labels, weight = labels_of[starts[task] : starts[task + 1]], self._weights[task]
             most, chosen = float("-inf"), None
             for one in sets:
                 free = room[one[0]]
-                if free + 0.5 >= 1:
+                if free + 0.5 >= weight:
                     need = free / one[1] + sum(map(one[2], labels))
                     if need > most:
                         most, chosen = need, one
@@ -183,7 +192,7 @@ class _Dealer:
                 chosen = max(sets, key=lambda one: room[one[0]])
             name, _, _, held, wanted, lacking, take = chosen
             take(task)
-            room[name] -= 1
+            room[name] -= weight
             for label in labels:
                 count = held[label] + 1
                 held[label] = count
@@ -192,7 +201,7 @@ class _Dealer:
     def put(self, group: Sequence[int], name: SplitName) -> None:
         """Give a group to a set."""
         self.chosen[name] += group
-        self.room[name] -= len(group)
+        self.room[name] -= self.weight(group)
         held, wanted, lacking = self._held[name], self._wanted[name], self._lacking[name]
         for label in self._labels(group):
             held[label] += 1
@@ -241,96 +250,3 @@ def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
 
 def _sum(shares: Mapping[SplitName, float]) -> str:
     return f"{' + '.join(f'{value:g}' for value in shares.values())} = {sum(shares.values()):g}"
-
-
-_SCALES: Final = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-"""Parts of their share up to which the smaller sets are grown, of which the best is taken."""
-_TRIED: Final = 1_000
-"""Most contents that the growing looks at; further ones follow where their keys are."""
-Content = tuple[int, ...]
-"""The keys of a task, by number."""
-
-
-def grow(table: KeyTable, group: Sequence[int], room: Mapping[SplitName, float]) -> dict[int, SplitName]:
-    """The set of each task of a connected group, in order; None for tasks that would connect two sets.
-
-    Of the divisions that are tried, the one is taken in which the worst-off set gets most of its room.
-    """
-    by_content: dict[Content, list[int]] = {}
-    for task in group:
-        by_content.setdefault(table.content(task), []).append(task)
-    order = list(by_content)
-    sizes = {own: len(members) for own, members in by_content.items()}
-    best: dict[Content, SplitName] = {}
-    best_rank = (-1.0, -1)
-    scales = _SCALES if len(order) <= 20 * _TRIED else _SCALES[::3]
-    for scale in scales:
-        dealt = _grown(order, sizes, room, scale)
-        got: Counter[SplitName] = Counter()
-        for own, name in dealt.items():
-            got[name] += sizes[own]
-        rank = (
-            min((min(got[name] / room[name], 1.0) for name in room if room[name] >= 1), default=1.0),
-            got.total(),
-        )
-        if rank > best_rank:
-            best, best_rank = dealt, rank
-    return {task: name for own, name in best.items() for task in by_content[own]}
-
-
-def _grown(
-    order: Sequence[Content], sizes: Mapping[Content, int], room: Mapping[SplitName, float], scale: float
-) -> dict[Content, SplitName]:
-    """Grow the smaller sets up to `scale` of their room, and give the largest what remains unconnected."""
-    tried = order[:_TRIED]
-    seen = sum(sizes[own] for own in tried)
-    users: Counter[int] = Counter()
-    for own in tried:
-        for key in own:
-            users[key] += sizes[own]
-    dealt: dict[Content, SplitName] = {}
-    owner: dict[int, SplitName] = {}
-    names = sorted((name for name in room if room[name] > 0), key=lambda name: room[name])
-    part = scale * seen / sum(sizes.values())
-    for name in names[:-1]:
-        free = [own for own in tried if own not in dealt and not any(key in owner for key in own)]
-        inside, held = _gathered(free, sizes, users, min(room[name] * part, seen / 3))
-        dealt.update(dict.fromkeys(inside, name))
-        owner.update(dict.fromkeys(held, name))
-    _deal_rest([own for own in order if own not in dealt], names[-1], dealt, owner)
-    return dealt
-
-
-def _gathered(
-    free: list[Content], sizes: Mapping[Content, int], users: Mapping[int, int], target: float
-) -> tuple[list[Content], set[int]]:
-    """Contents of about `target` tasks that share keys with as few others as can be, and their keys."""
-    found: list[Content] = []
-    held: set[int] = set()
-    size = 0
-    while free and size < target - 0.5:
-        nearest = min(free, key=lambda own: (sum(users[key] for key in own if key not in held), len(own)))
-        held.update(nearest)
-        inside = {own for own in free if held.issuperset(own)}
-        found += inside
-        size += sum(sizes[own] for own in inside)
-        free = [own for own in free if own not in inside]
-    return found, held
-
-
-def _deal_rest(
-    rest: Sequence[Content],
-    largest: SplitName,
-    dealt: dict[Content, SplitName],
-    owner: dict[int, SplitName],
-) -> None:
-    """Give the largest set what no smaller one has keys of, and each set what has keys of it alone."""
-    for own in rest:
-        if not any(key in owner and owner[key] != largest for key in own):
-            dealt[own] = largest
-            owner.update(dict.fromkeys(own, largest))
-    for own in rest:
-        owners = {owner[key] for key in own if key in owner}
-        if own not in dealt and len(owners) == 1:
-            dealt[own] = owners.pop()
-            owner.update(dict.fromkeys(own, dealt[own]))

@@ -12,10 +12,12 @@ import pyarrow as pa
 from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, columns_for, compare
 from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
+from taskloom.warehouse.sets.empty_selections import nearest_cells, nothing_meets
 from taskloom.warehouse.sets.key_table import KeyTable
-from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, SplitName
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, ShareUnit, SplitName
 from taskloom.warehouse.sets.requests import SetRequest, hold_out
 from taskloom.warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
+from taskloom.warehouse.sets.share_units import CountedItems
 from taskloom.warehouse.sets.splits import (
     Leak,
     LeakageReport,
@@ -25,6 +27,7 @@ from taskloom.warehouse.sets.splits import (
 from taskloom.warehouse.store import Warehouse
 
 _FEW = 100_000
+_ATTEMPTS: Final = 3
 _AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"
 
 
@@ -45,30 +48,16 @@ class Drawn:
     """Those of them that the format refuses."""
 
 
-def _nothing_meets(selection: Selection) -> str:
-    if selection.replayed:
-        return (
-            "No task meets the selection and has a successful replay, whose recording leads through the whole"
-            " task; nothing was written. Replays are made by `taskloom build --set replay_share=1`."
-        )
-    if selection.accepted is not None:
-        return (
-            "No task meets the selection and was accepted by people as asked; nothing was written. `taskloom"
-            " view --review` is where people accept and reject tasks; `taskloom sql acceptance` shows what"
-            " they said."
-        )
-    return "No task meets the selection; nothing was written."
-
-
 def draw_tasks(
     warehouse: Warehouse,
     selection: Selection,
     request: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
     unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
+    counted: Callable[[tuple[str, ...]], CountedItems] | None = None,
 ) -> Drawn:
     """Select tasks, divide them, take out what the lists hold, and draw the wanted numbers from every set;
-    `unwritable` says which tasks are left out before, and why.
+    `unwritable` says which tasks are left out before, and why, and `counted` what the others count.
 
     All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where
     it can be.
@@ -81,9 +70,10 @@ def draw_tasks(
     """
     pools = candidates(warehouse, selection)
     if not any(pool.task_ids for pool in pools):
-        raise ExportRefusedError(_nothing_meets(selection))
+        raise ExportRefusedError(f"{nothing_meets(warehouse, selection)} Nothing was written.")
     if request is None and not named_lists:
         drawn, shortfalls = draw(pools)
+        shortfalls = _with_nearest(warehouse, selection, shortfalls)
         return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
     gone_before: Mapping[str, str] = {}
     if unwritable is not None:
@@ -101,18 +91,20 @@ def draw_tasks(
     ]
     tasks = _read(warehouse, pools, asked, [text for texts in (named_lists or {}).values() for text in texts])
     table = tasks.table
+    items = counted(tuple(table.tasks)) if counted and asked.unit != "tasks" else None
+    weights = items.weights() if items else None
     if asked.held_out:
-        division = hold_out(table, tasks.strata, asked, selection.seed)
+        division = hold_out(table, tasks.strata, asked, selection.seed, weights)
     else:
-        division = divide(table, asked.shares, selection.seed, tasks.strata)
+        division = _divided(tasks, asked, selection.seed, items)
     between_sets = "instruction" not in asked.may_share
     divided = tasks.numbered(division.tasks)
     removed = resembling(tasks, divided, places, between_sets=between_sets)
-    shares = _given(division) if asked.held_out else asked.shares
+    shares = _given(division) if asked.held_out or items else asked.shares
     _refuse_empty_sets(division.tasks, shares, len(table.tasks))
     gone = {leak.value for leak in removed}
     splits: dict[SplitName, tuple[str, ...]] = {}
-    shortfalls = _missed_shares(division, asked)
+    shortfalls = _missed_shares(division, asked, items)
     for name in SPLITS:
         drawn, missing = draw(
             pools,
@@ -124,8 +116,8 @@ def draw_tasks(
         shortfalls += missing
     report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
         update={
-            **_account(asked, division, removed, named_lists or {}),
-            "advice": tuple(advice_on(table)) if division.left_out and request else (),
+            **_account(asked, division, removed, named_lists or {}, items),
+            "advice": tuple(advice_on(tasks, asked, selection.seed)) if division.left_out and request else (),
         }
     )
     if report.leaks:
@@ -139,14 +131,39 @@ def draw_tasks(
     return Drawn(names, tuple(shortfalls), splits, report, left_out, gone_before)
 
 
+def _divided(tasks: ComparedTasks, asked: SetRequest, seed: int, items: CountedItems | None) -> Division:
+    """The division, made again for other shares while leaving tasks out keeps the sets from those asked for;
+    the nearest one."""
+    weights = items.weights() if items else None
+    shares = dict(asked.shares)
+    best: tuple[float, Division] | None = None
+    for _ in range(_ATTEMPTS):
+        division = divide(tasks.table, shares, seed, tasks.strata, weights)
+        given = _given(division, items)
+        missed = max((share - given[name] for name, share in asked.shares.items()), default=0.0)
+        if best is None or missed < best[0]:
+            best = missed, division
+        if missed <= TOLERANCE / 2 or not division.left_out or not all(given[name] for name in shares):
+            break
+        tilted = {name: shares[name] * share / given[name] for name, share in asked.shares.items()}
+        shares = {name: share / sum(tilted.values()) for name, share in tilted.items()}
+    assert best is not None
+    return best[1]
+
+
 def _account(
-    asked: SetRequest, division: Division, removed: Sequence[Leak], lists: Mapping[str, Sequence[str]]
+    asked: SetRequest,
+    division: Division,
+    removed: Sequence[Leak],
+    lists: Mapping[str, Sequence[str]],
+    items: CountedItems | None,
 ) -> dict[str, object]:
     """What was asked for and given, left out and taken out."""
     found = Counter(leak.found_in[1].rpartition(":")[0] for leak in removed)
     return {
         "asked": {str(name): share for name, share in asked.shares.items()},
-        "given": {str(name): share for name, share in _given(division).items()},
+        "given": {str(name): share for name, share in _given(division, items).items()},
+        "unit": items.unit if items else "tasks",
         "left_out": len(division.left_out),
         "left_out_reasons": dict(Counter(map(_kind_of_reason, division.left_out.values())).most_common()),
         "removed": tuple(removed),
@@ -193,21 +210,46 @@ def _instructions(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _given(division: Division) -> dict[SplitName, float]:
-    """Shares of the sets among the tasks that are in one."""
-    total = sum(len(members) for members in division.tasks.values())
-    return {name: len(division.tasks[name]) / total if total else 0.0 for name in SPLITS}
+def _sizes(division: Division, items: CountedItems | None = None) -> dict[SplitName, int]:
+    """What the sets hold, as tasks are counted."""
+    if items is not None:
+        return items.of_sets(division.tasks)
+    return {name: len(division.tasks[name]) for name in SPLITS}
 
 
-def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
+def _given(division: Division, items: CountedItems | None = None) -> dict[SplitName, float]:
+    """Shares of the sets among all that are in one."""
+    sizes = _sizes(division, items)
+    total = sum(sizes.values())
+    return {name: size / total if total else 0.0 for name, size in sizes.items()}
+
+
+def _missed_shares(
+    division: Division, request: SetRequest, items: CountedItems | None = None
+) -> list[Shortfall]:
     """Sets whose share deviates too far from what was asked for."""
     if request.held_out:
         return []
-    total = sum(len(members) for members in division.tasks.values())
+    sizes = _sizes(division, items)
+    total = sum(sizes.values())
+    unit: ShareUnit = items.unit if items else "tasks"
     return [
-        Shortfall(levels={}, split=name, wanted=round(share * total), found=len(division.tasks[name]))
+        Shortfall(levels={}, split=name, unit=unit, wanted=round(share * total), found=sizes[name])
         for name, share in request.shares.items()
-        if len(division.tasks[name]) < (share - TOLERANCE) * total - 1
+        if sizes[name] < (share - TOLERANCE) * total - 1
+    ]
+
+
+def _with_nearest(
+    warehouse: Warehouse, selection: Selection, shortfalls: Sequence[Shortfall]
+) -> list[Shortfall]:
+    """Shortfalls with the nearest cells that have tasks, where there is none at all."""
+    free = selection.model_copy(update={"cells": (), "size": None, "levels": {}, "capability": ""})
+    return [
+        item.model_copy(update={"nearest": nearest_cells(warehouse, free, item.levels)})
+        if item.levels and not item.found and not item.split
+        else item
+        for item in shortfalls
     ]
 
 
@@ -238,23 +280,24 @@ def _refuse_empty_sets(
 
 
 _NAMED: Final = 3
-_MOST_TASKS: Final = 200_000
+_MOST_TASKS: Final = 50_000
 
 
-def advice_on(table: KeyTable) -> Iterator[str]:
+def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[str]:
     """Sentences about what most tasks share, and about what allowing sets to share it would change."""
+    table = tasks.table
     total = len(table.tasks)
     users = table.users()
     widest = sorted(range(len(users)), key=lambda key: -users[key])[:_NAMED]
     listed = ", ".join(f"{table.keys[key]!r} in {users[key]}" for key in widest)
     if listed:
         yield f"what most of the {total} tasks share: {listed}"
-    if total > _MOST_TASKS:
+    if total > _MOST_TASKS or request.held_out:
         return
     for kind in LEAK_KINDS:
-        largest = max(map(len, _without(table, kind).groups()))
         if any(key.startswith(f"{kind} ") for key in table.keys):
-            yield f"with --leak {kind}, the largest group that cannot be parted has {largest} tasks"
+            left_out = len(divide(_without(table, kind), request.shares, seed, tasks.strata).left_out)
+            yield f"with --leak {kind}, {left_out} tasks ({left_out / total:.0%}) would be left out"
 
 
 def _without(table: KeyTable, kind: str) -> KeyTable:

@@ -14,8 +14,9 @@ from pydantic import Field
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.record import Record
-from taskloom.warehouse.errors import QueryFailedError, SelectionInvalidError
+from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError, SelectionInvalidError
 from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks
+from taskloom.warehouse.sets.names import ShareUnit
 from taskloom.warehouse.store import Warehouse
 
 
@@ -58,16 +59,20 @@ class Selection(Record):
 
 
 class Shortfall(Record):
-    """Wanted tasks that do not exist."""
+    """Wanted tasks, or recordings or steps, that do not exist."""
 
     levels: dict[Dimension, str]
     """The cell; empty for the whole selection."""
     split: str = ""
     """The set; empty where no sets were asked for."""
+    unit: ShareUnit = "tasks"
+    """What is counted."""
     wanted: int
-    """Tasks wanted."""
+    """How many are wanted."""
     found: int
-    """Tasks that meet the conditions."""
+    """How many meet the conditions."""
+    nearest: str = ""
+    """The nearest cells that have tasks, where the wanted one has none."""
 
 
 class Selected(Record):
@@ -262,6 +267,15 @@ def _try_condition(warehouse: Warehouse, where: str) -> None:
             warehouse.query(f"SELECT task_id FROM tasks WHERE {condition} LIMIT 0")
     except QueryFailedError as error:
         raise QueryFailedError(f"{where!r} is not a condition over the columns of tasks: {error}") from None
+
+
+def condition_fits(warehouse: Warehouse, where: str) -> bool:
+    """Whether some text is a complete condition over the columns of tasks."""
+    try:
+        _try_condition(warehouse, where)
+    except (QueryFailedError, QueryRefusedError):
+        return False
+    return True
 
 
 def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[list[str], dict[str, str]]:

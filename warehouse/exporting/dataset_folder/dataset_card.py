@@ -15,7 +15,8 @@ from taskloom.warehouse.exporting.dataset_folder.croissant import NAME as CROISS
 from taskloom.warehouse.exporting.dataset_folder.croissant import croissant
 from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
 from taskloom.warehouse.exporting.dataset_folder.set_section import score_lines, set_lines, variety_lines
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource, write_json
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
+from taskloom.warehouse.exporting.record_files import write_json
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.sets.names import SPLITS
 from taskloom.warehouse.store import Warehouse
