@@ -247,7 +247,7 @@ def test_an_export_without_any_record_is_refused(
 ) -> None:
     warehouse.write([item for item in records() if isinstance(item, (Task, Subtask))])
 
-    reason = "nothing to write of the 1 selected tasks" if not options else "has a successful replay"
+    reason = "nothing to write of the 1 selected tasks" if not options else "have a successful replay"
     with pytest.raises(ExportRefusedError, match=reason):
         export(warehouse, name, tmp_path / "out", options=ExportOptions.model_validate(options))
     assert not (tmp_path / "out").exists()

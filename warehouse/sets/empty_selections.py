@@ -24,7 +24,7 @@ _OPTIONS: Final = {
     "scenario": "--scenario",
     "applications": "--application",
     "accepted": "--accepted",
-    "replayed": "having a successful replay, which `taskloom build --set replay_share=1` makes",
+    "replayed": "a successful replay",
 }
 
 
@@ -57,6 +57,11 @@ def _remarks(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
             free = free.model_copy(update={"where": ""})
         near = nearest_cells(warehouse, free, wanted)
         yield f"The nearest cells with tasks: {near}." if near else ""
+    if selection.replayed:
+        yield (
+            "Each must have a successful replay, whose recording leads through the whole task; `taskloom build"
+            " --set replay_share=1` makes them."
+        )
     if selection.accepted is not None:
         yield (
             "`taskloom view --review` is where people accept and reject tasks; `taskloom sql acceptance`"
