@@ -59,8 +59,8 @@ def _remarks(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
         yield f"The nearest cells with tasks: {near}." if near else ""
     if selection.replayed:
         yield (
-            "Each must have a successful replay, whose recording leads through the whole task; `taskloom build"
-            " --set replay_share=1` makes them."
+            "Each must have a successful replay, whose recording leads through the whole task;"
+            " `taskloom build --set replay_share=1` makes them."
         )
     if selection.accepted is not None:
         yield (
