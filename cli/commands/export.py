@@ -90,6 +90,12 @@ def export(
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
     granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
     instructions: Annotated[str, typer.Option(help="low (subtasks) or high (whole tasks).")] = "low",
+    window: Annotated[
+        int, typer.Option(min=0, help="Steps of a record at most, with --granularity trajectory; 0 for all.")
+    ] = 0,
+    pictures: Annotated[
+        int, typer.Option(min=0, help="Screens in a record of openai_chat at most, the last ones; 0 for all.")
+    ] = 0,
     attempts: Annotated[
         str,
         typer.Option(
@@ -174,6 +180,8 @@ def export(
             {
                 "coordinates": coordinates,
                 "granularity": granularity,
+                "window": window,
+                "pictures": pictures,
                 "instruction_level": instructions,
                 "attempts": attempts,
                 "agent": agent,

@@ -91,7 +91,38 @@ def test_a_dialogue_with_more_than_ten_pictures_is_refused_for_openai(
         filled, "openai_chat", tmp_path / "out", options=ExportOptions(granularity="trajectory")
     )
 
-    assert [item.reason for item in manifest.outcome.refused] == ["more than 10 pictures in one record"]
+    reasons = [item.reason for item in manifest.outcome.refused]
+    assert len(reasons) == 1 and "more than 10 pictures in one record; `--window 10`" in reasons[0]
+
+
+def test_long_recordings_are_cut_into_windows_or_show_their_last_screens(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    step = trajectory().steps[0]
+    steps = tuple(step.model_copy(update={"step": number}) for number in range(1, 24))
+    filled.write([trajectory(steps=steps)], replace=True)
+
+    for name, changes in (("windows", {"window": 10}), ("last", {"pictures": 4})):
+        options = ExportOptions(granularity="trajectory").model_copy(update=changes)
+        assert not export(filled, "openai_chat", tmp_path / name, options=options).outcome.refused
+
+    windows = [_exchange(record) for record in lines(tmp_path / "windows" / "train.jsonl")]
+    assert [len(answers) for _, answers in windows[:3]] == [10, 10, 3]
+    assert "10. " in windows[1][0][0] and "20. " in windows[2][0][0] and "21. " not in windows[2][0][0]
+    questions, answers = _exchange(lines(tmp_path / "last" / "train.jsonl")[0])
+    assert answers == [False] * 19 + [True] * 4
+    assert sum("not shown" in text for text in questions) == 18
+
+
+def _exchange(record: dict[str, object]) -> tuple[list[str], list[bool]]:
+    """What the user says at each turn, and whether its answer is learnt."""
+    messages = record["messages"]
+    assert isinstance(messages, list)
+    said = [message["content"] for message in messages if message["role"] == "user"]
+    shown = [[part for part in parts if part["type"] == "image_url"] for parts in said]
+    learnt = [message.get("weight") != 0 for message in messages if message["role"] == "assistant"]
+    assert [bool(pictures) for pictures in shown] == learnt
+    return ["".join(part.get("text", "") for part in parts) for parts in said], learnt
 
 
 @pytest.mark.parametrize("granularity", ["step", "trajectory"])

@@ -100,12 +100,15 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
     """
     for trajectory, instruction, split, scores in recordings(source, options):
         if options.granularity == "trajectory":
-            turns = tuple(
-                _turn(trajectory, step, instruction if step.step == 1 else "", options)
-                for step in trajectory.steps
-            )
-            if turns:
-                yield Dialogue(trajectory.trajectory_id, split, turns, scores)
+            size = options.window or max(len(trajectory.steps), 1)
+            for start in range(0, len(trajectory.steps), size):
+                asked = _with_history(trajectory, trajectory.steps[start], instruction, options)
+                turns = tuple(
+                    _turn(trajectory, step, "" if place else asked if start else instruction, options)
+                    for place, step in enumerate(trajectory.steps[start : start + size])
+                )
+                name = f"{trajectory.trajectory_id}#{start + 1}" if start else trajectory.trajectory_id
+                yield Dialogue(name, split, turns, scores)
             continue
         for step in trajectory.steps:
             if not _learnt(step):

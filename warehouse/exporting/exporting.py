@@ -62,6 +62,11 @@ class ExportOptions(Record):
     """Coordinates of actions in fine-tuning records: pixels, 0 to 1, or 0 to 1000."""
     granularity: Literal["step", "trajectory"] = "step"
     """Fine-tuning records per step or per trajectory."""
+    window: int = Field(default=0, ge=0)
+    """Steps of a record of a trajectory at most; the next record says what was done before. 0 for all."""
+    pictures: int = Field(default=0, ge=0)
+    """Screens shown in a record of openai_chat at most, the last ones; answers to the others are not learnt.
+    0 for all."""
     instruction_level: Literal["high", "low"] = "low"
     """Instruction given in fine-tuning records: the task's or the subtask's."""
     attempts: Literal["", "successful", "all"] = ""

@@ -2,11 +2,11 @@
 
 Pictures stand in the records as `data:` URLs, or as addresses under a prefix of yours with the files in
 `images/`. The records keep OpenAI's published rules for fine-tuning with pictures: `system`, `user` and
-`assistant` messages, the last one from the assistant, pictures only from the user, at most ten of them and 10
-MB each, RGB or RGBA, PNG; at most 50,000 records and 512 MB a file, beyond which further files begin. A slip
-made on purpose has `weight` 0, which leaves it out of the loss; records of single steps leave it out
-altogether. `index.jsonl` says which recording each record is from, because records may have no other fields
-than `messages`.
+`assistant` messages, the last one from the assistant, pictures only from the user, at most ten of them and
+10 MB each, RGB or RGBA, PNG; at most 50,000 records and 512 MB a file, beyond which further files begin. A
+slip made on purpose has `weight` 0, which leaves it out of the loss, and so has an answer to a screen that
+is not shown; records of single steps leave slips out altogether. `index.jsonl` says which recording each
+record is from, because records may have no other fields than `messages`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _MOST_PICTURE_BYTES: Final = 10_000_000
 _MOST_RECORDS: Final = 50_000
 _MOST_FILE_BYTES: Final = 512_000_000
 _LEAST_RECORDS: Final = 10
+_NOT_SHOWN: Final = "(The screen is not shown.)"
 _COLOUR_TYPES: Final = (2, 6)
 """Byte 25 of a PNG with RGB or RGBA pixels."""
 
@@ -44,7 +45,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         (folder / "index.jsonl").open("w", encoding="utf-8") as index,
     ):
         for dialogue in dialogues(source, options):
-            reason = _broken_rule(dialogue)
+            reason = _broken_rule(dialogue, options)
             if reason:
                 refused.append(Refused(item_id=dialogue.dialogue_id, reason=reason))
                 continue
@@ -68,25 +69,36 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     )
 
 
-def _broken_rule(dialogue: Dialogue) -> str:
+def _shown(dialogue: Dialogue, options: ExportOptions) -> int:
+    """The number of the first turn whose screen is shown."""
+    return max(len(dialogue.turns) - options.pictures, 0) if options.pictures else 0
+
+
+def _broken_rule(dialogue: Dialogue, options: ExportOptions) -> str:
     """Which of OpenAI's rules a record would break; empty where none."""
-    if len(dialogue.turns) > _MOST_PICTURES:
-        return f"more than {_MOST_PICTURES} pictures in one record"
-    if any(len(turn.screenshot.png) > _MOST_PICTURE_BYTES for turn in dialogue.turns):
+    shown = dialogue.turns[_shown(dialogue, options) :]
+    if len(shown) > _MOST_PICTURES:
+        return (
+            f"more than {_MOST_PICTURES} pictures in one record; `--window {_MOST_PICTURES}` cuts recordings,"
+            f" `--pictures {_MOST_PICTURES}` shows the last ones"
+        )
+    if any(len(turn.screenshot.png) > _MOST_PICTURE_BYTES for turn in shown):
         return f"a picture larger than {_MOST_PICTURE_BYTES // 1_000_000} MB"
     return ""
 
 
 def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[str, object]:
     messages: list[dict[str, object]] = [{"role": "system", "content": system_text(options)}]
-    for turn in dialogue.turns:
-        content: list[dict[str, object]] = [
-            {"type": "image_url", "image_url": {"url": _address(turn.screenshot, folder, options)}}
-        ]
-        if turn.question:
-            content.append({"type": "text", "text": turn.question})
+    first = _shown(dialogue, options)
+    for number, turn in enumerate(dialogue.turns):
+        content: list[dict[str, object]] = []
+        if number >= first:
+            url = _address(turn.screenshot, folder, options)
+            content.append({"type": "image_url", "image_url": {"url": url}})
+        if turn.question or number < first:
+            content.append({"type": "text", "text": turn.question or _NOT_SHOWN})
         messages.append({"role": "user", "content": content})
-        weight = {} if turn.learnt else {"weight": 0}
+        weight = {} if turn.learnt and number >= first else {"weight": 0}
         messages.append({"role": "assistant", "content": turn.answer, **weight})
     return {"messages": messages}
 
