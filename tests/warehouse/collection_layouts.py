@@ -279,6 +279,16 @@ def web_voyager(folder: Path) -> None:
     foreign.write(folder, "data/reference_answer.json", {"Allrecipes": {"answers": []}})
 
 
+def work_arena(folder: Path) -> None:
+    configs = "src/browsergym/workarena/data_files/task_configs"
+    foreign.write(
+        folder, f"{configs}/sort_user_list_task.json", [{"goal": "Sort the list.", "sort_dirs": ["desc"]}]
+    )
+    asked = {"item": "phone", "question": "Which number has the office?", "value": "5"}
+    foreign.write(folder, f"{configs}/knowledge_base_configs.json", [asked])
+    foreign.write(folder, "TEST_10/failed.json", {"failed": ["reason"]})
+
+
 def osuniverse(folder: Path) -> None:
     foreign.write(folder, "testcases/libreoffice_calc/read_cells_1.yaml", OSUNIVERSE)
 
@@ -308,6 +318,7 @@ COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
     harbor: (2, 0),
     osuniverse: (1, 0),
     web_voyager: (2, 0),
+    work_arena: (2, 0),
     android_control: (1, 1),
 }
 """Numbers of tasks and of trajectories that each collection gives."""

@@ -97,6 +97,10 @@ def test_a_broken_item_of_a_collection_is_refused_or_skipped(
         "harbor": ("tasks/bad/task.toml", 'version = "1.0"'),
         "osuniverse": ("testcases/x/bad.yaml", "name: bad"),
         "web_voyager": ("data/bad.jsonl", '{"id": "bad"}'),
+        "work_arena": (
+            "src/browsergym/workarena/data_files/task_configs/report.json",
+            [{"chart_title": "Open items", "question": "max"}, {"question": "value; percent"}, "Ann Smith"],
+        ),
         "omniact": ("test.json", {"bad": {"task": "../../secret.txt", "image": "x"}}),
         "gui_odyssey": ("annotations/bad.json", {**ODYSSEY, "episode_id": "bad", "task_info": {}}),
         "windows_agent_arena": ("evaluation_examples_windows/examples/x/bad.json", {"id": "bad"}),

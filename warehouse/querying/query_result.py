@@ -77,9 +77,11 @@ class QueryResult:
         know (NaN, infinities) are null.
         """
         for batch in self.table.to_batches(max_chunksize=10_000):
-            columns = [column.to_pylist() for column in batch.columns]
-            for position in range(batch.num_rows):
-                yield tuple(json_value(column[position]) for column in columns)
+            columns = [
+                column.to_pylist() if _is_json(column.type) else list(map(json_value, column.to_pylist()))
+                for column in batch.columns
+            ]
+            yield from zip(*columns, strict=True)
 
     def as_dicts(self) -> list[dict[str, JsonValue]]:
         """Rows as objects."""
@@ -121,6 +123,18 @@ class QueryResult:
         except OSError as error:
             aside.unlink(missing_ok=True)
             raise WarehouseUnavailableError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _is_json(kind: pa.DataType) -> bool:
+    """Whether every value of a type is a JSON value as it is."""
+    if pa.types.is_struct(kind):
+        return all(_is_json(field.type) for field in kind.fields)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _is_json(kind.value_type)
+    return any(
+        test(kind)
+        for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean)
+    )
 
 
 def json_value(value: object) -> JsonValue:

@@ -20,6 +20,8 @@ from taskloom.warehouse.viewer.website import Site
 MOST_TASKS: Final = 100_000
 """Tasks of a download at most."""
 _SECONDS: Final = 60.0
+_SECONDS_OF_TASKS: Final = 300.0
+"""Writing a hundred thousand tasks with their graphs takes longer than a query may."""
 _KINDS: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -36,7 +38,9 @@ def add_pages(application: FastAPI, site: Site) -> None:
             )
         condition, bound = chosen.condition()
         # Not sorted: all tasks with their graphs would have to be in memory for that.
-        return _file(site.store, f"SELECT * FROM tasks WHERE {condition}", "tasks", ending, bound)
+        return _file(
+            site.store, f"SELECT * FROM tasks WHERE {condition}", "tasks", ending, bound, _SECONDS_OF_TASKS
+        )
 
     @application.get("/sql.{ending}")
     def answer(ending: str, request: Request) -> Response:
@@ -46,12 +50,19 @@ def add_pages(application: FastAPI, site: Site) -> None:
         return _file(site.store, asked, "answer", ending)
 
 
-def _file(store: Warehouse, sql: str, name: str, ending: str, parameters: Sequence[str] = ()) -> Response:
+def _file(
+    store: Warehouse,
+    sql: str,
+    name: str,
+    ending: str,
+    parameters: Sequence[str] = (),
+    seconds: float = _SECONDS,
+) -> Response:
     if ending not in _KINDS:
         raise HTTPException(404, f"There are files of {' and '.join(_KINDS)} only.")
     with tempfile.TemporaryDirectory(prefix="taskloom-") as folder:
         path = Path(folder) / f"{name}.{ending}"
-        save_bounded(store, sql, path, parameters=parameters, most_seconds=_SECONDS)
+        save_bounded(store, sql, path, parameters=parameters, most_seconds=seconds)
         content = path.read_bytes()
     headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
     return Response(content, media_type=_KINDS[ending], headers=headers)

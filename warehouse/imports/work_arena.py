@@ -1,0 +1,56 @@
+"""WorkArena: task configurations for ServiceNow (`task_configs/*.json`) with a `goal` or a `question`.
+
+The words of other configurations are written by WorkArena's own program when a task is started, and are
+nowhere in the files; they are refused with that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from taskloom.resources.record import Record
+from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, checked, listed_items
+from taskloom.warehouse.importing.json_reading import json_files
+
+_APPLICATION: Final = "servicenow"
+
+
+class _Configuration(ForeignModel):
+    goal: str = ""
+    question: str = ""
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The configurations of a file, or of all files of a folder and its subfolders.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    root = path if path.is_dir() else path.parent
+    found = [(file, file.relative_to(root).as_posix()) for file in json_files(path)]
+    listed = [pair for pair in found if "task_configs" in PurePosixPath(pair[1]).parts]
+    yield from checked(listed_items(listed or found), _records, _name)
+
+
+def _name(item: Item) -> str:
+    return f"work_arena:{PurePosixPath(item.file).stem}{item.place}"
+
+
+def _records(item: Item) -> Iterator[Record]:
+    configuration = item.parsed(_Configuration)
+    # A question of one word, such as `max`, is what WorkArena's program makes a sentence of.
+    asked = configuration.question if " " in configuration.question.strip() else ""
+    instruction = configuration.goal.strip() or ("" if ";" in asked else asked.strip())
+    if not instruction:
+        raise item.refused(
+            "goal", "is missing: WorkArena's own program writes the words of this task", "goal_not_written"
+        )
+    yield from task_records(
+        item,
+        Source(
+            task_id=_name(item), format="work_arena", instruction=instruction, applications=(_APPLICATION,)
+        ),
+    )
