@@ -59,7 +59,7 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
     with EvaluationSandbox() as sandbox:
         found = tuple(_outcome(sandbox, subtask, before, after) for subtask in sheet.subtasks)
     done = sum(item.success for item in found)
-    beside = None if sheet.allowed is None else beyond(before, after, sheet.allowed, [(sheet.usual, {})])
+    beside = None if sheet.allowed is None else beyond(before, after, sheet.allowed)
     return HomeJudgement(
         task_id=sheet.task_id,
         reward=float(done == len(found)),

@@ -43,8 +43,8 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
     """What work may change that does what one of `performances`, all of one subtask, does.
 
     Inside of something added, performances that agree bound what may be there: how long its lists are, and
-    values that are the same whatever the parameters. Lines of a new text are one value, as long as what it
-    was copied from.
+    values that are the same whatever the parameters. A copy is one value, whatever is in it, and so are the
+    lines of a new text.
     """
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
@@ -56,6 +56,8 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
             holder = _holder(effect, outermost)
             if holder is None:
                 outermost[_where(effect)] = effect
+            if holder is not None and holder.source:
+                continue
             key = (_pattern(effect), effect.kind)
             if holder is not None and not _is_line(effect, holder):
                 parts[_pattern(holder), effect.kind].add(key[0])
@@ -63,6 +65,7 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
             entry = seen.setdefault(key, _Seen(inner=holder is not None))
             entry.follows |= effect.follows
             entry.values.setdefault(number, set()).add(_value(effect, key[0][2]))
+            entry.holds = frozenset(effect.holds) if entry.holds is None else entry.holds & {*effect.holds}
         for (key, _), count in counts.items():
             seen[key].counts.append(count)
         for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
@@ -70,23 +73,6 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
     return tuple(
         entry.allowance(place, kind, within.get((place, kind), []))
         for (place, kind), entry in sorted(seen.items(), key=str)
-    )
-
-
-def literal(allowance: Allowance, parameters: Mapping[str, str]) -> Allowance:
-    """The allowance for these values only.
-
-    >>> literal(Allowance(container="{path}", kind="added"), {"path": "{a}.txt"}).container
-    '{{a}}.txt'
-    """
-
-    def text(template: str) -> str:
-        return filled(template, parameters).replace("{", "{{").replace("}", "}}")
-
-    values = None if allowance.values is None else tuple(map(text, allowance.values))
-    address = tuple(map(text, allowance.address))
-    return allowance.model_copy(
-        update={"container": text(allowance.container), "address": address, "values": values}
     )
 
 
@@ -98,9 +84,11 @@ class _Seen:
     follows: bool = False
     counts: list[int] = field(default_factory=list)
     values: dict[int, set[str | None]] = field(default_factory=dict)
+    holds: frozenset[str] | None = None
 
     def allowance(self, place: _Place, kind: EffectKind, within: Sequence[frozenset[_Place]]) -> Allowance:
         area, container, address = place
+        made_up = ANY in container or any(ANY in part for part in address)
         each = list(self.values.values())
         known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
         told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
@@ -116,6 +104,7 @@ class _Seen:
                 "container": container,
                 "address": address,
                 "kind": kind,
+                "holds": sorted(self.holds or ()) if made_up and not self.inner else (),
                 "inside": self.inner,
                 "most": most,
                 "bounded": len(within) > 1 and bool(within[0]) and len(set(within)) == 1,
@@ -188,6 +177,12 @@ class _Rule:
 
     allowance: Allowance
     parameters: tuple[tuple[str, str], ...]
+    holds: frozenset[str] = field(init=False)
+    """What the record that is meant holds."""
+
+    def __post_init__(self) -> None:
+        values = dict(self.parameters)
+        self.holds = frozenset(filled(text, values) for text in self.allowance.holds)
 
     def key(self) -> tuple[object, ...]:
         """Equal for rules about the same places."""
@@ -205,6 +200,7 @@ class _Rule:
         return (
             allowed.area == effect.area
             and len(allowed.address) == len(effect.address)
+            and self.holds.issubset(effect.holds)
             and self._is(allowed.container, effect.container)
             and all(
                 part == ANY or self._is(part, name)
@@ -233,33 +229,31 @@ def beyond(
     start: Evidence,
     end: Evidence,
     bound: Iterable[Bound],
-    usual: Iterable[Bound] = (),
     about: Bound | None = None,
 ) -> SideEffects:
     """The lasting changes from `start` to `end` that no work in `bound` makes.
 
-    Effects inside of something new or lost count with it. What is `usual` may happen any number of times.
-    Only what lies in the files and tables of `about` counts, where it is given.
+    Effects inside of something new or lost count with it. Where an allowance says what the record holds that
+    is meant, a change of another record is none of it. Only what lies in the files and tables of `about`
+    counts, where it is given.
     """
-    found = list(_outer(list(lasting(effects(start, end, {}, screen=False)))))
+    account = _Account(bound)
+    found = list(_outer(list(lasting(effects(start, end, {}, screen=False, held=account.texts)))))
     if about is not None:
         places = [_Rule(item, tuple(sorted(about[1].items()))) for item in about[0]]
         found = [effect for effect in found if any(place.is_near(effect) for place in places)]
-    return _Account(bound, usual).side_effects(found)
+    return account.side_effects(found)
 
 
 class _Account:
-    def __init__(self, bound: Iterable[Bound], usual: Iterable[Bound]) -> None:
+    def __init__(self, bound: Iterable[Bound]) -> None:
         self._rules: dict[int, list[_Rule]] = defaultdict(list)
         self._left: dict[tuple[object, ...], Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[tuple[object, ...], EffectKind]] = set()
         for items, parameters in bound:
-            self._add(items, parameters, unlimited=False)
-        for items, parameters in usual:
-            self._add(items, parameters, unlimited=True)
+            self._add(items, tuple(sorted(parameters.items())))
 
-    def _add(self, items: Sequence[Allowance], parameters: Mapping[str, str], *, unlimited: bool) -> None:
-        values = tuple(sorted(parameters.items()))
+    def _add(self, items: Sequence[Allowance], values: tuple[tuple[str, str], ...]) -> None:
         for item in items:
             rule = _Rule(item, values)
             self._rules[len(item.address)].append(rule)
@@ -267,8 +261,13 @@ class _Account:
                 continue
             key = rule.key()
             self._left[key][item.kind] += item.most
-            if unlimited or not item.most:
+            if not item.most:
                 self._free.add((key, item.kind))
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """What the records hold that are meant."""
+        return frozenset(text for rules in self._rules.values() for rule in rules for text in rule.holds)
 
     def side_effects(self, found: Sequence[Effect]) -> SideEffects:
         """What no rule explains."""

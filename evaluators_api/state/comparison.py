@@ -36,12 +36,15 @@ class Change:
     """The node in the second tree."""
     parents: tuple[Node, Node] | None
     """The groups that hold it, in both trees; None for what lies inside of something added or removed."""
+    around: tuple[tuple[Node, ...], ...] = ()
+    """The records and parts of lists it lies in that were there before, each as it was and, if it still is
+    there, as it is."""
 
 
 def compare(before: Node, after: Node) -> tuple[Change, ...]:
     """All differences, outermost first; what was added as a group is followed by all that is in it."""
     found = []
-    for change in _differences(before, after, (), ()):
+    for change in _differences(before, after, (), (), ()):
         found.append(change)
         if len(found) >= MOST_CHANGES:
             break
@@ -49,37 +52,44 @@ def compare(before: Node, after: Node) -> tuple[Change, ...]:
 
 
 def _differences(
-    before: Node, after: Node, address: tuple[str, ...], namings: tuple[Naming, ...]
+    before: Node,
+    after: Node,
+    address: tuple[str, ...],
+    namings: tuple[Naming, ...],
+    around: tuple[tuple[Node, ...], ...],
 ) -> Iterator[Change]:
+    groups = (before, after)
     pairs, gone, new = match_parts(before.children, after.children)
     for node in gone:
-        yield from _inside(node, "removed", (*address, node.name), (*namings, node.naming), (before, after))
+        where, kinds = (*address, node.name), (*namings, node.naming)
+        yield Change(where, kinds, "removed", node, None, groups, (*around, *_listed(node)))
     for old, fresh in pairs:
         if old.digest == fresh.digest and old.value == fresh.value:
             continue
         where, kinds = (*address, fresh.name), (*namings, fresh.naming)
-        if old.value is not None or fresh.value is not None or not (old.children or fresh.children):
-            yield Change(where, kinds, "changed", old, fresh, (before, after))
-        else:
-            below = list(_differences(old, fresh, where, kinds))
-            yield from below or [Change(where, kinds, "changed", old, fresh, (before, after))]
+        within = (*around, *_listed(old, fresh))
+        below: list[Change] = []
+        if old.value is None and fresh.value is None and (old.children or fresh.children):
+            below = list(_differences(old, fresh, where, kinds, within))
+        yield from below or [Change(where, kinds, "changed", old, fresh, groups, within)]
     for node in new:
-        yield from _inside(node, "added", (*address, node.name), (*namings, node.naming), (before, after))
+        yield from _added(node, (*address, node.name), (*namings, node.naming), groups, around)
 
 
-def _inside(
+def _listed(*item: Node) -> tuple[tuple[Node, ...], ...]:
+    return (item,) if item[0].naming in ("record", "position") else ()
+
+
+def _added(
     node: Node,
-    kind: EffectKind,
     address: tuple[str, ...],
     namings: tuple[Naming, ...],
     parents: tuple[Node, Node] | None,
+    around: tuple[tuple[Node, ...], ...],
 ) -> Iterator[Change]:
-    old, fresh = (node, None) if kind == "removed" else (None, node)
-    yield Change(address, namings, kind, old, fresh, parents)
-    if kind == "removed":
-        return
+    yield Change(address, namings, "added", None, node, parents, around)
     for child in node.children:
-        yield from _inside(child, kind, (*address, child.name), (*namings, child.naming), None)
+        yield from _added(child, (*address, child.name), (*namings, child.naming), None, around)
 
 
 def match_parts(

@@ -4,7 +4,7 @@ template."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -61,8 +61,13 @@ def filled(template: str, parameters: Mapping[str, str]) -> str:
     return _FIELD.sub(value, template)
 
 
-@lru_cache(maxsize=256)
-def _pattern(parameters: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+def names_of(parameters: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What stands for each value in a template; a path also has its name, with suffix and without.
+
+    >>> names_of([("csv_path", "Documents/a.csv")])
+    {'Documents/a.csv': '{csv_path}', 'a.csv': '{csv_path:name}', 'a': '{csv_path:stem}'}
+    """
+    parameters = tuple(parameters)
     names: dict[str, str] = {}
     for name, value in parameters:
         names.setdefault(value, f"{{{name}}}")
@@ -71,7 +76,12 @@ def _pattern(parameters: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str] |
         if path.suffix or "/" in value:
             names.setdefault(path.name, f"{{{name}:name}}")
             names.setdefault(path.stem, f"{{{name}:stem}}")
-    names = {value: name for value, name in names.items() if value.strip()}
+    return {value: name for value, name in names.items() if value.strip()}
+
+
+@lru_cache(maxsize=256)
+def _pattern(parameters: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+    names = names_of(parameters)
     if not names:
         return None, names
     values = sorted(names, key=len, reverse=True)

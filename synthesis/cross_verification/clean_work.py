@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.account import allowances, beyond, literal
+from taskloom.evaluators_api.state.account import allowances, beyond
 from taskloom.evaluators_api.state.essential import Division
 from taskloom.evaluators_api.state.work import divided, performances_of
 from taskloom.taskgraph.records.allowance import Allowance
@@ -15,21 +14,9 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 _SHOWN = 3
 
 
-def may_change(trajectories: Sequence[Trajectory]) -> tuple[tuple[Allowance, ...], tuple[Allowance, ...]]:
-    """What work may change that is done as in `trajectories`, all of one subtask; and what its application
-    changed on its own beside it, as it happened."""
-    performances = performances_of(trajectories)
-    usual = {
-        literal(item, values): None
-        for (_, values), division in zip(performances, divided(trajectories), strict=True)
-        for item in allowances([([effect for effect in division.incidental if _is_own(effect)], values)])
-    }
-    return allowances(performances), tuple(usual)
-
-
-def _is_own(effect: Effect) -> bool:
-    """Whether an application keeps something for itself there; losing something is never housekeeping."""
-    return effect.kind != "removed" and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
+def may_change(trajectories: Sequence[Trajectory]) -> tuple[Allowance, ...]:
+    """What work may change that is done as in `trajectories`, all of one subtask."""
+    return allowances(performances_of(trajectories))
 
 
 def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:

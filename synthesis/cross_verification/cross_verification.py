@@ -155,12 +155,12 @@ class CrossVerifier:
                 continue
             function = await self._writing().function(work, number, trajectories)
             if function is not None:
-                allowed, usual = await asyncio.to_thread(may_change, trajectories)
+                allowed = await asyncio.to_thread(may_change, trajectories)
                 return VerifiedSubtask(
                     subtask=work.subtask.model_copy(
                         update={"available_parameters": tuple(item.parameters for item in instances)}
                     ),
-                    function=function.model_copy(update={"allowed": allowed, "usual": usual}),
+                    function=function.model_copy(update={"allowed": allowed}),
                     trajectories=tuple(trajectories),
                 )
             if work.refused_by_all:

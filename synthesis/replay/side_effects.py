@@ -35,17 +35,11 @@ class SideEffectAccount:
 
     verified: Mapping[str, VerifiedSubtask]
     """Verified subtasks by id."""
-    _known: dict[str, tuple[tuple[Allowance, ...], tuple[Allowance, ...]]] = field(default_factory=dict)
+    _known: dict[str, tuple[Allowance, ...]] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[BoundSubtask], start: Evidence, end: Evidence) -> SideEffects:
         """Side effects of an attempt at `nodes`, done or not, from `start` to `end`."""
-        applications = {node.application for node in nodes}
-        usual: list[Bound] = [
-            (self._changes(item.subtask.subtask_id)[1], {})
-            for item in self.verified.values()
-            if item.subtask.application in applications
-        ]
-        return beyond(start, end, [self._bound(node) for node in nodes], usual)
+        return beyond(start, end, [self._bound(node) for node in nodes])
 
     def lost(
         self, completions: Sequence[Completion], end: Evidence, sandbox: EvaluationSandbox
@@ -70,16 +64,11 @@ class SideEffectAccount:
         return tuple(found)
 
     def _bound(self, node: BoundSubtask) -> Bound:
-        known = node.subtask_id in self.verified
-        return (self._changes(node.subtask_id)[0] if known else ()), node.parameters
-
-    def _changes(self, subtask_id: str) -> tuple[tuple[Allowance, ...], tuple[Allowance, ...]]:
-        """What a subtask may change, and what its application changes on its own beside it: as kept with
-        the function, or as the performances show where it is not."""
-        known = self._known.get(subtask_id)
-        if known is None:
-            item = self.verified[subtask_id]
-            allowed, usual = item.function.allowed, item.function.usual
-            known = (allowed, usual) if allowed is not None else may_change(item.trajectories)
-            self._known[subtask_id] = known
-        return known
+        """What a node may change: as kept with the function, or as the performances show where it is not."""
+        item = self.verified.get(node.subtask_id)
+        if item is None:
+            return (), node.parameters
+        if node.subtask_id not in self._known:
+            kept = item.function.allowed
+            self._known[node.subtask_id] = may_change(item.trajectories) if kept is None else kept
+        return self._known[node.subtask_id], node.parameters

@@ -21,6 +21,9 @@ class Allowance(Record):
     """Where in it, in terms of the parameters; `*` for positions and for keys that applications make up."""
     kind: EffectKind
     """What happens there."""
+    holds: tuple[str, ...] = ()
+    """What the record behind a `*` holds that is meant, in terms of the parameters; any record where it is
+    empty."""
     inside: bool = False
     """Whether it is about what is inside of something added."""
     most: int = 0

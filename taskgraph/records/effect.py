@@ -53,6 +53,9 @@ class Effect(Record):
     follows: bool = False
     """Whether it is on a record that refers to another one, which the work changed and a parameter names: how
     many of those there are is no part of the work."""
+    holds: tuple[str, ...] = ()
+    """What the records around it, and files and folders under names that the application made up, held at the
+    start of a parameter's value: `{group_name}`."""
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -166,8 +166,6 @@ class EvaluationFunction(Record):
     allowed: tuple[Allowance, ...] | None = None
     """What right work may change, which is what the function depends on; anything else is a side effect.
     None where it was not kept."""
-    usual: tuple[Allowance, ...] = ()
-    """What the application changed on its own in the performances."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 

@@ -49,8 +49,6 @@ class JudgingSheet(Record):
     allowed: tuple[tuple[tuple[Allowance, ...], dict[str, str]], ...] | None = None
     """What the work of each subtask may change, in terms of its parameters, and these; None where it is not
     known of all of them."""
-    usual: tuple[Allowance, ...] = ()
-    """What the applications changed on their own while the subtasks were verified."""
     noise: tuple[NoisePlace, ...] = ()
     """Places that were measured to change by themselves."""
 

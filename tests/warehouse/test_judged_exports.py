@@ -322,7 +322,7 @@ def test_an_outsider_tells_damage_beside_the_work_from_what_is_stored_with_the_f
 
     place = Allowance(container="{csv_path}", kind="added", most=1)
     functions = [
-        item.model_copy(update={"allowed": (place,) if item.accepted else None, "usual": ()})
+        item.model_copy(update={"allowed": (place,) if item.accepted else None})
         for item in filled.read(EvaluationFunction)
     ]
     filled.write(functions, replace=True)

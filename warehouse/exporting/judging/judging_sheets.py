@@ -82,7 +82,6 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
         through_others=tuple(through),
         edges=tuple(task.graph.pairs),
         allowed=tuple(allowed) if len(allowed) == len(nodes) else None,
-        usual=tuple(dict.fromkeys(place for item, _ in functions for place in item.usual)),
         noise=tuple(place for node in nodes.values() for place in source.noise.get(node.application, ())),
     )
 
