@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from taskloom.environments.errors import EnvironmentFailureError
+from taskloom.environments.installing.applications import installed_place
 from taskloom.flows.nights.choices import choice_for
 from taskloom.flows.pool.known_pool import load_set_aside, load_verified
 from taskloom.flows.pool.pool_memory import (
@@ -29,7 +30,7 @@ from taskloom.synthesis.cross_verification.verified_instances import instances_t
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.exploration.exploration import ExplorationSettings, explore_application
 from taskloom.synthesis.exploration.found_records import with_records
-from taskloom.synthesis.noise.noise import measure_noise, noise_id, with_noise
+from taskloom.synthesis.noise.noise import keep, measure_noise, noise_id, read_kept, with_noise
 from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.model_calls import ModelRole
@@ -177,23 +178,27 @@ class PoolGrowth:
     async def _measured(self, application: Application) -> Application:
         """The entry with what the application changes by itself, measured in the worlds that subtasks are
         verified in, where nobody has for its version; one that does not start is left to its exploration."""
-        run, settings = self.run, self.run.settings.noise
-        measured = list(run.warehouse.read(ApplicationNoise, "application = ?", [application.name]))
-        known = {item.noise_id for item in measured}
-        worlds = (applications_in(run.applications, world) for world in worlds_of(run.applications))
-        entries = [world[application.name] for world in worlds][:_MEASURED_WORLDS]
-        for entry in {noise_id(item): item for item in entries}.values() if settings.recordings else ():
-            if noise_id(entry) in known:
-                continue
+        run, settings, name = self.run, self.run.settings.noise, application.name
+        installed = installed_place(application, run.settings.data).install
+        known = (*run.warehouse.read(ApplicationNoise, "application = ?", [name]), *read_kept(installed))
+        measured = {item.noise_id: item for item in known}
+        worlds = worlds_of(run.applications)[:_MEASURED_WORLDS]
+        entries = [applications_in(run.applications, world)[name] for world in worlds]
+        others = [item for item in run.applications.values() if item.platform == application.platform]
+        other = next((item for item in others if item.name != name), None)
+        if settings.recordings and noise_id(entries) not in measured:
             try:
-                async with run.environments.lease(entry.platform) as environment:
-                    found = await measure_noise(entry, environment, settings, run.provenance("noise"))
+                async with run.environments.lease(application.platform, 1 + bool(other)) as environment:
+                    found = await measure_noise(
+                        entries, environment, settings, run.provenance("noise"), other
+                    )
             except EnvironmentFailureError:
                 return application
-            await run.recorder.record(found, replace=True)
-            measured.append(found)
-        run.applications.replace(with_noise(application, measured))
-        return run.applications[application.name]
+            measured[found.noise_id] = found
+            keep(installed, measured.values())
+        await run.recorder.record(*measured.values(), replace=True)
+        run.applications.replace(with_noise(application, measured.values()))
+        return run.applications[name]
 
     async def _keep(self, application: Application) -> Explored:
         """Leave an application as it is known: what is verified of it stays so, and nothing is proposed."""

@@ -1,18 +1,23 @@
 """The stage: an application is started and looked at, several times; what changed meanwhile is noise.
 
 Nobody saves anything: what all work begins with is done, such as signing in, the page is scrolled, the first
-page is opened again.
+page is opened again. In every second recording another application is in front at first, so that what is
+written when a page is opened for the first time is seen as well. What was measured is kept beside the
+installed application, for every data set that is built with it.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
+from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from taskloom.environments.environment import Environment
-from taskloom.environments.errors import ActionInvalidError
+from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
@@ -24,35 +29,51 @@ from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.worked_examples import fill_step
 
+KEPT = "noise.json"
+"""File beside an installed application."""
+_WAY = "2"
+"""Way of measuring; what was measured in another one is measured again."""
 _LONGEST_WAIT = 5.0
 _DOWN = -5
 _LEAST_EXAMPLES = 2
+_RECORDS = TypeAdapter(tuple[ApplicationNoise, ...])
 
 
 class NoiseSettings(Record):
     """How long applications are watched."""
 
     recordings: int = Field(default=2, ge=0)
-    """Idle recordings of each application, version and world; with 0, nothing is measured and nothing counts
-    as noise. What has another name at each start needs two to be told."""
+    """Idle recordings of each application and version, in its worlds by turns; with 0, nothing is measured
+    and nothing counts as noise. What has another name at each start needs two to be told."""
     seconds: float = Field(default=3.0, ge=0)
-    """How long each of them waits; what an application does more seldom is not seen."""
+    """How long each of them lasts at least; what an application does more seldom is not seen."""
 
 
 async def measure_noise(
-    application: Application, environment: Environment, settings: NoiseSettings, provenance: Provenance
+    worlds: Sequence[Application],
+    environment: Environment,
+    settings: NoiseSettings,
+    provenance: Provenance,
+    other: Application | None = None,
 ) -> ApplicationNoise:
-    """What the application changes by itself in the world of its entry.
+    """What an application changes by itself, by its entries in some worlds; `other` is another one of the
+    same platform.
 
     Raises:
         EnvironmentFailureError: it cannot be started, or the environment broke.
     """
-    recordings = [await _idle(application, environment, settings.seconds) for _ in range(settings.recordings)]
+    application = worlds[0]
+    recordings = [
+        await _idle(
+            worlds[number % len(worlds)], environment, settings.seconds, other if number % 2 else None
+        )
+        for number in range(settings.recordings)
+    ]
     return ApplicationNoise(
-        noise_id=noise_id(application),
+        noise_id=noise_id(worlds),
         application=application.name,
         version=application.version,
-        world=application.world,
+        world=_worlds(worlds),
         places=noise_places(recordings),
         recordings=settings.recordings,
         seconds=settings.seconds,
@@ -60,9 +81,30 @@ async def measure_noise(
     )
 
 
-def noise_id(application: Application) -> str:
-    """Under which id it is kept what was measured of this version in this world."""
-    return "/".join((application.name, application.version, application.world))
+def noise_id(worlds: Sequence[Application]) -> str:
+    """Under which id it is kept what was measured of this version in these worlds."""
+    return "/".join((worlds[0].name, worlds[0].version, _worlds(worlds), _WAY))
+
+
+def _worlds(entries: Sequence[Application]) -> str:
+    return ",".join(dict.fromkeys(item.world for item in entries))
+
+
+def read_kept(installed: Path) -> tuple[ApplicationNoise, ...]:
+    """What was measured of the application in this folder; nothing where nobody has, or it is unreadable."""
+    try:
+        return _RECORDS.validate_json((installed / KEPT).read_bytes())
+    except (OSError, ValidationError):
+        return ()
+
+
+def keep(installed: Path, measured: Iterable[ApplicationNoise]) -> None:
+    """Keep what was measured, in the way it is now, in the folder of the application, if it has one."""
+    if installed.is_dir():
+        unfinished = installed / f".{KEPT}"
+        now = tuple(item for item in measured if item.noise_id.endswith(f"/{_WAY}"))
+        unfinished.write_bytes(_RECORDS.dump_json(now))
+        unfinished.replace(installed / KEPT)
 
 
 def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -> Application:
@@ -77,22 +119,38 @@ def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -
 
 
 async def _idle(
-    application: Application, environment: Environment, seconds: float
+    application: Application, environment: Environment, seconds: float, other: Application | None
 ) -> tuple[Evidence, Evidence]:
     """Evidence after a reset, and after some time in which nothing was saved."""
-    seen = await environment.reset([application])
+    try:
+        seen = await environment.reset([application] if other is None else [other, application])
+    except EnvironmentFailureError:
+        if other is None:
+            raise
+        return await _idle(application, environment, seconds, None)
     start = await environment.evidence()
+    until = time.monotonic() + seconds
+    if other is not None:
+        seen = await environment.bring_to_front(application.name)
     seen = await _opened(environment, opening_steps(application), seen)
     for distance in (_DOWN, -_DOWN):
         seen = await environment.act(WheelMouseInput(wheel_distance=distance))
     button = _start_page(seen)
     if button:
         await environment.act(ClickInput(control_label=button))
-    left = seconds
-    while left > 0:
+    while (left := until - time.monotonic()) > 0:
         await environment.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
-        left -= _LONGEST_WAIT
-    return start, await environment.evidence()
+    return _without(other, start), _without(other, await environment.evidence())
+
+
+def _without(application: Application | None, evidence: Evidence) -> Evidence:
+    """The evidence without what an application keeps for itself."""
+    if application is None:
+        return evidence
+    own = f"{APPLICATIONS_FOLDER}/{application.name}/"
+    files = tuple(item for item in evidence.files if not item.path.startswith(own))
+    folders = tuple(path for path in evidence.directories if not f"{path}/".startswith(own))
+    return evidence.model_copy(update={"files": files, "directories": folders})
 
 
 def opening_steps(application: Application) -> tuple[WorkedStep, ...]:

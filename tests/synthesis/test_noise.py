@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
 from taskloom.environments.platforms.simulated.platform import applications, create, settings
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.resources.applications import ExampleSubtask, WorkedStep
+from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
 from taskloom.resources.noise import NoisePlace
-from taskloom.synthesis.noise.noise import NoiseSettings, measure_noise, opening_steps, with_noise
+from taskloom.synthesis.noise import noise
+from taskloom.synthesis.noise.noise import (
+    NoiseSettings,
+    keep,
+    measure_noise,
+    noise_id,
+    opening_steps,
+    read_kept,
+    with_noise,
+)
 from taskloom.synthesis.noise.places import noise_places
 from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from tests.evaluators_api.state.evidence import evidence
 
+SHORT = NoiseSettings(seconds=0)
 DB = 'CREATE TABLE "visits"("id" PRIMARY KEY, "page"); -- {} rows\n'
 
 
@@ -100,7 +116,7 @@ async def test_an_application_is_started_and_left_alone() -> None:
     application = applications()[0]
     environment = create(settings({}))
     try:
-        found = await measure_noise(application, environment, NoiseSettings(), Provenance())
+        found = await measure_noise([application], environment, NoiseSettings(), Provenance())
         assert found.places == () and found.recordings == 2
         place = NoisePlace(container="a", kind="added")
         told = found.model_copy(update={"places": (place,)})
@@ -110,10 +126,73 @@ async def test_an_application_is_started_and_left_alone() -> None:
         await environment.close()
 
 
+class Opening(SimulatedEnvironment):
+    """An application that writes something when its page is opened for the first time, which a reset does
+    where it is in front; the other one writes as well."""
+
+    def __init__(self) -> None:
+        super().__init__(SimulatedSettings())
+        self.shown: list[str] = []
+        self.broken = ""
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        if self.broken == applications[0].name:
+            raise EnvironmentBrokenError("It does not start.")
+        self.shown = [applications[0].name]
+        return await super().reset(applications, without=without)
+
+    async def bring_to_front(self, application: str) -> Observation:
+        self.shown.append(application)
+        return await super().bring_to_front(application)
+
+    async def evidence(self) -> Evidence:
+        found = await super().evidence()
+        made = {f".applications/{name}/opened.json": "{}" for name in self.shown}
+        return found.model_copy(update={"files": (*found.files, *evidence(made).files)})
+
+
+async def test_what_is_written_when_a_page_is_opened_for_the_first_time_is_noise() -> None:
+    environment = Opening()
+    application, other = applications()[:2]
+    try:
+        alone = await measure_noise([application], environment, SHORT, Provenance())
+        assert alone.places == ()
+        found = await measure_noise([application], environment, SHORT, Provenance(), other)
+        place = NoisePlace(container=f".applications/{application.name}/opened.json", kind="added")
+        assert found.places == (place,)
+        environment.broken = other.name
+        assert await measure_noise([application], environment, SHORT, Provenance(), other) == alone
+    finally:
+        await environment.close()
+
+
+def test_what_was_measured_is_kept_beside_the_application_for_its_version_worlds_and_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = applications()[0]
+    second = application.model_copy(update={"world": "bakery"})
+    told = ApplicationNoise(
+        noise_id=noise_id([application, second]), application=application.name, version=application.version
+    )
+    keep(tmp_path / "elsewhere", [told])
+    assert read_kept(tmp_path / "elsewhere") == () == read_kept(tmp_path)
+    keep(tmp_path, [told])
+    assert read_kept(tmp_path) == (told,)
+    assert told.noise_id != noise_id([application])
+    assert told.noise_id != noise_id([application.model_copy(update={"version": "9"}), second])
+
+    monkeypatch.setattr(noise, "_WAY", "99")
+    assert told.noise_id != noise_id([application, second])
+    keep(tmp_path, read_kept(tmp_path))
+    assert read_kept(tmp_path) == (), "measured in another way"
+    (tmp_path / noise.KEPT).write_text("[")
+    assert read_kept(tmp_path) == ()
+
+
 @pytest.mark.parametrize(("version", "expected"), [("", 1), ("9.9", 0)])
 def test_another_version_is_measured_anew(version: str, expected: int) -> None:
-    from taskloom.taskgraph.records.noise import ApplicationNoise
-
     application = applications()[0]
     told = ApplicationNoise(
         noise_id="x",
