@@ -6,6 +6,7 @@ references                  the records behind ids that applications make up
 nodes, records              the tree, and the records in it: rows, objects, elements
 comparison                  what differs between two trees
 effects                     what differs between two pieces of evidence, in terms of the parameters
+held_values                 what the records around a change hold, which says which records are meant
 essential                   which effects every performance has
 work                        the same for recorded performances: what writers see and examinations demand
 account                     what an episode changed beyond what its subtasks may change

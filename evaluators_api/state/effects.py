@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import PurePosixPath
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
+from taskloom.evaluators_api.state.held_values import HeldValues
 from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read
 from taskloom.evaluators_api.state.references import References, Touched
-from taskloom.evaluators_api.state.templates import filled, is_generated, names_of, steady_path, templated
+from taskloom.evaluators_api.state.templates import filled, is_generated, steady_path, templated
 from taskloom.resources.noise import Area, EffectKind
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -29,7 +29,6 @@ from taskloom.taskgraph.text_cutting import cut_text
 LONGEST_VALUE = 2_000
 """Characters of a value that an effect keeps."""
 _SHORTEST_SOURCE = 3
-_MOST_HELD = 300
 _SHORT_NUMBERS = re.compile(r"\d{1,2}(?:,\d+)*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FIELD: Naming = "field"
@@ -226,15 +225,12 @@ class _Builder:
         self, start: Evidence, end: Evidence, parameters: Mapping[str, str], held: Collection[str] | None
     ) -> None:
         self._start = start
-        self._ends = (start,) if held is None else (start, end)
-        names = names_of(parameters.items()) if held is None else {text: text for text in held}
-        self._names = {value: name for value, name in names.items() if len(value) >= _SHORTEST_SOURCE}
+        self._around = HeldValues(start, end, parameters, held)
         self._parameters = parameters
         self._references = (References(start, parameters), References(end, parameters))
         self._held = _held(start)
         self._noise = noise_between(start, end)
         self._touched = _touched(start, end, parameters, self._noise)
-        self._told: dict[str, set[str | None]] = {}
 
     def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
         name, changes = file_changes(old, new, self._noise)
@@ -256,7 +252,7 @@ class _Builder:
                 name,
                 known=follows or self._is_known(change),
                 follows=follows,
-                around=[item for record in change.around for item in record[: len(self._ends)]],
+                around=change.around,
             )
 
     def _is_known(self, change: Change) -> bool:
@@ -308,7 +304,7 @@ class _Builder:
         *,
         known: bool = False,
         follows: bool = False,
-        around: Sequence[Node] = (),
+        around: Sequence[Sequence[Node]] = (),
     ) -> Effect:
         shown_before, shown_after = kept(before), kept(after)
         values = self._parameters
@@ -331,30 +327,8 @@ class _Builder:
             source_template=templated(source, values),
             refers_template=self._references[kind != "removed"].named(told) if refers else "",
             follows=follows,
-            holds=self._holds(container, around) if self._names and area in ("file", "directory") else (),
+            holds=self._around.told(container, around),
         )
-
-    def _holds(self, container: str, around: Iterable[Node]) -> tuple[str, ...]:
-        """What these records, and files and folders under made-up names on the way to them, hold."""
-        texts = {node.value for record in around for _, node in islice(record.walk(), _MOST_HELD)}
-        parts = container.split("/")
-        for depth, part in enumerate(steady_path(container).split("/"), start=1):
-            if ANY in part:
-                texts |= self._texts_in("/".join(parts[:depth]))
-        return tuple(sorted(name for value, name in self._names.items() if value in texts))
-
-    def _texts_in(self, place: str) -> set[str | None]:
-        """What the file at `place`, or the files in that folder, hold as a whole value."""
-        if place not in self._told:
-            self._told[place] = {
-                node.value
-                for evidence in self._ends
-                for file in evidence.files
-                if place in (file.path, file.path.rpartition("/")[0]) and file.text is not None
-                if any(value in file.text for value in self._names)
-                for _, node in islice(read(file.path, file.text)[1].walk(), _MOST_HELD)
-            }
-        return self._told[place]
 
     def _source(self, container: str, value: str | None) -> str:
         wanted = (value or "").strip().replace("\r\n", "\n")

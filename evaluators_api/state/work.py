@@ -32,8 +32,8 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
 def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
     """The effects of each of `trajectories`, all of one subtask, told apart; see `essential.divide`.
 
-    By-products are not essential: files of the application itself in which every performance changes the
-    same, whatever the parameters, while it leaves something else that depends on them.
+    By-products are not essential: files and tables of the application itself in which every performance
+    changes the same, whatever the parameters, while it leaves something else that depends on them.
     """
     divisions = divide(performances_of(trajectories))
     left_out = _by_products(trajectories, divisions)
@@ -41,8 +41,8 @@ def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
         return divisions
     return tuple(
         Division(
-            tuple(item for item in division.essential if item.container not in left_out),
-            (*division.incidental, *(item for item in division.essential if item.container in left_out)),
+            tuple(item for item in division.essential if _holder(item) not in left_out),
+            (*division.incidental, *(item for item in division.essential if _holder(item) in left_out)),
         )
         for division in divisions
     )
@@ -84,31 +84,36 @@ def _was_there(value: str, start: Evidence) -> bool:
     return any(text is not None and value.strip() in text for text in held)
 
 
-def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[str]:
-    """Files and folders of the application that are changed alike whatever the parameters, and of which the
-    instruction says nothing."""
+def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[_Atom]:
+    """Files, folders and tables of the application that are changed alike whatever the parameters, and of
+    which the instruction says nothing."""
     if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < 2:
         return frozenset()
     each = [_by_container(division.essential) for division in divisions]
     instruction = templated(trajectories[0].instruction, trajectories[0].parameters)
     found = {
-        path
-        for path, atoms in each[0].items()
-        if path.startswith(f"{APPLICATIONS_FOLDER}/")
-        and all(other.get(path) == atoms for other in each)
+        holder
+        for holder, atoms in each[0].items()
+        if holder[0].startswith(f"{APPLICATIONS_FOLDER}/")
+        and all(other.get(holder) == atoms for other in each)
         and not any(has_phrase(atom[-1], instruction) for atom in atoms if atom[-1])
     }
-    return frozenset(found) if any(path not in found for path in each[0]) else frozenset()
+    return frozenset(found) if any(holder not in found for holder in each[0]) else frozenset()
 
 
-def _by_container(found: Sequence[Effect]) -> Mapping[str, frozenset[_Atom]]:
-    """What is changed in each file or folder; a copy of something that was there is one change, and of what
-    holds no text it only counts that it changed."""
+def _holder(effect: Effect) -> _Atom:
+    """The file or folder; in a database the table."""
+    return (effect.container, *(effect.address[:1] if effect.format == "database" else ()))
+
+
+def _by_container(found: Sequence[Effect]) -> Mapping[_Atom, frozenset[_Atom]]:
+    """What is changed in each file, folder and table; a copy of something that was there is one change, and
+    of what holds no text it only counts that it changed."""
     copies = {item.container for item in found if not item.address and item.source}
-    held: dict[str, set[_Atom]] = {}
+    held: dict[_Atom, set[_Atom]] = {}
     for item in found:
         if item.area in _LASTING and not (item.address and item.container in copies):
             told = item.after or "" if item.format or item.area == "clipboard" else ""
             value = f"= {item.source}" if item.source else told
-            held.setdefault(item.container, set()).add((item.area, item.kind, *item.address, value))
-    return {path: frozenset(atoms) for path, atoms in held.items()}
+            held.setdefault(_holder(item), set()).add((item.area, item.kind, *item.address, value))
+    return {holder: frozenset(atoms) for holder, atoms in held.items()}

@@ -70,6 +70,21 @@ def test_what_the_instruction_names_is_no_by_product() -> None:
     assert all("settings.json" in found for found in essential(*performances))
 
 
+def test_a_table_that_every_page_changes_alike_is_a_by_product() -> None:
+    def made(page: str) -> Trajectory:
+        tables = (
+            'CREATE TABLE "page"("name" PRIMARY KEY, "text");\n{}'
+            'CREATE TABLE "counter"("id" PRIMARY KEY, "pages");\nINSERT INTO "counter" VALUES(7,{});\n'
+        )
+        row = f"INSERT INTO \"page\" VALUES('{page}','new');\n"
+        start = {"files": (file(f"{STATE}/pages.db", tables.format("", 1)),)}
+        files = (file(f"{STATE}/pages.db", tables.format(row, 2)),)
+        return recording("wiki.make", {"page": page}, [click("Save", files=files)], start=start)
+
+    found = divided((made("Garden"), made("Kitchen")))
+    assert [{item.address[0] for item in one.essential} for one in found] == [{"page"}] * 2
+
+
 def test_without_other_parameters_nothing_is_a_by_product() -> None:
     performances = [started("backup", "", settings='{"seen": 1}')] * 2
     assert all("settings.json" in found for found in essential(*performances))

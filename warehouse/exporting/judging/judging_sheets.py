@@ -182,7 +182,7 @@ def _taken_over(
             raise InexpressibleError(
                 f"the evaluation function of {node.subtask_id} compares with the clipboard"
             )
-        if not (checks[name].of_source or at_start):
+        if checks[name].reads == "clipboard" or not (checks[name].of_source or at_start):
             continue
         if not (takes_over or at_start):
             changed.add(given[0] or "")
