@@ -11,10 +11,11 @@ from typing import Final
 from pydantic import ValidationError
 
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.errors import SheetInvalidError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.account import beyond
-from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
 from taskloom.taskgraph.records.judging_sheet import (
     HomeJudgement,
     JudgedSubtask,
@@ -83,8 +84,15 @@ def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evid
     made += [file for file in after.files if file.path in subtask.as_left]
     kept = [file for file in before.files if file.path not in subtask.as_left]
     files = tuple(sorted((*kept, *made), key=lambda file: file.path))
-    given = next((file.text for file in files if file.path == subtask.clipboard_from), None)
-    return before.model_copy(update={"files": files, "clipboard": ClipboardState(text=given)})
+    texts = {file.path: file.text for file in files}
+    given = {place: texts.get(path) for place, path in subtask.given_from.items()}
+    clipboard = ClipboardState(text=given.pop(CLIPBOARD, None))
+    opened = (
+        FileState(path=path, size=len(text), sha256="", text=text)
+        for path, text in given.items()
+        if text is not None
+    )
+    return before.model_copy(update={"files": (*files, *opened), "clipboard": clipboard})
 
 
 def _evidence(home: Path, step: int) -> Evidence:

@@ -79,7 +79,7 @@ def _pages(view: EvidenceView, path: str) -> list[str]:
     return [] if held is None else [page.value or "" for page in held.children]
 
 
-@check("files", of_source=True, of="drawing")
+@check("screen", of_source=True, of="drawing")
 def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
     """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open
     then.

@@ -26,8 +26,9 @@ class JudgedSubtask(Record):
     as_left: tuple[str, ...] = ()
     """Files of applications in which earlier subtasks made what this one takes over: its start is what they
     left, which is there at the end."""
-    clipboard_from: str = ""
-    """File whose text an earlier subtask put into the clipboard for this one."""
+    given_from: dict[str, str] = Field(default_factory=dict)
+    """Files whose text earlier subtasks put into the clipboard or opened in an editor for this one: by
+    `clipboard`, or by the path that stands for the open document."""
     left_out: tuple[str, ...] = ()
     """Checks taken out of the function: of screen and clipboard, and of what other subtasks of the task
     change."""

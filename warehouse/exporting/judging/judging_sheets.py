@@ -9,7 +9,7 @@ whose end products no check of files proves is refused.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 import networkx
@@ -53,13 +53,13 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
             raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
         _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
-        text, left_out = rewritten(function.source, node, several, source.checks)
+        given = _given(name, graph, nodes, source)
+        text, left_out = rewritten(function.source, node, several, source.checks, given)
         if not text:
             if not graph.out_degree(name):
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
             through.append(name)
             continue
-        clipboard = _copied_file(name, graph, nodes, source)
         made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE}
         judged.append(
             JudgedSubtask(
@@ -68,8 +68,8 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
                 source=text,
                 parameters=dict(node.parameters),
                 made_before=tuple(sorted(made)),
-                as_left=_taken_over(text, node, earlier, clipboard, source.checks),
-                clipboard_from=clipboard,
+                as_left=_taken_over(text, node, earlier, _CLIPBOARD in given, source.checks),
+                given_from=given,
                 left_out=left_out,
             )
         )
@@ -103,10 +103,10 @@ def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> No
 
 
 def rewritten(
-    source: str, node: BoundSubtask, several: bool, checks: Mapping[str, CheckFacts]
+    source: str, node: BoundSubtask, several: bool, checks: Mapping[str, CheckFacts], given: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
     """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
-    is left.
+    is left. What is `given` in the clipboard or an editor is known.
 
     Raises:
         InexpressibleError: it judges the route, or its logic cannot be taken apart.
@@ -121,7 +121,7 @@ def rewritten(
         return facts is not None and (
             facts.momentary
             or (several and _is_guard(facts))
-            or _reads_what_is_open(call)
+            or _reads_what_is_open(call, given)
             or _is_copied_out(call)
         )
 
@@ -135,7 +135,7 @@ def rewritten(
         not (
             checks[name].momentary
             or _is_guard(checks[name])
-            or _reads_what_is_open(call)
+            or _reads_what_is_open(call, given)
             or _is_copied_out(call)
         )
         for name, call in calls
@@ -161,7 +161,7 @@ def _taken_over(
     source: str,
     node: BoundSubtask,
     earlier: list[BoundSubtask],
-    clipboard: str,
+    clipboard: bool,
     checks: Mapping[str, CheckFacts],
 ) -> tuple[str, ...]:
     """Files of applications whose state between the subtasks is compared with, and is there at the end.
@@ -197,26 +197,31 @@ def _taken_over(
     return tuple(sorted(read))
 
 
-def _copied_file(
+def _given(
     name: str, graph: networkx.DiGraph[str], nodes: Mapping[str, BoundSubtask], source: ExportSource
-) -> str:
-    """The file whose text is in the clipboard that a node is given; empty where none is known."""
+) -> dict[str, str]:
+    """The files whose text is in the clipboard and the open documents that a node is given, where known."""
+    found: dict[str, str] = {}
     for producer in graph.predecessors(name):
         node = nodes[producer]
         function = source.functions.get(node.subtask_id)
-        if function is None or not any(item.kind is ResourceKind.CLIPBOARD for item in node.outputs):
-            continue
-        for _, call in _checks_in(ast.parse(function.source)):
-            given = {word.arg: _text(word.value, node.parameters) for word in call.keywords}
-            if given.get("target") == _CLIPBOARD:
-                return given.get("source") or ""
-    return ""
+        for _, call in _checks_in(ast.parse(function.source if function is not None else "")):
+            words = {word.arg: _text(word.value, node.parameters) for word in call.keywords}
+            target, origin = words.get("target") or "", words.get("source")
+            if origin and (target == _CLIPBOARD or is_open_document(target)):
+                found.setdefault(target, origin)
+    return found
 
 
-def _reads_what_is_open(call: ast.Call) -> bool:
-    """Whether a check looks at a document that an editor holds open, which is no file."""
+def _reads_what_is_open(call: ast.Call, given: Collection[str]) -> bool:
+    """Whether a check looks at a document that an editor holds open, which is no file; what it was given at
+    its start can be told."""
+    sources = [word.value for word in call.keywords if word.arg == "source"]
     return any(
-        isinstance(item, ast.Constant) and isinstance(item.value, str) and is_open_document(item.value)
+        isinstance(item, ast.Constant)
+        and isinstance(item.value, str)
+        and is_open_document(item.value)
+        and not (item in sources and item.value in given)
         for item in ast.walk(call)
     )
 
