@@ -171,6 +171,15 @@ class Launch(Record):
         return self
 
 
+class LoginForm(Record):
+    """The form that logs a user in."""
+
+    url_path: str = Field(pattern=r"^/")
+    """Path of the page that has it."""
+    fields: dict[str, str] = Field(min_length=1)
+    """What is filled in, by the names of its inputs; hidden inputs are sent as the page has them."""
+
+
 class Preparation(Record):
     """What makes the clean state that every reset restores; done once per machine and kept as a template."""
 
@@ -178,6 +187,8 @@ class Preparation(Record):
     """Commands run in `{state}`, in order."""
     files: dict[str, str] = Field(default_factory=dict)
     """Files written under `{state}`: relative path to text, or `asset:` name."""
+    login: LoginForm | None = None
+    """Submitted once, after the commands; the browser has the cookies at every start."""
 
 
 class Fixture(Record):

@@ -218,8 +218,9 @@ class TabSet:
         tab = await self._attach(application, await context.new_page())
         try:
             limit = application.launch.start_timeout_seconds
-            if application.launch.browser_state:
-                await tab.doing(keep(tab.page, application.launch.browser_state, address), limit)
+            kept = self._hosting.browser_state(application)
+            if kept:
+                await tab.doing(keep(tab.page, kept, address), limit)
             opening = tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000)
             await tab.doing(opening, limit)
             await self._wait_until_ready(tab, application)

@@ -6,5 +6,6 @@ running_application  one that somebody else started
 static_server        files served from a folder
 telling              what a server answers when it is asked for its state
 template_state       clean states, prepared once and copied at every reset
+login                logs a user in once, for the clean state
 relay                runs inside a confined server's network and carries its connections
 """

@@ -16,15 +16,17 @@ from taskloom.environments.platforms.web_browser.servers.application_server impo
     ApplicationServer,
     Confinement,
 )
+from taskloom.environments.platforms.web_browser.servers.login import cookies_of
 from taskloom.environments.platforms.web_browser.servers.running_application import data_folder, put_back
 from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
 from taskloom.environments.platforms.web_browser.servers.template_state import (
     fill_placeholders,
+    kept_cookies,
     lay_state,
     prepared_state,
 )
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
-from taskloom.resources.applications import Application
+from taskloom.resources.applications import Application, BrowserState
 
 _MOST_REVIVALS = 2
 """How often the server of an application is started again between two resets."""
@@ -42,6 +44,7 @@ class Hosting:
         self._ports: dict[str, int] = {}
         self._own_ports: dict[str, int] = {}
         self._revived: dict[str, int] = {}
+        self._cookies: dict[str, dict[str, str]] = {}
         self.data_folders: dict[str, Path] = {}
         """Folders outside of the sandbox where applications that run already keep their data."""
 
@@ -69,6 +72,7 @@ class Hosting:
                 state.mkdir(parents=True)
             else:
                 await asyncio.to_thread(lay_state, template, state)
+                self._cookies[application.name] = kept_cookies(template)
         self._sandbox.lay_fixtures(applications, without)
         self._revived.clear()
         self.data_folders.clear()
@@ -84,6 +88,12 @@ class Hosting:
         """The address at which the browser opens `application`."""
         origin = application.launch.address.rstrip("/") or f"http://127.0.0.1:{self._ports[application.name]}"
         return f"{origin}{application.launch.url_path}"
+
+    def browser_state(self, application: Application) -> BrowserState:
+        """What the browser keeps of `application` at the start, with the cookies of its prepared state."""
+        state = application.launch.browser_state
+        cookies = self._cookies.get(application.name, {}) | state.cookies
+        return state.model_copy(update={"cookies": cookies})
 
     def port(self, application: str) -> int:
         """The port of a running application."""
@@ -128,14 +138,42 @@ class Hosting:
 
     def _prepare(self, application: Application) -> Path | None:
         preparation = application.preparation
-        if not preparation.commands and not preparation.files:
+        if not preparation.commands and not preparation.files and preparation.login is None:
             return None
         return prepared_state(
             application,
             self._settings.data_folder,
             self._places(application),
             self._settings.temporary_folder,
+            self._log_in,
         )
+
+    def _log_in(self, application: Application, sandbox: Sandbox) -> dict[str, str]:
+        """Log a user in on the state in `sandbox`, which keeps no trace of the port that was used."""
+        login, state = application.preparation.login, sandbox.state_folder(application.name)
+        texts = {path: path.read_bytes() for path in state.iterdir() if path.is_file()}
+        unfilled = {path: text for path, text in texts.items() if b"{port}" in text}
+
+        async def served() -> dict[str, str]:
+            places = self._places(application)
+            server = await ApplicationServer.start(
+                application,
+                {**places, "home": str(sandbox.home), "state": str(state)},
+                sandbox.process_environment(),
+                sandbox.logs / f"{application.name}.log",
+                self._confinement(places, sandbox),
+            )
+            try:
+                assert login is not None, "only entries with a login are logged in"
+                origin = f"http://127.0.0.1:{server.port}"
+                return await asyncio.to_thread(cookies_of, login, origin, application.title)
+            finally:
+                await server.stop()
+
+        found = asyncio.run(served())
+        for path, text in unfilled.items():
+            path.write_bytes(text)
+        return found
 
     async def _start_patiently(self, application: Application) -> None:
         """Start an application, with one retry if its server ends early: a busy machine, a port that was
@@ -165,7 +203,7 @@ class Hosting:
         if application.launch.command:
             environment = self._sandbox.process_environment()
             log = self._sandbox.logs / f"{application.name}.log"
-            confinement = self._confinement(places)
+            confinement = self._confinement(places, self._sandbox)
             server = await ApplicationServer.start(application, values, environment, log, confinement, port)
             self._servers[application.name] = server
             self._ports[application.name] = self._own_ports[application.name] = server.port
@@ -180,7 +218,7 @@ class Hosting:
             self._static[folder] = StaticServer(folder)
         self._ports[application.name] = self._static[folder].port
 
-    def _confinement(self, places: Mapping[str, str]) -> Confinement | None:
+    def _confinement(self, places: Mapping[str, str], sandbox: Sandbox) -> Confinement | None:
         """What servers may access; None if they run unconfined.
 
         Raises:
@@ -193,7 +231,7 @@ class Hosting:
                 )
             return None
         return Confinement(
-            self._sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())
+            sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())
         )
 
     def _places(self, application: Application) -> dict[str, str]:

@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from filelock import FileLock
@@ -25,6 +25,9 @@ from taskloom.resources.assets import content_of
 
 _ORIGIN = "prepared_at.txt"
 _STATE = "state"
+_COOKIES = "cookies.json"
+LogIn = Callable[[Application, Sandbox], dict[str, str]]
+"""Logs a user in on the state in a sandbox; returns the cookies."""
 _PREPARATION_LIMIT_SECONDS = 300
 
 
@@ -37,15 +40,20 @@ def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
 
 
 def prepared_state(
-    application: Application, data_folder: Path, values: Mapping[str, str], temporary_folder: Path | None
+    application: Application,
+    data_folder: Path,
+    values: Mapping[str, str],
+    temporary_folder: Path | None,
+    log_in: LogIn | None = None,
 ) -> Path:
     """The folder with the prepared state of `application`, created if it does not exist yet.
 
     Blocks. Concurrent processes prepare it only once: the second waits for the first. `values` holds the
-    placeholders `install`, `venv` and `node`.
+    placeholders `install`, `venv` and `node`; `log_in` is called where the entry has a login.
 
     Raises:
-        ApplicationUnavailableError: a preparation command failed; the message ends with what it printed.
+        ApplicationUnavailableError: a preparation command failed; the message ends with what it printed. Or
+            the login did.
     """
     folder = (
         data_folder.absolute()
@@ -57,8 +65,14 @@ def prepared_state(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / _ORIGIN).exists():
-            _prepare(application, folder, values, temporary_folder)
+            _prepare(application, folder, values, temporary_folder, log_in)
     return folder
+
+
+def kept_cookies(prepared: Path) -> dict[str, str]:
+    """The cookies with which a prepared state knows its user."""
+    found: dict[str, str] = json.loads((prepared / _COOKIES).read_text())
+    return found
 
 
 def lay_state(prepared: Path, state: Path) -> None:
@@ -88,7 +102,11 @@ def lay_state(prepared: Path, state: Path) -> None:
 
 
 def _prepare(
-    application: Application, folder: Path, values: Mapping[str, str], temporary_folder: Path | None
+    application: Application,
+    folder: Path,
+    values: Mapping[str, str],
+    temporary_folder: Path | None,
+    log_in: LogIn | None,
 ) -> None:
     sandbox = Sandbox(temporary_folder)
     try:
@@ -111,10 +129,12 @@ def _prepare(
         for command in application.preparation.commands:
             arguments = [fill_placeholders(argument, filled) for argument in command]
             _run(application, arguments, state, environment)
+        cookies = log_in(application, sandbox) if log_in and application.preparation.login else {}
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             made = Path(scratch, "made")
             made.mkdir()
             shutil.copytree(state, made / _STATE, symlinks=True)
+            (made / _COOKIES).write_text(json.dumps(cookies))
             (made / _ORIGIN).write_bytes(os.fsencode(_home_of(state)))
             shutil.rmtree(folder, ignore_errors=True)
             made.rename(folder)
