@@ -3,6 +3,7 @@ one."""
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from taskloom.flows.settings import Settings
     from taskloom.resources.applications import Application
     from taskloom.taskgraph.records.interaction import Observation
+
+_WALK_ACTIONS = 80
+"""Actions of the walk that looks for what a manual names."""
 
 
 def register(app: typer.Typer) -> None:
@@ -75,7 +79,12 @@ def check(
     screenshot: Annotated[
         Path | None, typer.Option(help="Screenshot file; <data>/checks/<name>.png by default.")
     ] = None,
-    controls: Annotated[bool, typer.Option("--controls", help="Print every control too.")] = False,
+    controls: Annotated[
+        bool,
+        typer.Option(
+            "--controls", help="Print every control too, and what the manual names and no screen shows."
+        ),
+    ] = False,
     data: DataOption = None,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
@@ -104,7 +113,7 @@ def check(
         )
     started = time.monotonic()
     try:
-        observation, reset_seconds = asyncio.run(_observe(known[name], settings))
+        observation, reset_seconds, unseen = asyncio.run(_observe(known[name], settings, walk=controls))
     except (ApplicationStartFailedError, EnvironmentBrokenError) as error:
         raise CommandError(str(error), ExitCode.NEGATIVE_ANSWER) from error
     file = screenshot or settings.data / "checks" / f"{name}.png"
@@ -121,12 +130,14 @@ def check(
         "confined": is_confined(settings.isolation),
         "screenshot": str(file),
     }
+    if controls:
+        answer["only_in_manual"] = unseen
     if as_json:
         listed = [control.model_dump(mode="json") for control in observation.controls]
         print_json(answer | ({"control_list": listed} if controls else {}))
     else:
         for key, value in answer.items():
-            typer.echo(f"{key:<15} {value}")
+            typer.echo(f"{key:<15} {', '.join(value) if isinstance(value, list) else value}")
         for control in observation.controls if controls else ():
             parent = f"  in {control.parent_type} {control.parent_text!r}" if control.parent_type else ""
             typer.echo(f"{control.label:>4} {control.control_type:<10} {control.text!r}{parent}")
@@ -232,17 +243,30 @@ def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
         ) from error
 
 
-async def _observe(application: Application, settings: Settings) -> tuple[Observation, float]:
-    """The first observation of `application`, and how long it took to get there, in seconds."""
+async def _observe(
+    application: Application, settings: Settings, *, walk: bool
+) -> tuple[Observation, float, list[str]]:
+    """The first observation of `application`, and how long it took to get there, in seconds. After a `walk`
+    through what the manual names, also the names that no screen showed."""
     import time
 
+    from taskloom.environments.errors import EnvironmentFailureError
     from taskloom.flows.wiring import create_environment
+    from taskloom.synthesis.exploration.walking import Walk, named_in, never_shown
+    from taskloom.taskgraph.records.provenance import Provenance
 
     environment = create_environment(settings, application.platform)
     started = time.monotonic()
     try:
         observation = await environment.reset([application])
-        return observation, time.monotonic() - started
+        seconds = time.monotonic() - started
+        names = named_in(application.manual) if walk else ()
+        if not names:
+            return observation, seconds, []
+        walked = Walk(environment, application, _WALK_ACTIONS, [], Provenance(), manual_first=True)
+        with contextlib.suppress(EnvironmentFailureError):
+            await walked.go()
+        return observation, seconds, list(never_shown(names, walked.seen))
     finally:
         await environment.close()
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
 from taskloom.environments.starting_place import ENVIRONMENT, go_to_starting_place
+from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.applications import Application, ControlQuery
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.exploration import SeenScreen
@@ -29,6 +30,7 @@ _MOST_PER_SCREEN = 30
 _MOST_DEEP = 3
 _NUMBER = re.compile(r"\d+")
 _LONGEST_TEXT = 60
+_QUOTED = re.compile(r'"([^"\n]{2,60})"|\u201c([^\u201d\n]{2,60})\u201d|`([^`\n]{2,60})`')
 
 
 @dataclass(slots=True)
@@ -44,6 +46,8 @@ class Walk:
     """What was seen so far, in the order in which it was."""
     provenance: Provenance
     found: list[SeenScreen] = field(default_factory=list)
+    manual_first: bool = False
+    """Whether what the manual names is opened before everything else."""
     _start: Evidence | None = None
     _here: Observation | None = None
 
@@ -74,7 +78,10 @@ class Walk:
         tried = {screen.path for screen in self.seen}
         for screen in sorted(self.seen, key=lambda item: len(item.path)):
             if screen.outcome == "new" and len(screen.path) < _MOST_DEEP:
-                for control in worth_opening(screen.controls):
+                controls = worth_opening(screen.controls)
+                if self.manual_first:
+                    controls.sort(key=lambda item: not has_phrase(item.text, self.application.manual))
+                for control in controls:
                     path = (*screen.path, describe_control(control, screen.controls))
                     if path not in tried:
                         yield path
@@ -137,6 +144,24 @@ class Walk:
         )
         self.seen.append(screen)
         self.found.append(screen)
+
+
+def named_in(manual: str) -> tuple[str, ...]:
+    """What a manual names as it stands on the screen: what it puts in quotation marks, sentences left out.
+
+    >>> named_in('"Stop All" acts on `mailer`. Save it with \u201cSave\u201d, or press "Enter to go on.".')
+    ('Stop All', 'mailer', 'Save')
+    """
+    found = (next(filter(None, match.groups())) for match in _QUOTED.finditer(manual))
+    return tuple(dict.fromkeys(text for text in found if not text.endswith((".", "?", "!"))))
+
+
+def never_shown(names: Iterable[str], screens: Sequence[SeenScreen]) -> tuple[str, ...]:
+    """Those of `names` that no control of any screen shows, not even as a part of its text or content."""
+    shown = [
+        text for screen in screens for item in screen.controls for text in (item.text, item.value) if text
+    ]
+    return tuple(name for name in names if not any(has_phrase(name, text) for text in shown))
 
 
 def worth_opening(controls: Sequence[Control]) -> list[Control]:

@@ -9,7 +9,7 @@ import pytest
 from taskloom.environments.environment import Environment
 from taskloom.environments.lookup import platform
 from taskloom.synthesis.exploration.memory import screens_in_view
-from taskloom.synthesis.exploration.walking import Walk, worth_opening
+from taskloom.synthesis.exploration.walking import Walk, named_in, never_shown, worth_opening
 from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.interaction import Control, Rectangle
 from taskloom.taskgraph.records.provenance import Provenance
@@ -91,3 +91,17 @@ def test_what_opens_something_comes_before_what_does_something() -> None:
         ]
     )
     assert [item.text for item in found] == ["File", "Edit", "Save"]
+
+
+async def test_what_the_manual_names_is_opened_first_and_what_no_screen_shows_is_told(
+    environment: Environment,
+) -> None:
+    first = (await walked(environment, 400)).found
+    names = {control.text for screen in first if len(screen.path) == 1 for control in screen.controls}
+    last = first[-1].path[0].text if len(first[-1].path) else ""
+    manual = f'Press "{last}". Later "Sprocket settings" come up, as "It was saved." says.'
+    named = NOTES.model_copy(update={"manual": manual})
+    walk = Walk(environment, named, 400, [], Provenance(run_id="test"), manual_first=True)
+    await walk.go()
+    assert names and walk.found[1].path[-1].text == last
+    assert never_shown(named_in(manual), walk.seen) == ("Sprocket settings",)
