@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from email import message_from_string
+from email.message import Message
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -22,6 +24,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.errors import CatalogError, ExitCode
 from taskloom.resources.reading.catalog import load_applications
 
+_LONGEST_LICENCE = 60
 _LOOKUP_SECONDS = 120
 _BUILT = {"dist", "build", "public", "www"}
 _ASIDE = {"archive", "demo", "demos", "doc", "docs", "example", "examples", "test", "tests"}
@@ -62,15 +65,15 @@ def pypi_facts(package: str) -> PackageFacts:
         wheel = next(Path(folder).glob("*.whl"))
         shutil.unpack_archive(str(wheel), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))
-        headers = _headers((info / "METADATA").read_text("utf-8"))
+        headers = message_from_string((info / "METADATA").read_text("utf-8"))
         entries = info / "entry_points.txt"
         scripts = _console_scripts(entries.read_text("utf-8")) if entries.is_file() else ()
     version = headers["Version"]
     return PackageFacts(
         requirement=f"{headers['Name']}=={version}",
         version=version,
-        licence=headers.get("License-Expression") or headers.get("License", "TODO").splitlines()[0][:80],
-        description=_sentence(headers.get("Summary", "")),
+        licence=licence_in(headers),
+        description=_sentence(headers["Summary"] or ""),
         scripts=scripts,
     )
 
@@ -222,6 +225,48 @@ def write_entry(file: Path, entry: dict[str, object]) -> None:
         raise
 
 
+def pin_anew(file: Path, facts: PackageFacts, *, from_npm: bool, command: str = "") -> None:
+    """Put another version of its package, and a new start `command` if one is given, into an entry that is
+    there; everything else stays as it is.
+
+    Raises:
+        CatalogEntryInvalidError: the entry breaks a rule of the catalogue now; it stays as it was.
+        CommandError: the entry installs another package, or cannot be written.
+    """
+    kind, separator = ("npm", "@") if from_npm else ("pip", "==")
+    package = facts.requirement.rpartition(separator)[0]
+    yaml = YAML()
+    yaml.width = 140
+    entry = yaml.load(file.read_text("utf-8"))
+    pins = (entry.get("installation") or {}).get(kind) or []
+    found = [index for index, pin in enumerate(pins) if _same_package(str(pin), package, separator)]
+    if not found:
+        raise CommandError(
+            f"{file} installs {', '.join(map(str, pins)) or f'nothing from {kind}'}, not {package}; take"
+            " another name for the application, or edit the file."
+        )
+    pins[found[0]], entry["version"] = facts.requirement, facts.version
+    if entry.get("licence") == "TODO":
+        entry["licence"] = facts.licence
+    if command:
+        entry["launch"].pop("serve", None)
+        entry["launch"]["command"] = _flow(shlex.split(command))
+    with tempfile.TemporaryDirectory(prefix="taskloom-catalogue-") as folder:
+        tried = Path(shutil.copytree(file.parents[1], Path(folder, "catalogue")), "applications", file.name)
+        with tried.open("w", encoding="utf-8") as out:
+            yaml.dump(entry, out)
+        load_applications(tried.parents[1])
+        try:
+            shutil.copyfile(tried, file)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+
+
+def _same_package(pin: str, package: str, separator: str) -> bool:
+    name = pin.rpartition(separator)[0] or pin
+    return re.sub(r"[-_.]+", "-", name).casefold() == re.sub(r"[-_.]+", "-", package).casefold()
+
+
 def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, object]:
     if command:
         return {"command": _flow(shlex.split(command)), "url_path": "/"}
@@ -249,13 +294,25 @@ def _flow(values: list[str]) -> CommentedSeq:
     return sequence
 
 
-def _headers(metadata: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in metadata.split("\n\n", 1)[0].splitlines():
-        key, separator, value = line.partition(": ")
-        if separator and key not in found:
-            found[key] = value.strip()
-    return found
+def licence_in(headers: Message) -> str:
+    """The licence that a package's metadata names: an expression, classifiers, or one line that is a name and
+    no text; else `TODO`.
+
+    >>> licence_in(message_from_string("License: Copyright 2026 A. Person"))
+    'TODO'
+    """
+    if headers["License-Expression"]:
+        return str(headers["License-Expression"]).strip()
+    classified = [
+        str(item).rpartition("::")[2].strip()
+        for item in headers.get_all("Classifier", [])
+        if str(item).startswith("License ::") and str(item).count("::") > 1
+    ]
+    if classified:
+        return ", ".join(dict.fromkeys(classified))
+    line = str(headers["License"] or "").strip()
+    is_name = "\n" not in line and len(line) <= _LONGEST_LICENCE and "copyright" not in line.casefold()
+    return line if line and line != "UNKNOWN" and is_name else "TODO"
 
 
 def _console_scripts(text: str) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from email import message_from_string
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,9 @@ import pytest
 from taskloom.cli.application_skeleton import (
     PackageFacts,
     _page_order,
+    licence_in,
     limits_of,
+    pin_anew,
     pypi_facts,
     running_entry,
     skeleton,
@@ -17,6 +21,7 @@ from taskloom.cli.application_skeleton import (
 )
 from taskloom.cli.main import main
 from taskloom.flows.errors import CommandError
+from taskloom.resources.applications import Application
 from taskloom.resources.errors import CatalogError
 from taskloom.resources.reading.catalog import load_application
 
@@ -92,6 +97,53 @@ def test_a_package_without_page_or_program_wants_a_command() -> None:
 def test_built_pages_go_before_examples() -> None:
     folders = [Path("archive/show"), Path("."), Path("dist/editor"), Path("docs/dist")]
     assert sorted(folders, key=_page_order) == [folders[2], folders[1], folders[3], folders[0]]
+
+
+def test_another_version_goes_into_the_entry_that_is_there_and_the_rest_stays(tmp_path: Path) -> None:
+    file = tmp_path / "mine" / "applications" / "board.yaml"
+
+    def read(name: str) -> Application:
+        return load_application("board", shutil.copytree(tmp_path / "mine", tmp_path / name))
+
+    write_entry(file, entry(PYTHON, command="{venv}/bin/serve {port}"))
+    file.write_text(file.read_text().replace("A board.", "My words.") + "# a note of mine\n")
+    newer = PackageFacts("Board==2.0", "2.0", "MIT", "A board.", ("board-server",))
+    pin_anew(file, newer, from_npm=False)
+    written = read("first")
+    assert (written.version, written.installation.pip) == ("2.0", ("Board==2.0",))
+    assert written.description == "My words." and written.launch.command == ("{venv}/bin/serve", "{port}")
+    assert file.read_text().endswith("# a note of mine\n")
+    pin_anew(file, newer, from_npm=False, command="{venv}/bin/other -p {port}")
+    assert read("second").launch.command == ("{venv}/bin/other", "-p", "{port}")
+
+
+def test_another_package_is_not_put_into_an_entry_that_is_there(tmp_path: Path) -> None:
+    file = tmp_path / "applications" / "board.yaml"
+    write_entry(file, entry(PYTHON))
+    before = file.read_text()
+    with pytest.raises(CommandError, match=r"installs board==1\.4\.0, not chart"):
+        pin_anew(file, PackageFacts("chart==1.0", "1.0"), from_npm=False)
+    with pytest.raises(CommandError, match="installs nothing from npm"):
+        pin_anew(file, PAGE, from_npm=True)
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("headers", "licence"),
+    [
+        ("License-Expression: MIT OR Apache-2.0\nLicense: x", "MIT OR Apache-2.0"),
+        (
+            "License: BSD\nClassifier: License :: OSI Approved :: MIT License\nClassifier: Topic :: Office",
+            "MIT License",
+        ),
+        ("Classifier: License :: OSI Approved\nLicense: GPLv3", "GPLv3"),
+        ("License: MIT License\n        \n        Copyright (c) 2026 A. Person", "TODO"),
+        ("License: UNKNOWN", "TODO"),
+        ("Name: board", "TODO"),
+    ],
+)
+def test_a_licence_is_a_name_and_no_text(headers: str, licence: str) -> None:
+    assert licence_in(message_from_string(f"{headers}\n\nA description.")) == licence
 
 
 def test_an_entry_that_breaks_a_rule_leaves_no_file(tmp_path: Path) -> None:
