@@ -40,14 +40,21 @@ def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
 
 def constants(trajectories: Sequence[Trajectory]) -> dict[tuple[str, ...], str]:
     """Values that all of `trajectories` leave at one place, by the key of the effect, with no value of a
-    parameter in them. None where all were performed with the same parameters.
+    parameter in them. None where all were performed with the same parameters. Numbers that new records have
+    for a key are none: every performance begins alike, and another one does not.
     """
     if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < _LEAST_PARAMETER_SETS:
         return {}
     left: list[dict[tuple[str, ...], set[str]]] = []
     for item in trajectories:
         mine: dict[tuple[str, ...], set[str]] = {}
-        for effect in effects(item.initial_evidence, item.final_evidence, item.parameters):
+        found_here = effects(item.initial_evidence, item.final_evidence, item.parameters)
+        keys = {
+            effect.address[-2] for effect in found_here if effect.kind == "added" and len(effect.address) > 1
+        }
+        for effect in found_here:
+            if effect.after in keys and effect.after.isdigit():
+                continue
             if effect.area != "screen" and effect.after and effect.after_template == effect.after:
                 mine.setdefault(effect.key, set()).add(effect.after)
         left.append(mine)

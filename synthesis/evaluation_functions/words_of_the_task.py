@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.synthesis.evaluation_functions.task_shapes import constants
@@ -15,7 +16,7 @@ HIDDEN = "(what it ends with)"
 
 def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
     """`message` without values that performances ended with and that neither instruction, start nor
-    every performance alike tells."""
+    every performance alike tells; cases that read alike then are told once."""
     values: set[str] = set()
     shown = set(constants(trajectories).values())
     for trajectory in trajectories:
@@ -30,4 +31,4 @@ def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
     for value in sorted(values, key=len, reverse=True):
         for form in dict.fromkeys((repr(value), repr(value)[1:-1], value)):
             message = message.replace(form, HIDDEN)
-    return message
+    return "\n".join(line for line, _ in groupby(message.split("\n")))

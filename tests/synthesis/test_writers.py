@@ -86,6 +86,31 @@ def test_the_shape_has_values_that_every_performance_leaves_and_nobody_could_gue
     assert "zulu-west" in without_ends("the code is not 'zulu-west'", ALIKE)
 
 
+def test_a_number_that_a_new_record_has_for_a_key_is_nothing_to_be_copied() -> None:
+    """All performances begin alike, so their new records have equal keys; elsewhere it would be another."""
+    tables = 'CREATE TABLE "issues"("id" PRIMARY KEY, "title", "status"); -- {0} rows\n'
+    notes = 'CREATE TABLE "notes"("id" PRIMARY KEY, "issue", "kind"); -- {0} rows\n'
+    start = file(".applications/t/t.db", tables.format(0) + notes.format(0))
+
+    def opened(title: str) -> Trajectory:
+        row = f"INSERT INTO \"issues\" VALUES(9, '{title}', 'chatting');\n"
+        note = "INSERT INTO \"notes\" VALUES(31, 9, 'opening');\n"
+        end = file(".applications/t/t.db", tables.format(1) + row + notes.format(1) + note)
+        typed = InputEvent(step=1, kind="text", text=title)
+        moves = [(KeyboardInput(keys="a"), ControlQuery(text="Title"), typed, {"files": (end,)})]
+        return recording("t.open", {"title": title}, moves, start={"files": (start,)}, instruction=title)
+
+    (shape, _) = task_shapes([opened("Lamp broken"), opened("Door stuck")])
+    always = {change.address[-1]: change.always for change in shape.changes if change.address}
+    assert (always["status"], always["kind"]) == ("chatting", "opening")
+    assert (always["id"], always["issue"]) == ("", "")
+
+
+def test_cases_that_read_alike_without_the_ends_are_told_once() -> None:
+    told = "Although:\n  - 'zulu-west' was lost\n  - 'yankee-east' was lost\n  Check it."
+    assert without_ends(told, PERFORMANCES) == f"Although:\n  - {HIDDEN} was lost\n  Check it."
+
+
 def test_the_fields_of_what_changed_come_before_the_first_of_the_file() -> None:
     columns = ",".join(f"a{number}" for number in range(40))
     head = f"{columns},name,amount\n"
