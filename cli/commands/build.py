@@ -76,7 +76,7 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
-    from taskloom.flows.hosting.preflight import check_files, check_keys, check_settings
+    from taskloom.flows.hosting.preflight import check_files, check_keys, check_settings, unpriced
 
     if options.dry_run:
         from taskloom.flows.planning.planning import plan_run
@@ -97,6 +97,8 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     prepare_prefect(settings.data)
     with interruptible("finished work is kept; the same command resumes."), prefect_server():
         check_keys(settings)
+        if names := unpriced(settings):
+            typer.echo(f"no price is known for {', '.join(names)}: the cost told will leave it out", err=True)
         module = import_module(f"taskloom.flows.{flow}")
         quiet_libraries()
         summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))

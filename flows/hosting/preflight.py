@@ -9,8 +9,9 @@ from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
 from taskloom.model_clients.batches.request_files import ReplyFile
-from taskloom.model_clients.errors import KeyMissingError
+from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError
 from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.ledger.prices import prices_of
 from taskloom.model_clients.lookup import create_client
 from taskloom.model_clients.settings import RoleSettings
 from taskloom.taskgraph.records.model_calls import ModelRole
@@ -74,6 +75,25 @@ def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> 
         problems = list(_problems(player))
         if len(problems) == 1 + len(player.fallbacks):
             raise problems[0]
+
+
+def unpriced(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> tuple[str, ...]:
+    """Models of `roles`, fallbacks included, of which no price is known; sends nothing.
+
+    Raises:
+        BudgetInvalidError: there are some, and the budget is one in money.
+    """
+    players = [settings.models.role(role) for role in roles if not settings.is_offline(role)]
+    models = [model for player in players for model in (player.model, *player.fallbacks)]
+    found = tuple(
+        dict.fromkeys(f"{item.provider}/{item.model}" for item in models if prices_of(item) is None)
+    )
+    if found and Budget.of(settings.models.budget, settings.models.stage_budgets, {}).limits_money:
+        raise BudgetInvalidError(
+            f"no price is known for {', '.join(found)}, so a budget in money cannot be kept; set `prices` for"
+            " the model, or give the budget in tokens"
+        )
+    return found
 
 
 def _problems(player: RoleSettings) -> Iterator[KeyMissingError]:

@@ -11,7 +11,7 @@ import pytest
 
 from taskloom.cli.application_skeleton import running_entry, write_entry
 from taskloom.flows.errors import CommandError
-from taskloom.flows.hosting.preflight import check_keys, check_settings
+from taskloom.flows.hosting.preflight import check_keys, check_settings, unpriced
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent
 from taskloom.flows.wiring import choose_applications
@@ -130,3 +130,15 @@ def test_an_application_that_cannot_be_looked_at_is_left_out_with_the_reason(
     present, absent = choose_applications(simulated(tmp_path))
     assert "simulated_notes" in present
     assert absent == {"simulated_mail": f"{tmp_path}/applications cannot be read: Permission denied"}
+
+
+def test_models_without_a_price_are_named_before_the_run_and_no_budget_in_money_is_kept_with_them(
+    tmp_path: Path,
+) -> None:
+    model = "models.default={provider: openai, model: no-such-model}"
+    priced = "models.roles.critic.model={provider: openai, model: m, prices: {input: 1, output: 2}}"
+    assert unpriced(simulated(tmp_path)) == ()
+    assert unpriced(simulated(tmp_path, model, priced)) == ("openai/no-such-model",)
+    assert unpriced(simulated(tmp_path, model, "models.budget=2Mtok")) == ("openai/no-such-model",)
+    with pytest.raises(BudgetInvalidError, match="no price is known for openai/no-such-model"):
+        unpriced(simulated(tmp_path, model, "models.budget=5usd"))
