@@ -33,7 +33,12 @@ def goal_set(pool: CompiledPool, intent: Intent, limits: Limits) -> GoalSet | st
     each = [_instances_of(item.instance_id, pool) for item in intent.end_products]
     if not all(each):
         missing = next(item for item, found in zip(intent.end_products, each, strict=True) if not found)
-        return f"the pool has no {missing.instance_id} any more."
+        name = missing.instance_id.partition(":")[0]
+        what = f"{missing.category} {missing.value}".strip()
+        return (
+            f"this pool has no `{name}`{f' for {what}' if what else ''}: it is of another world, or not"
+            " verified any more."
+        )
     own = sum(1 << number for number in pool.members_of(intent.subtask_ids))
     sets = dict.fromkeys(
         members

@@ -79,11 +79,9 @@ def test_work_of_one_subtask_and_work_beyond_the_limits_are_said_to_be_that() ->
     assert "work of `alone` alone" in account.not_composed[0].reason
     _, account = composed((pool, [wanting(last, group=pool)], fixtures), count=5, maximum_size=2)
     assert "more than 2 subtasks" in account.not_composed[0].reason
-    gone = wanting(last, group=pool).model_copy(
-        update={"end_products": (EndProduct(instance_id="gone(x=1)"),)}
-    )
+    gone = wanting(last, group=pool).model_copy(update={"end_products": (EndProduct(instance_id="gone:1"),)})
     _, account = composed((pool, [gone], fixtures), count=5)
-    assert "the pool has no gone(x=1)" in account.not_composed[0].reason
+    assert "this pool has no `gone`" in account.not_composed[0].reason
 
 
 def test_an_intent_whose_task_an_earlier_run_made_says_so() -> None:
