@@ -58,7 +58,12 @@ def plan(
     ] = None,
     count: Annotated[
         int | None,
-        typer.Option(help="Tasks requested (per capability); composition.count by default.", min=1),
+        typer.Option(
+            "--tasks",
+            "--count",
+            help="Tasks requested (per capability); composition.count by default.",
+            min=1,
+        ),
     ] = None,
     maximum_size: Annotated[
         int | None,

@@ -138,7 +138,12 @@ class TaskMaking:
                 break
             left_out |= clashing
         if not rejected:
-            run.progress.done(COMPOSITION, sum(len(batch) for batch in batches))
+            made = sum(len(batch) for batch in batches)
+            run.progress.done(COMPOSITION, made)
+            for item in result.account.shortfalls:
+                missing = f"{item.missing} missing{f' of {item.wanted}' if item.wanted else ''}"
+                wanted = result.account.wanted
+                run.progress.say(f"{made} of {wanted} tasks can be composed; {missing}: {item.reason}")
             await run.recorder.record(*self._shortfalls(result.account))
         run.progress.end(COMPOSITION)
         return batches

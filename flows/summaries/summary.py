@@ -211,6 +211,8 @@ class RunSummary(Record):
     """The model that both writes instructions and judges them; empty if these are two, or rules."""
     report: RunReport | None = None
     """What the run did and decided; None where it made no records."""
+    not_composed: tuple[str, ...] = ()
+    """What composition was short of, and why."""
     mistakes: tuple[MistakeFate, ...] = ()
     """What became of mistakes that the offline provider made on purpose."""
 
@@ -271,6 +273,8 @@ class RunSummary(Record):
         if self.mistakes:
             lines += ["", "Mistakes made on purpose"]
             lines += [f"  {fate.describe()}" for fate in self.mistakes]
+        if self.not_composed:
+            lines += ["", "Tasks that the pool cannot supply", *(f"  {text}" for text in self.not_composed)]
         if self.not_published:
             lines += ["", f"Not published: {self.not_published}"]
         if self.missing_applications:
@@ -307,14 +311,19 @@ class RunSummary(Record):
                 "taskloom publish --force   # publish all the same",
             ]
         if self.exit_code:
-            return ["taskloom sql rejections   # nothing came through: the reasons, each with an example"]
+            why = "taskloom sql rejections   # nothing came through: the reasons, each with an example"
+            return [why, *self._if_short()]
         if self.flow in ("explore_applications", "verify_subtasks"):
             return ["taskloom sql funnel", "taskloom plan", "taskloom compose"]
         return [
+            *self._if_short(),
             "taskloom sql levels",
             "taskloom export hugging_face --out exported",
             "taskloom report --out report.html",
         ]
+
+    def _if_short(self) -> list[str]:
+        return ["taskloom plan   # what to explore for more tasks"] if self.not_composed else []
 
 
 def _title(row: FunnelRow) -> str:
@@ -373,6 +382,13 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
             for item in run.warehouse.read(
                 Rejection, "item_kind = 'dataset_version' AND run_id = ?", [run.run_id], order_by="reason"
             )
+        ),
+        not_composed=tuple(
+            f"{item.details['missing']} of {item.item_id}: {item.message}"
+            for item in run.warehouse.read(
+                Rejection, "item_kind = 'composition' AND run_id = ?", [run.run_id], order_by="item_id"
+            )
+            if item.details.get("missing")
         ),
         own_judge=run.settings.same_model(ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE),
         report=await asyncio.to_thread(

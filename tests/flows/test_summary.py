@@ -99,3 +99,13 @@ def test_the_price_of_a_run_is_one_line() -> None:
     paid = summary().model_copy(update={"core_seconds": costs, "newly_verified": 35})
     assert "494 core-seconds (browsers 354, taskloom 140); 14.1 per subtask verified" in paid.describe()
     assert "core-seconds" not in summary().describe()
+
+
+def test_tasks_that_the_pool_cannot_supply_are_told_with_the_reason_and_what_to_do() -> None:
+    short = summary("compose_tasks", tasks_validated=3).model_copy(
+        update={"not_composed": ("163 of all cells: a thorough search found no more.",)}
+    )
+
+    assert "163 of all cells: a thorough search" in short.describe()
+    assert "taskloom plan" in short.describe()
+    assert "taskloom plan" not in summary("compose_tasks", tasks_validated=3).describe()
