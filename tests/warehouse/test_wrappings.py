@@ -15,6 +15,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.importing import read_import, survey_import
 from taskloom.warehouse.records import ImportedItem
+from tests.warehouse import foreign
 
 OSWORLD = [
     {"id": f"t{number}", "instruction": f"Do thing {number}", "evaluator": {"func": "infeasible"}}
@@ -154,3 +155,17 @@ def test_an_evaluator_that_accepts_every_answer_is_broken(tmp_path: Path, texts:
     (broken,) = survey_import("web_arena", tmp_path).broken
 
     assert "every answer is accepted" in str(broken.faults[0])
+
+
+@pytest.mark.parametrize("name", ["mind2web", "osworld", "web_arena", "crab", "web_voyager"])
+def test_a_folder_of_another_kind_is_told_in_one_line(tmp_path: Path, name: str) -> None:
+    for number in range(40):
+        result = {"task_number": number, "steps": [{"action": "click"}], "score": 1}
+        foreign.write(tmp_path, f"results/t{number}/result.json", result)
+
+    with pytest.raises(ImportRefusedError) as refused:
+        survey_import(name, tmp_path)
+
+    said = str(refused.value)
+    assert "\n" not in said and len(said) < 500
+    assert f"items is one of {name}; found: result.json" in said and "expected: " in said

@@ -5,24 +5,30 @@ A format is a module in `imports/` with one function, `read(path) -> Iterator[Re
 
 from __future__ import annotations
 
+import re
 import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, Protocol, cast
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.items import BrokenItem
+from taskloom.warehouse.importing.items import BROKEN, BrokenItem
 from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.schema import TABLE_OF_RECORD
 from taskloom.warehouse.store import Warehouse
+
+_OF_ANOTHER_KIND: Final = 10
+"""Broken items, none in order, from which a collection is taken for one of another format."""
+_NAMES: Final = 3
+_PLACE: Final = re.compile(r"^(?:line \d+|\[\d+\])\.?")
 
 
 class ImportFormat(Protocol):
@@ -60,20 +66,38 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
     """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing.
 
     Raises:
-        ImportRefusedError: nothing is there that the format describes.
+        ImportRefusedError: nothing is there that the format describes, or of many items none is.
         UnknownFormatError: no such format.
     """
     records: list[Record] = []
     broken: list[BrokenItem] = []
+    module = cast(ImportFormat, IMPORTS.load(format_name))
     with unpacked(path) as place:
-        for item in cast(ImportFormat, IMPORTS.load(format_name)).read(place):
+        for item in module.read(place):
             if isinstance(item, BrokenItem):
                 broken.append(item)
             else:
                 records.append(item)
     if not records and not broken:
         raise ImportRefusedError(str(path), "", f"holds nothing that {format_name} describes")
+    if not records and len(broken) >= _OF_ANOTHER_KIND and {item.code for item in broken} == {BROKEN}:
+        raise ImportRefusedError(str(path), "", _another_kind(format_name, module.__doc__ or "", broken))
     return ImportReading(tuple(records), tuple(broken))
+
+
+def _another_kind(format_name: str, described: str, broken: Sequence[BrokenItem]) -> str:
+    """What is found and what is expected, where many items are broken and none is in order."""
+    faults = Counter(
+        f"{_PLACE.sub('', fault.field)} {fault.reason}".strip() for item in broken for fault in item.faults
+    )
+    most, count = faults.most_common(1)[0]
+    names = Counter(PurePosixPath(fault.file).name for item in broken for fault in item.faults[:1])
+    listed = ", ".join(name for name, _ in names.most_common(_NAMES))
+    expected = " ".join(described.partition("\n\n")[0].split())
+    return (
+        f"none of its {len(broken)} items is one of {format_name}; found: {listed}"
+        f"{', …' if len(names) > _NAMES else ''}, most often ({count} times): {most}; expected: {expected}"
+    )
 
 
 def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> list[Record]:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -79,6 +79,10 @@ class Item:
             ImportRefusedError: with every fault.
         """
         return parsed(model, self.value, self.file, self.place)
+
+
+BROKEN: Final = "format_broken"
+"""The code of an item that is not what its format describes."""
 
 
 @dataclass(frozen=True, slots=True)
