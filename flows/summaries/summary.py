@@ -14,16 +14,15 @@ from pydantic import Field
 from taskloom.environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from taskloom.flows.nights.run_reports import RunReport, run_report
 from taskloom.flows.running.core_seconds import in_words, total_of
+from taskloom.flows.summaries.measured_pairs import PairsMeasured
 from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.offline.mistakes import InjectedMistake, read_mark
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
-from taskloom.synthesis.replay.order_facts import clashes
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
 from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
-from taskloom.taskgraph.records.order_fact import OrderFact
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.store import Warehouse
@@ -116,10 +115,6 @@ def _settled(item_is_in: bool, mistake_is_in: bool) -> str:
     return "repaired" if item_is_in else "rejected"
 
 
-_MOST_CLASHES = 10
-"""Orders that the summary names."""
-
-
 class FunnelRow(Record):
     """One row of the funnel."""
 
@@ -129,34 +124,6 @@ class FunnelRow(Record):
     """Reason of a rejection."""
     items: int
     """How many."""
-
-
-class PairsMeasured(Record):
-    """What performing pairs of subtasks in both orders showed."""
-
-    observations: int
-    """Orders of two subtasks that this run performed."""
-    clashes: tuple[str, ...] = ()
-    """Orders that never worked, in this run or an earlier one."""
-
-    def lines(self) -> list[str]:
-        """The findings as text, the first few of them by name."""
-        measured = (
-            f"{self.observations} observations by this run"
-            if self.observations
-            else (
-                "nothing left to measure: no two verified subtasks of one application touch the same place,"
-                " or all are known"
-            )
-        )
-        found = [
-            measured,
-            f"{len(self.clashes)} orders never worked, so tasks avoid them",
-            *self.clashes[:_MOST_CLASHES],
-        ]
-        if len(self.clashes) > _MOST_CLASHES:
-            found.append("…")
-        return [*found, "all of them: taskloom sql orders"]
 
 
 class RunSummary(Record):
@@ -395,14 +362,6 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
             run_report, run.warehouse, run.record.model_copy(update={"status": "completed"})
         ),
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
-    )
-
-
-async def pairs_measured(run: Run, observations: int) -> PairsMeasured:
-    """What is known about orders of two subtasks after `run` made so many observations."""
-    never = await asyncio.to_thread(lambda: sorted(clashes(run.warehouse.read(OrderFact))))
-    return PairsMeasured(
-        observations=observations, clashes=tuple(f"{second} after {first}" for first, second in never)
     )
 
 
