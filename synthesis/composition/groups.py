@@ -17,10 +17,12 @@ GROUP_SIZE = 14
 """Most instances of a group; its closed sets number at most 2 to this power."""
 
 _CATEGORIES, _DEPTH = by_measure("application_categories").name, by_measure("depth").name
+
 _LONGEST_PATH = 8
 _LOOKED_AT = 10
 _OTHERS_LOOKED_AT = 30
 _KNOWN_WALKS = 400
+_DRAWS = 12
 
 
 def group_size(minimum_size: int) -> int:
@@ -113,6 +115,12 @@ class Paths:
         low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = generator.randint(max(1, low), max(1, low, min(high, low + 1)))
         path = self.draw(allowed, length, generator, repeats=repeats)
+        if level_in(cell, "width") == "hard":
+            # Much side by side has sense where it meets: at a place for several things.
+            for _ in range(_DRAWS):
+                if _mask(path) & pool.gatherers:
+                    break
+                path = self.draw(allowed, length, generator, repeats=repeats) or path
         if not path:
             return [], 0
         chosen, taken = list(path), _mask(path)
@@ -204,8 +212,10 @@ def _widened(
     size: int,
 ) -> list[int]:
     broad = level_in(cell, "application_categories") == "hard"
-    if broad and _mask(chosen) & pool.gatherers:
-        chosen = _with_contributions(pool, chosen, allowed, generator, (len(chosen) + size) // 2)
+    very_wide = level_in(cell, "width") == "hard"
+    if (broad or very_wide) and _mask(chosen) & pool.gatherers:
+        most = size if very_wide else (len(chosen) + size) // 2
+        chosen = _with_contributions(pool, chosen, allowed, generator, most, alike=very_wide)
     taken = _mask(chosen)
     most_used = 1 + max(used.values(), default=0)
     templates = {pool.instances[number].template for number in chosen}
@@ -245,12 +255,19 @@ def _widened(
 
 
 def _with_contributions(
-    pool: CompiledPool, chosen: list[int], allowed: int, generator: random.Random, size: int
+    pool: CompiledPool,
+    chosen: list[int],
+    allowed: int,
+    generator: random.Random,
+    size: int,
+    *,
+    alike: bool = False,
 ) -> list[int]:
     """The members with what goes into the place that one of them makes: what is made elsewhere, and how it
     gets there.
 
-    What comes from applications of further categories comes first.
+    What comes from applications of further categories comes first, and other things only where they may be
+    `alike`.
     """
     found, taken = list(chosen), _mask(chosen)
     categories = {pool.instances[number].application_category for number in chosen}
@@ -267,7 +284,7 @@ def _with_contributions(
     for pair in pairs:
         fits = not any((pool.instances[number].clashes | 1 << number) & taken for number in pair)
         category = pool.instances[pair[1]].application_category
-        if len(found) + len(pair) > size or not fits or category in categories:
+        if len(found) + len(pair) > size or not fits or (category in categories and not alike):
             continue
         found += pair
         taken |= _mask(pair)
