@@ -1,7 +1,7 @@
 """Machines of the Linux desktop: `python -m benchmarks desktop_machines`.
 
 Steps through the server against a bare loop in the same machine that does the same by itself: a click, five
-keys, 60 milliseconds, the control tree, a picture as PNG. Then the time of one tree, and of resets.
+keys, 60 milliseconds, the control tree, a picture as PNG. Then one tree, resets, and four machines at once.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import os
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.run import Figure, NotMeasuredError
@@ -40,6 +41,7 @@ async def main(steps):
     print(time.perf_counter() - began)
 asyncio.run(main(int(sys.argv[1])))
 """
+MACHINES = 4
 STEP = [
     {"kind": "move", "point": (600, 400)},
     {"kind": "button_down", "point": (600, 400)},
@@ -73,8 +75,7 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
     folder = Path("/tmp") / f"taskloom-benchmark-{os.getpid()}"
     machine = container_maker(settings)(folder)
     try:
-        await machine.start()
-        await machine.request("start", {"application": "mousepad", "command": ["mousepad"], "seconds": 60})
+        await _started(machine)
         bare, ours = [], []
         for _ in range(3):  # by turns, so that other work disturbs both alike
             bare.append(await _bare(machine, steps))
@@ -86,6 +87,8 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
             trees.append(time.perf_counter() - began)
     finally:
         await machine.stop()
+    together = await _side_by_side([container_maker(settings)(folder) for _ in range(MACHINES)], steps)
+    shared = MACHINES * statistics.median(ours) / together
     ratio = statistics.median(bare) / statistics.median(ours)
     return [
         Figure(
@@ -99,7 +102,29 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
         ),
         Figure("one tree of Mousepad", min(trees) * 1000, "ms", "below 50", min(trees) < 0.05),
         Figure("reset with a machine made ahead", statistics.median(taken), "s"),
+        Figure(
+            f"steps of {MACHINES} machines side by side",
+            shared,
+            "of one machine alone",
+            note=f"{MACHINES * steps / together:.1f} steps a second together",
+        ),
     ]
+
+
+async def _started(machine: Machine) -> None:
+    await machine.start()
+    await machine.request("start", {"application": "mousepad", "command": ["mousepad"], "seconds": 60})
+
+
+async def _side_by_side(machines: Sequence[Machine], steps: int) -> float:
+    """Seconds that the machines take for the steps of each, all at once."""
+    try:
+        await asyncio.gather(*map(_started, machines))
+        began = time.perf_counter()
+        await asyncio.gather(*(_ours(machine, steps) for machine in machines))
+        return time.perf_counter() - began
+    finally:
+        await asyncio.gather(*(machine.stop() for machine in machines))
 
 
 async def _bare(machine: Machine, steps: int) -> float:

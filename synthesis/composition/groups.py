@@ -115,7 +115,7 @@ class Paths:
         low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = generator.randint(max(1, low), max(1, low, min(high, low + 1)))
         path = self.draw(allowed, length, generator, repeats=repeats)
-        if level_in(cell, "width") == "hard":
+        if level_in(cell, "width") == "hard" and pool.gatherers & allowed:
             # Much side by side has sense where it meets: at a place for several things.
             for _ in range(_DRAWS):
                 if _mask(path) & pool.gatherers:
