@@ -15,7 +15,7 @@ from taskloom.environments.errors import (
     MachineUnavailableError,
 )
 from taskloom.environments.installing.applications import missing_for_start
-from taskloom.environments.lookup import PLATFORMS, create_environment, platform
+from taskloom.environments.lookup import PLATFORMS, create_environment, platform, platforms_in
 from taskloom.environments.starting_place import START_PAGE
 from taskloom.resources.applications import Application, Fixture, Launch
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
@@ -49,25 +49,28 @@ def web_applications(folder: Path) -> list[Application]:
     return found
 
 
+JOINT = "linux_desktop+web_browser"
 MARKS = {
     "web_browser": [pytest.mark.browser],
     "linux_desktop": [pytest.mark.desktop, pytest.mark.slow],
+    JOINT: [pytest.mark.browser, pytest.mark.desktop, pytest.mark.slow],
 }
 """What the platforms need that start programs."""
 
 
-@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, [])) for name in PLATFORMS.built_in()])
+@pytest.fixture(
+    params=[pytest.param(name, marks=MARKS.get(name, [])) for name in (*PLATFORMS.built_in(), JOINT)]
+)
 async def started(
     request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Environment, list[Application]]]:
     name = request.param
-    module = platform(name)
     data = tmp_path / "data"
-    applications = list(module.applications())
+    applications = [item for part in platforms_in(name) for item in platform(part).applications()]
     if pytest.mark.desktop in MARKS.get(name, []):
         data, applications = desktop(tmp_path_factory)
-    elif not applications:
-        applications = web_applications(tmp_path)
+    if pytest.mark.browser in MARKS.get(name, []):
+        applications = [*applications[:1], *web_applications(tmp_path)]
     values = {"temporary_folder": str(tmp_path / "temporary"), "data_folder": str(data)}
     environment = create_environment(name, values)
     try:
