@@ -26,7 +26,9 @@ class References:
 
     def __init__(self, evidence: Evidence, parameters: Mapping[str, str]) -> None:
         self._evidence = evidence
-        self._names = {value: name for name, value in parameters.items() if len(value) >= _SHORTEST}
+        names = {PurePosixPath(value).name: name for name, value in parameters.items() if "/" in value}
+        names |= {value: name for name, value in parameters.items()}
+        self._names = {value: name for value, name in names.items() if len(value) >= _SHORTEST}
         self._found: dict[str, str] = {}
 
     def named(self, value: str | None) -> str:
@@ -41,6 +43,15 @@ class References:
             held = sorted({self._names[text] for text in texts if text in self._names})
             self._found[value] = " ".join(f"{{{name}}}" for name in held)
         return self._found.get(value, "")
+
+    def numbered(self, value: str | None) -> frozenset[str]:
+        """Templates of the parameters that any record with this number holds, of whatever table; only other
+        performances tell which of them it stands for."""
+        if value is None or not value.isdigit() or not self._names:
+            return frozenset()
+        files = [file for file in self._evidence.files if file.text is not None and value in file.text]
+        texts = {text for file in files for text in _texts(file.path, file.text or "").get(value, ())}
+        return frozenset(f"{{{self._names[text]}}}" for text in texts if text in self._names)
 
 
 class Touched:
@@ -115,11 +126,14 @@ def _told(file: FileState, value: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _texts(path: str, text: str) -> dict[str, frozenset[str]]:
-    """Values that records hold themselves, by what these are called by; those of the file itself under the
-    empty name."""
+    """Values that records hold themselves, by what these are called by, in whatever table; those of the file
+    itself under the empty name."""
     tree = read(path, text)[1]
-    found = {identity(record): record for record in records_of(tree)}
-    return {
-        name: frozenset(child.value for child in record.children if child.value is not None)
-        for name, record in {**found, "": tree}.items()
-    }
+    found: dict[str, set[str]] = {"": _values(tree)}
+    for record in records_of(tree):
+        found.setdefault(identity(record), set()).update(_values(record) if identity(record) else ())
+    return {name: frozenset(values) for name, values in found.items()}
+
+
+def _values(node: Node) -> set[str]:
+    return {child.value for child in node.children if child.value is not None}

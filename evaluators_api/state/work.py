@@ -6,11 +6,13 @@ side effects takes for the work is the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, Performance, divide
+from taskloom.evaluators_api.state.references import References
 from taskloom.evaluators_api.state.templates import templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.taskgraph.records.effect import Effect
@@ -18,15 +20,57 @@ from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
+_DATABASE = "database"
+_CELL = re.compile(r'": "([^"]*)"')
+_NUMBER = re.compile(r"[-+\d.,]*|NULL")
 _Atom = tuple[str, ...]
 
 
 def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
-    """What each of `trajectories` changed, with its parameters."""
-    return [
-        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
-        for item in trajectories
-    ]
+    """What each of `trajectories` changed, with its parameters.
+
+    A number stands for the record of that number whose parameter it is in all of them: one performance alone
+    cannot tell which table is meant. What a record itself is called by in all of them stands for another one
+    only where it holds nothing but numbers, as a link.
+    """
+    found = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) > 1:
+        called = frozenset.intersection(*map(_called, found))
+        meant = [_meant(item, changes, called) for item, changes in zip(trajectories, found, strict=True)]
+        found = [tuple(_referring(effect, meant) for effect in changes) for changes in found]
+    return [(changes, item.parameters) for item, changes in zip(trajectories, found, strict=True)]
+
+
+def _called(changes: Sequence[Effect]) -> frozenset[_Atom]:
+    """Places of what records with texts are called by."""
+    texts = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
+    other = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
+    found = (item for item in changes if item.key not in other)
+    return frozenset(item.key for item in found if (item.container, *item.address[:-1]) in texts)
+
+
+def _meant(
+    trajectory: Trajectory, changes: Sequence[Effect], called: frozenset[_Atom]
+) -> dict[_Atom, dict[str, frozenset[str]]]:
+    """Numbers by place, each with the parameters that records of that number hold at the end."""
+    references = References(trajectory.final_evidence, trajectory.parameters)
+    held: dict[_Atom, dict[str, frozenset[str]]] = {}
+    for item in changes:
+        number = item.after or ""
+        if item.area == "file" and item.kind != "removed" and number.isdigit() and item.key not in called:
+            held.setdefault(item.key, {})[number] = references.numbered(number)
+    return held
+
+
+def _referring(effect: Effect, meant: Sequence[Mapping[_Atom, Mapping[str, frozenset[str]]]]) -> Effect:
+    """`effect` with the parameters that its number stands for in every performance."""
+    each = [held.get(effect.key, {}) for held in meant]
+    after = effect.after or ""
+    own = next((found[after] for found in each if after in found), frozenset[str]())
+    common = own.intersection(*(frozenset[str]().union(*found.values()) for found in each))
+    if not common or effect.refers_template:
+        return effect
+    return effect.model_copy(update={"refers_template": " ".join(sorted(common))})
 
 
 def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
@@ -46,6 +90,24 @@ def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
         )
         for division in divisions
     )
+
+
+def told_texts(found: Sequence[Effect], parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """What the parameters say, and the files that they name."""
+    return (*parameters.values(), *(item.after or "" for item in found if item.source and not item.address))
+
+
+def is_index_entry(effect: Effect, texts: Sequence[str]) -> bool:
+    """Whether all that it holds, or held, besides numbers are words of `texts`: the entry of an index that an
+    application keeps for its search. How many there are depends on the words."""
+    if effect.area != "file" or effect.format != _DATABASE:
+        return False
+    shown = [text for text in (effect.before, effect.after) if text]
+    words = [word for text in shown for word in _CELL.findall(text) or [text] if not _NUMBER.fullmatch(word)]
+    told = ((text or "").replace("{{", "") for text in (effect.before_template, effect.after_template))
+    if not words or any("{" in text for text in told):
+        return False
+    return all(any(has_phrase(word, text) for text in texts) for word in words)
 
 
 def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
@@ -98,6 +160,7 @@ def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Divisio
         and all(other.get(holder) == atoms for other in each)
         and not any(has_phrase(atom[-1], instruction) for atom in atoms if atom[-1])
     }
+    found -= {_holder(item) for item in divisions[0].essential if item.refers_template}
     return frozenset(found) if any(holder not in found for holder in each[0]) else frozenset()
 
 

@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import can_be_followed, effects, lies_in, record_folders
+from taskloom.evaluators_api.state.formats.database import COUNT
 from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.work import is_index_entry, performances_of, told_texts
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -61,7 +64,9 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str
     one of two such performances changed was not changed by them, such as what is noted after a wait. Files
     and records that only one of them made or lost count, and where nothing else was changed, so does
     everything. What goes along with a record that the work touches counts where there was something to go
-    along.
+    along. What an application changes in its own files with some sets of parameters only is left out where
+    each was performed twice alike, and what they have in common tells all parameters: it depends on what was
+    there, such as a status that is set only where it was another one.
     """
     whole = {item.trajectory_id: result(item) for item in trajectories}
     passing = _along(trajectories, whole)
@@ -74,7 +79,32 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str
         for place in frozenset[tuple[str, ...]]().union(*found).difference(frozenset.intersection(*found))
         if place[0] == "file" and place[2] == "changed" and place[3:]
     }
-    return {name: (places - passing) or places for name, places in whole.items()}
+    found = {name: (places - passing) or places for name, places in whole.items()}
+    each: dict[str, list[frozenset[tuple[str, ...]]]] = {}
+    for item in trajectories:
+        each.setdefault(item.instance_id, []).append(found[item.trajectory_id])
+    steady = len(each) > 1 and all(len(same) > 1 and len(set(same)) == 1 for same in each.values())
+    common = frozenset.intersection(*found.values()) if steady else frozenset[tuple[str, ...]]()
+    varying = frozenset[tuple[str, ...]]().union(*found.values()) - common
+    inside = all(place[1].startswith(f"{APPLICATIONS_FOLDER}/") and place[3:] for place in varying)
+    if not common or not varying or not inside or not _tell_all(trajectories):
+        return found
+    return dict.fromkeys(found, common)
+
+
+def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
+    """Whether the changes that all performances make tell every parameter."""
+    performances = performances_of(trajectories)
+    keys = frozenset.intersection(*(frozenset(item.key for item in found) for found, _ in performances))
+    return all(
+        set(parameters) <= set(_named(" ".join(map(_told, (item for item in found if item.key in keys)))))
+        for found, parameters in performances
+    )
+
+
+def _told(effect: Effect) -> str:
+    texts = (effect.after_template, effect.before_template, effect.source_template, effect.refers_template)
+    return " ".join((*effect.key, *(text or "" for text in texts)))
 
 
 def _along(
@@ -110,12 +140,14 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
 
     What lies inside of something new or lost is left out: two exports differ in their rows. An id that the
     application made up counts as the record behind it, if a parameter names that, and a reference to what was
-    removed goes with it. A folder under a made-up name is one record of its application, whatever is in it.
+    removed goes with it, as the entries of an index go with what they list. A folder under a made-up name is
+    one record of its application, whatever is in it.
     """
     found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
     lasting = [effect for effect in found if effect.area in _LASTING and not _is_holder(effect, found)]
     gone = _gone(lasting)
     lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
+    lasting = _without_index(lasting, trajectory.parameters) or lasting
     folders = record_folders(found)
     lasting = [effect for effect in (*lasting, *folders) if not lies_in(effect, folders)]
     if lasting:
@@ -177,6 +209,22 @@ def _is_loose_end(effect: Effect, gone: set[str]) -> bool:
     """Whether it is a mere reference to something that was removed, which goes with it."""
     emptied = effect.kind == "removed" or (effect.kind == "changed" and effect.after in _NOTHING)
     return emptied and bool(effect.address) and effect.before in gone
+
+
+def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> list[Effect]:
+    """Without the entries of an index of words, and the number of them."""
+    texts = told_texts(found, parameters)
+    entries = {
+        (item.container, *(item.address[:-1] if item.kind == "changed" else item.address))
+        for item in found
+        if is_index_entry(item, texts)
+    }
+    tables = {(*entry[:2], COUNT) for entry in entries}
+    return [
+        item
+        for item in found
+        if not {(item.container, *item.address), (item.container, *item.address[:-1])} & (entries | tables)
+    ]
 
 
 def _is_holder(effect: Effect, found: Sequence[Effect]) -> bool:

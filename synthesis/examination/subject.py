@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.work import divided, performances_of
+from taskloom.evaluators_api.state.formats import database
+from taskloom.evaluators_api.state.work import divided, is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
 from taskloom.taskgraph.records.allowance import Allowance
@@ -20,6 +21,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 
 _ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
 _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
+_PARAMETER = re.compile(r"\{(\w+)")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*\w{0,2}")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 _Key = tuple[str, ...]
@@ -58,15 +60,22 @@ class Subject:
 
         Left out is what an application writes of itself into something that it makes, the same every time and
         not mentioned by the instruction, or a number that no parameter names: the account of side effects
-        bounds it. So is what another record of the file tells as well, such as the entry of a history.
+        bounds it. So is what another record of the file tells as well, such as the entry of a history or of
+        an index, and what follows from records that were added: their number, and the next one's key.
         """
-        own = {_place(effect): effect for effect in self.essential}
-        leaves = [item for item in self.essential if self._says_something(item)]
-        records: dict[_Key, set[str]] = {}
+        added = {_place(effect): effect for effect in self.essential if effect.kind == "added"}
+        leaves = [
+            item for item in self.essential if self._says_something(item) and not self._follows(item, added)
+        ]
+        records: dict[_Key, _Told] = {}
         for item in leaves:
-            records.setdefault(_place(item)[:-1], set()).add(item.after_template or "")
-        told = {place for place, values in records.items() if _is_told_elsewhere(place, values, records, own)}
-        kept = [item for item in leaves if _place(item)[:-1] not in told]
+            records.setdefault(_place(item)[:-1], _Told()).add(item)
+        told = {place for place in records if place in added and _is_told_elsewhere(place, records, added)}
+        kept = [
+            item
+            for item in leaves
+            if _place(item)[:-1] not in told and not self._goes_along(item, records[_place(item)[:-1]])
+        ]
         found = [
             item
             for item in self.essential
@@ -93,8 +102,11 @@ class Subject:
         """Whether it is a value, or a whole, that decides whether the work is right."""
         if not is_leaf(effect, self.essential):
             return False
-        if effect.kind != "added" or is_outermost(effect, self.essential):
+        if effect.kind != "added":
             return True
+        if is_outermost(effect, self.essential):
+            hollow = effect.address and any(_inside(item, effect) for item in self.incidental)
+            return not hollow or any(map(names_parameter, effect.address_template))
         value = effect.after or ""
         if not value.strip('[]{}" \n'):
             return False
@@ -102,6 +114,33 @@ class Subject:
             return True
         known = effect.key in self.constant or _NUMBERS.fullmatch(value) is not None
         return not known or has_phrase(value, self.positive.instruction)
+
+    def _follows(self, effect: Effect, added: Mapping[_Key, Effect]) -> bool:
+        """Whether it goes with the records that were added: their number, a counter of their keys, the entry
+        of an index."""
+        varies = effect.kind == "removed" or effect.key not in self.constant
+        if varies and is_index_entry(effect, told_texts(self.essential, self.positive.parameters)):
+            return True
+        if effect.kind != "changed" or _said(effect):
+            return False
+        place = _place(effect)
+        beside = {key: item for key, item in added.items() if key[:2] == place[:2]}
+        if effect.address[-1:] == (database.COUNT,):
+            return any(key[:-2] == place[:-1] for key in beside)
+        keys = {key[-1] for key, item in beside.items() if f': "{key[-1]}"' in (item.after or "")}
+        return bool({effect.before, effect.after} & keys)
+
+    def _goes_along(self, effect: Effect, record: _Told) -> bool:
+        """Whether it is a number that changes in the same way whatever the parameters, beside a field that
+        they say, such as who changed the record last."""
+        return (
+            effect.kind == "changed"
+            and effect.key in self.constant
+            and not _names(effect)
+            and bool(record.names)
+            and _NUMBERS.fullmatch(effect.after or "") is not None
+            and not has_phrase(effect.after or "", self.positive.instruction)
+        )
 
 
 def subject_of(
@@ -134,19 +173,62 @@ def subject_of(
     )
 
 
-def _is_told_elsewhere(
-    place: _Key, values: set[str], records: Mapping[_Key, set[str]], own: Mapping[_Key, Effect]
-) -> bool:
-    """Whether another record of the file says all that this new one says, and more or for itself."""
-    if place not in own or own[place].kind != "added":
-        return False
+@dataclass(slots=True)
+class _Told:
+    """What the asked fields of one record tell."""
+
+    values: set[str] = field(default_factory=set)
+    """The values, in terms of the parameters."""
+    said: set[str] = field(default_factory=set)
+    """Parameters whose values stand in it, or stood there before."""
+    meant: list[tuple[str, set[str]]] = field(default_factory=list)
+    """Keys of other records, with the parameters that these hold."""
+
+    def add(self, effect: Effect) -> None:
+        self.values.add(effect.after_template or "")
+        self.said |= _said(effect)
+        meant = set(_PARAMETER.findall(effect.refers_template))
+        if meant:
+            self.meant.append((effect.after or "", meant))
+
+    @property
+    def names(self) -> set[str]:
+        """All parameters that it tells of."""
+        return self.said.union(*(names for _, names in self.meant))
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """How much it tells: for itself, of others, in all."""
+        return len(self.said), len(self.names), len(self.values)
+
+
+def _is_told_elsewhere(place: _Key, records: Mapping[_Key, _Told], added: Collection[_Key]) -> bool:
+    """Whether another record of the file says all that this new one says, and more or for itself: the same
+    values, or the same parameters, of which it may be the record itself."""
+    record = records[place]
     return any(
         other != place
         and other[:2] == place[:2]
-        and values <= told
-        and (other not in own or own[other].kind != "added" or len(told) > len(values))
+        and (record.values <= told.values or (record.names and _covers(other, told, record)))
+        and (other not in added or told.weight > record.weight)
         for other, told in records.items()
     )
+
+
+def _covers(place: _Key, told: _Told, record: _Told) -> bool:
+    return record.said <= told.said and all(
+        value == place[-1] or names <= told.names for value, names in record.meant
+    )
+
+
+def _said(effect: Effect) -> set[str]:
+    """Parameters whose values stand, or stood, in a field itself."""
+    texts = (effect.after_template, effect.before_template, effect.source_template)
+    return {name for text in texts for name in _PARAMETER.findall((text or "").replace("{{", ""))}
+
+
+def _names(effect: Effect) -> set[str]:
+    return _said(effect) | set(_PARAMETER.findall(effect.refers_template))
 
 
 def _place(effect: Effect) -> _Key:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.comparison import Change
@@ -123,11 +124,24 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
         known = {child.name for child in _rows_of(before)} & {child.name for child in _rows_of(table)}
         tails = _tail(_rows_of(before), known) | _tail(_rows_of(table), known) if hidden and known else set()
         found = [item for item in found if not _shifted(item, table.name, tails)]
+        if hidden and {child.naming for child in (*_rows_of(before), *_rows_of(table))} == {"position"}:
+            found = _without_pushed_out(found, before, table)
         rows = [item for item in found if item.parents is not None and _is_row(item, table.name)]
         delta = sum(item.kind == "added" for item in rows) - sum(item.kind == "removed" for item in rows)
         if _count(table) - _count(before) == delta:
             found = [item for item in found if item.address != (table.name, COUNT)]
     return tuple(found)
+
+
+def _without_pushed_out(changes: Sequence[Change], before: Node, table: Node) -> list[Change]:
+    """Without the oldest rows that new ones push out of sight, of a table whose rows have no names: as many
+    as its number of rows does not tell of."""
+    rows = [item for item in changes if _is_row(item, table.name)]
+    lost = {int(item.address[2]): item for item in rows if item.kind == "removed"}
+    more = sum(item.kind == "added" for item in rows) - len(lost) - (_count(table) - _count(before))
+    oldest = range(len(_rows_of(before)) - 1, -1, -1)
+    pushed = [lost[index] for index in takewhile(lost.__contains__, oldest)][: max(0, -more)]
+    return [item for item in changes if item not in pushed]
 
 
 def _rows_of(table: Node) -> tuple[Node, ...]:
