@@ -23,13 +23,22 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
     """What each of the performances of one subtask changed beside its work, in words, by its id; clean ones
     are left out.
 
-    The work is what all of them change, with all that is inside of what they add. Noise is no effect.
+    The work is what all of them change, with all that is inside of what they add, and what two or more with
+    the same parameters, and all of these, change: it depends on what was there. Noise is no effect.
     """
-    keys = [{effect.key for effect in changes} for changes, _ in performances_of(trajectories)]
-    everywhere = set.intersection(*keys) if keys else set()
+    performances = performances_of(trajectories)
+    alike: dict[str, list[set[tuple[str, ...]]]] = {}
+    for item, (changes, _) in zip(trajectories, performances, strict=True):
+        alike.setdefault(item.instance_id, []).append({effect.key for effect in changes})
+    each_one = [keys for same in alike.values() for keys in same]
+    everywhere = set.intersection(*each_one) if each_one else set()
+    steady = {
+        name: everywhere | (set.intersection(*same) if len(same) > 1 else set())
+        for name, same in alike.items()
+    }
     work = allowances(
         [
-            (_work(division, everywhere), item.parameters)
+            (_work(division, steady[item.instance_id]), item.parameters)
             for division, item in zip(divided(trajectories), trajectories, strict=True)
         ]
     )
@@ -41,15 +50,15 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
     return told
 
 
-def _work(division: Division, everywhere: set[tuple[str, ...]]) -> list[Effect]:
-    """Effects at places that all performances change, what lies inside of additions among them, and what
+def _work(division: Division, steady: set[tuple[str, ...]]) -> list[Effect]:
+    """Effects at places that are changed each time, what lies inside of additions among them, and what
     goes along with a record that is touched."""
     made = {(item.area, item.container, item.address) for item in division.essential if item.kind == "added"}
     also = [
         item
         for item in division.incidental
         if item.follows
-        or item.key in everywhere
+        or item.key in steady
         or any(
             (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))
         )
