@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
@@ -64,3 +64,11 @@ class Environment(Protocol):
     async def close(self) -> None:
         """Stop every process and remove every file of this environment. May be called twice."""
         ...
+
+
+@runtime_checkable
+class WithProfile(Environment, Protocol):
+    """An environment whose applications are shown by a program that caches their files."""
+
+    without_cache: dict[str, str]
+    """Applications whose cached files do not stay from one reset to the next, with the reason."""

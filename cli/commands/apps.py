@@ -113,7 +113,9 @@ def check(
         )
     started = time.monotonic()
     try:
-        observation, reset_seconds, unseen = asyncio.run(_observe(known[name], settings, walk=controls))
+        observation, reset_seconds, unseen, cached_files = asyncio.run(
+            _observe(known[name], settings, walk=controls)
+        )
     except (ApplicationStartFailedError, EnvironmentBrokenError) as error:
         raise CommandError(str(error), ExitCode.NEGATIVE_ANSWER) from error
     file = screenshot or settings.data / "checks" / f"{name}.png"
@@ -127,6 +129,7 @@ def check(
         "total_seconds": round(time.monotonic() - started, 2),
         "window_title": observation.window_title,
         "url": observation.url,
+        "cached_files": cached_files,
         "confined": is_confined(settings.isolation),
         "screenshot": str(file),
     }
@@ -261,11 +264,13 @@ def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
 
 async def _observe(
     application: Application, settings: Settings, *, walk: bool
-) -> tuple[Observation, float, list[str]]:
+) -> tuple[Observation, float, list[str], str]:
     """The first observation of `application`, and how long it took to get there, in seconds. After a `walk`
-    through what the manual names, also the names that no screen showed."""
+    through what the manual names, also the names that no screen showed; and, after a second reset, whether
+    cached files stay."""
     import time
 
+    from taskloom.environments.environment import WithProfile
     from taskloom.environments.errors import EnvironmentFailureError
     from taskloom.flows.wiring import create_environment
     from taskloom.synthesis.exploration.walking import Walk, named_in, never_shown
@@ -277,12 +282,17 @@ async def _observe(
         observation = await environment.reset([application])
         seconds = time.monotonic() - started
         names = named_in(application.manual) if walk else ()
-        if not names:
-            return observation, seconds, []
         walked = Walk(environment, application, _WALK_ACTIONS, [], Provenance(), manual_first=True)
-        with contextlib.suppress(EnvironmentFailureError):
-            await walked.go()
-        return observation, seconds, list(never_shown(names, walked.seen))
+        if names:
+            with contextlib.suppress(EnvironmentFailureError):
+                await walked.go()
+        unseen = list(never_shown(names, walked.seen)) if names else []
+        if not isinstance(environment, WithProfile):
+            return observation, seconds, unseen, "none"
+        await environment.reset([application])
+        reason = environment.without_cache.get(application.name)
+        cached = f"fresh at every reset: {reason}" if reason else "stay between resets"
+        return observation, seconds, unseen, cached
     finally:
         await environment.close()
 

@@ -77,8 +77,8 @@ class EnvironmentPool:
             except BaseException:
                 idle.append(environment)
                 raise
-            if applications > 1 and not self._waiting:
-                await environment.rest()  # nobody needs what it keeps in memory
+            if not self._waiting:
+                await environment.rest()  # pages that nobody uses take memory, and some a part of a core
             idle.append(environment)
         finally:
             self._leave(applications)
