@@ -213,6 +213,47 @@ def test_a_subtask_without_a_file_is_judged_through_those_that_use_what_it_makes
     assert [item.instance_id.partition(":")[0] for item in found.subtasks] == ["sheets.chart"]
 
 
+OPEN = ".applications/desk/open document.txt"
+
+
+@pytest.mark.parametrize(
+    ("target", "condition"),
+    [
+        ("clipboard", "check_copied(source='clipboard', target='b.csv', whole=True)"),
+        ("clipboard", "check_file_text(file_path='b.csv', text=get_clipboard_text(at_start=True))"),
+        (OPEN, f"check_copied(source='{OPEN}', target='b.csv', whole=True)"),
+    ],
+)
+def test_what_an_earlier_subtask_copied_or_opened_is_known_from_its_file(
+    filled: Warehouse, tmp_path: Path, target: str, condition: str
+) -> None:
+    given = f"check_copied(source='Documents/start.csv', target='{target}', whole=True)"
+    conditions = {"notes.create": given, "sheets.chart": condition}
+    filled.write(
+        [
+            item.model_copy(
+                update={
+                    "source": "def evaluate_agent_task_completion(csv_path):\n"
+                    f"    return {conditions[item.subtask_id]}\n"
+                }
+            )
+            for item in records()
+            if isinstance(item, EvaluationFunction) and item.subtask_id in conditions
+        ],
+        replace=True,
+    )
+    start, home = homes(tmp_path)
+
+    found = sheet(filled)
+
+    assert [item.given_from for item in found.subtasks] == [{target: "Documents/start.csv"}]
+    assert judge_home(found, start, home).reward == 0
+    (home / "b.csv").write_text("x")
+    assert judge_home(found, start, home).reward == 1
+    (home / "b.csv").write_text("y")
+    assert judge_home(found, start, home).reward == 0
+
+
 def test_a_task_whose_subtasks_undo_each_other_cannot_be_judged_at_the_end(filled: Warehouse) -> None:
     (task,) = filled.read(Task, "task_id = 'task-1'")
     first, second = task.graph.nodes
