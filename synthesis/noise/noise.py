@@ -1,7 +1,8 @@
 """The stage: an application is started and looked at, several times; what changed meanwhile is noise.
 
 Nobody saves anything: what all work begins with is done, such as signing in, the page is scrolled, the first
-page is opened again. In every second recording another application is in front at first, so that what is
+page is opened again, and then a link of it, another one in each recording: what opening any page changes, all
+of them have. In every second recording another application is in front at first, so that what is
 written when a page is opened for the first time is seen as well. What was measured is kept beside the
 installed application, for every data set that is built with it.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
@@ -31,7 +33,7 @@ from taskloom.taskgraph.records.worked_examples import fill_step
 
 KEPT = "noise.json"
 """File beside an installed application."""
-_WAY = "2"
+_WAY = "3"
 """Way of measuring; what was measured in another one is measured again."""
 _LONGEST_WAIT = 5.0
 _DOWN = -5
@@ -65,16 +67,19 @@ async def measure_noise(
     application = worlds[0]
     recordings = [
         await _idle(
-            worlds[number % len(worlds)], environment, settings.seconds, other if number % 2 else None
+            worlds[number % len(worlds)], environment, settings.seconds, number, other if number % 2 else None
         )
         for number in range(settings.recordings)
     ]
+    alone = noise_places([(start, seen) for start, seen, _ in recordings])
+    elsewhere = [{*noise_places([(seen, end)])} for _, seen, end in recordings]
+    everywhere = set.intersection(*elsewhere) if len(elsewhere) > 1 else set()
     return ApplicationNoise(
         noise_id=noise_id(worlds),
         application=application.name,
         version=application.version,
         world=_worlds(worlds),
-        places=noise_places(recordings),
+        places=(*alone, *sorted(everywhere - {*alone}, key=lambda place: place.model_dump_json())),
         recordings=settings.recordings,
         seconds=settings.seconds,
         provenance=provenance,
@@ -119,15 +124,19 @@ def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -
 
 
 async def _idle(
-    application: Application, environment: Environment, seconds: float, other: Application | None
-) -> tuple[Evidence, Evidence]:
-    """Evidence after a reset, and after some time in which nothing was saved."""
+    application: Application,
+    environment: Environment,
+    seconds: float,
+    number: int,
+    other: Application | None,
+) -> tuple[Evidence, Evidence, Evidence]:
+    """Evidence after a reset, after a look at the first page, and after a link of it and some time."""
     try:
         seen = await environment.reset([application] if other is None else [other, application])
     except EnvironmentFailureError:
         if other is None:
             raise
-        return await _idle(application, environment, seconds, None)
+        return await _idle(application, environment, seconds, number, None)
     start = await environment.evidence()
     until = time.monotonic() + seconds
     if other is not None:
@@ -137,10 +146,18 @@ async def _idle(
         seen = await environment.act(WheelMouseInput(wheel_distance=distance))
     button = _start_page(seen)
     if button:
-        await environment.act(ClickInput(control_label=button))
+        seen = await environment.act(ClickInput(control_label=button))
+    looked = await environment.evidence()
+    links = [item.label for item in seen.controls if item.control_type == "Hyperlink" and not item.disabled]
+    if links:
+        with suppress(ActionInvalidError):
+            await environment.act(
+                ClickInput(control_label=links[(2 * number + 1) * len(links) // 4 % len(links)])
+            )
     while (left := until - time.monotonic()) > 0:
         await environment.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
-    return _without(other, start), _without(other, await environment.evidence())
+    end = await environment.evidence()
+    return _without(other, start), _without(other, looked), _without(other, end)
 
 
 def _without(application: Application | None, evidence: Evidence) -> Evidence:

@@ -28,7 +28,7 @@ from taskloom.synthesis.noise.noise import (
 )
 from taskloom.synthesis.noise.places import noise_places
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.interaction import Action, ClickInput, Observation, WaitInput
 from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from tests.evaluators_api.state.evidence import evidence
@@ -166,6 +166,41 @@ async def test_what_is_written_when_a_page_is_opened_for_the_first_time_is_noise
         assert await measure_noise([application], environment, SHORT, Provenance(), other) == alone
     finally:
         await environment.close()
+
+
+class Linked(SimulatedEnvironment):
+    """An application whose pages all leave a token under a new name, and one of which counts its visits."""
+
+    def __init__(self) -> None:
+        super().__init__(SimulatedSettings())
+        self.opened: list[str] = []
+
+    async def act(self, action: Action) -> Observation:
+        seen = await super().act(WaitInput(seconds=0))
+        if isinstance(action, ClickInput) and action.control_label.startswith("to "):
+            self.opened.append(action.control_label)
+        link = seen.controls[0].model_copy(update={"control_type": "Hyperlink"})
+        links = [link.model_copy(update={"label": f"to {name}"}) for name in ("one", "two", "three", "four")]
+        return seen.model_copy(update={"controls": (*links, *seen.controls[:1])})
+
+    async def evidence(self) -> Evidence:
+        found = await super().evidence()
+        counted = str(self.opened.count("to two"))
+        made = {
+            ".applications/site/a.db": visits(*range(len(self.opened))),
+            ".applications/site/two.txt": counted,
+        }
+        return found.model_copy(update={"files": (*found.files, *evidence(made).files)})
+
+
+async def test_what_opening_any_page_changes_is_noise_and_what_one_of_them_changes_is_not() -> None:
+    environment = Linked()
+    try:
+        found = await measure_noise(applications()[:1], environment, SHORT, Provenance())
+    finally:
+        await environment.close()
+    assert environment.opened == ["to two", "to four"]
+    assert [(item.address, item.kind) for item in found.places] == [(("visits", "rows", "*"), "added")]
 
 
 def test_what_was_measured_is_kept_beside_the_application_for_its_version_worlds_and_way(
