@@ -320,6 +320,18 @@ def test_a_record_is_added_to_the_folder_that_is_asked_for() -> None:
     assert made.total == 2, "the folder is nobody's work here, but the file in it is"
 
 
+def test_what_an_application_tells_counts_whatever_page_is_in_front() -> None:
+    told = ".applications/jobs/told.json"
+    running = json.dumps([{"name": name, "state": "RUNNING"} for name in ("backup", "mailer")])
+    end = state({**DONE, told: running.replace("RUNNING", "STOPPED", 1)}).model_copy(
+        update={"active_application": "editor", "url": "http://editor/", "window_title": "Report"}
+    )
+    verified = effects(state({**START, told: running}), state({**DONE, told: running}), PARAMETERS)
+    bound = [(allowances([(verified, PARAMETERS)]), PARAMETERS)]
+
+    assert beyond(state({**START, told: running}), end, bound).values_changed == 1
+
+
 def booking(payee: str, *postings: str) -> str:
     return f'2026-03-02 * "{payee}" "Bread"\n' + "".join(f"  {line}\n" for line in postings) + "\n"
 
