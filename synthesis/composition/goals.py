@@ -88,8 +88,9 @@ def _reason(pool: CompiledPool, ends: list[int], sets: dict[int, None], limits: 
         for need in instance.needs:
             if not need.fixture and not need.producers:
                 return (
-                    f"`{instance.node.subtask_id}` reads {need.resource}, which no verified subtask makes:"
-                    " propose one that makes it, or a parameter set with a value that one makes."
+                    f"`{instance.node.subtask_id}` reads the {need.resource.category}"
+                    f" '{need.resource.value}', which no verified subtask makes: propose one that makes it,"
+                    " or a parameter set with a value that one makes."
                 )
     if sets:
         return (
