@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
-from taskloom.evaluators_api.state.essential import Performance
+from taskloom.evaluators_api.state.essential import Performance, unlike_places
 from taskloom.evaluators_api.state.templates import filled
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
@@ -44,8 +44,9 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
 
     Inside of something added, performances that agree bound what may be there: how long its lists are, and
     values that are the same whatever the parameters. A copy is one value, whatever is in it, and so are the
-    lines of a new text.
+    lines of a new text. Of records in which nothing comes about twice, such as tokens, any number may come.
     """
+    tokens = unlike_places([found for found, _ in performances])
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
     for number, (found, _) in enumerate(performances):
@@ -71,7 +72,7 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
         for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
             within[outer].append(frozenset(parts[outer]))
     return tuple(
-        entry.allowance(place, kind, within.get((place, kind), []))
+        entry.allowance(place, kind, within.get((place, kind), []), passing=place in tokens)
         for (place, kind), entry in sorted(seen.items(), key=str)
     )
 
@@ -86,7 +87,9 @@ class _Seen:
     values: dict[int, set[str | None]] = field(default_factory=dict)
     holds: frozenset[str] | None = None
 
-    def allowance(self, place: _Place, kind: EffectKind, within: Sequence[frozenset[_Place]]) -> Allowance:
+    def allowance(
+        self, place: _Place, kind: EffectKind, within: Sequence[frozenset[_Place]], *, passing: bool
+    ) -> Allowance:
         area, container, address = place
         made_up = ANY in container or any(ANY in part for part in address)
         each = list(self.values.values())
@@ -94,7 +97,7 @@ class _Seen:
         told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
         same = known and None not in each[0] and not any("{" in value.replace("{{", "") for value in told)
         if not self.inner:
-            most = 0 if self.follows or _is_version(address) else max(self.counts)
+            most = 0 if passing or self.follows or _is_version(address) else max(self.counts)
         else:
             listed = ANY in address[-1:] and not same and None not in each[0]
             most = max(self.counts) if len(each) > 1 and not listed and len(set(self.counts)) == 1 else 0

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.state.templates import filled, is_generated
-from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
+_Place = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +160,25 @@ def _within(effect: Effect, there: set[_Key]) -> bool:
         (effect.area, effect.container, *effect.address[:depth]) in there
         for depth in range(len(effect.address))
     )
+
+
+def unlike_places(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
+    """Places of records that every performance adds, with nothing in them that two performances share and
+    nothing that a parameter says."""
+    each: list[dict[_Place, set[tuple[_Key, str]]]] = []
+    for effects in performances:
+        held: dict[_Place, set[tuple[_Key, str]]] = defaultdict(set)
+        for effect in effects:
+            address = effect.address_template
+            if effect.kind == "added" and address[-2:-1] == (ANY,):
+                told = "{" if effect.refers_template or effect.source else effect.after_template or ""
+                held[effect.area, effect.container_template, address[:-1]].add((effect.key, told))
+        each.append(held)
+    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
+    return {place for place in found if _are_unlike([held[place] for held in each])}
+
+
+def _are_unlike(each: Sequence[set[tuple[_Key, str]]]) -> bool:
+    together = set[tuple[_Key, str]]().union(*each)
+    said = any("{" in told.replace("{{", "") for _, told in together)
+    return not said and len(together) == sum(map(len, each))

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import count
 
+from taskloom.evaluators_api.state.account import beyond
 from taskloom.synthesis.cross_verification.agreement import agreeing
+from taskloom.synthesis.cross_verification.clean_work import may_change
 from taskloom.synthesis.examination.subject import subject_of
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -137,3 +139,21 @@ def test_sets_do_not_agree_where_what_they_have_in_common_does_not_tell_a_parame
     done_alike = [shelved("Quiet verses", 2, 2, 1, "History") for _ in range(2)]
     already_there = [shelved("Old maps", 1, 3, 3, "Travel") for _ in range(2)]
     assert len(agreeing([*done_alike, *already_there], 4)) == 0
+
+
+def test_any_number_of_tokens_may_come_with_the_work_but_not_of_records() -> None:
+    performances = [retitled("Old maps", 1, 3, "Maps of the coast"), retitled("Quiet verses", 2, 2, "Verses")]
+    allowed = may_change(performances)
+    attempt = retitled("Old maps", 1, 3, "Harbours")
+    again = {"token": [f"'z{number}Yk4Pw{number}', '18000000.{number}'" for number in range(3)]}
+    row = {"book": ["1, 'Harbours', 3, 7"], "history": ["2, 1, 'title', 'Old maps'"]}
+    old = {"book": ["1, 'Old maps', 3, 1"]}
+    clean = store({**row, **again}, old)
+    more = store({**row, **again, "remark": ["2, 'Harbours'"]}, old)
+
+    def beside(end: FileState) -> int:
+        final = attempt.final_evidence.model_copy(update={"files": (end,)})
+        return beyond(attempt.initial_evidence, final, [(allowed, attempt.parameters)]).total
+
+    assert beside(clean) == 0
+    assert beside(more) == 1
