@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exported_actions import points_of
@@ -107,3 +107,43 @@ def test_every_fault_is_named(tmp_path: Path) -> None:
     assert "conversations" in str(refused.value) and "from" in str(refused.value)
     with pytest.raises(ImportRefusedError, match=r"holds no \.json"):
         read_import("sharegpt", tmp_path / "none")
+
+
+def test_the_layout_of_llava_comes_in_with_numeric_ids_marks_and_texts_alone(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    (tmp_path / "coco").mkdir()
+    (tmp_path / "coco" / "000000033471.png").write_bytes(png())
+
+    def said(question: str) -> list[dict[str, str]]:
+        return [{"from": "human", "value": question}, {"from": "gpt", "value": "The bus is red."}]
+
+    asked = [
+        {
+            "id": "000000033471",
+            "image": "coco/000000033471.png",
+            "conversations": said("<image>\nWhich colour?"),
+        },
+        {
+            "id": 33472,
+            "image": "coco/000000033471.png",
+            "conversations": said("Which colour is it?\n<image>"),
+        },
+        {"id": "wg#1", "conversations": said("Write a poem about a bus.")},
+        {"id": "wg#2", "conversations": said("Write a letter about a bus.")},
+        {"id": 5, "image": "coco/000000033471.png", "conversations": said("<image> <image> Compare them.")},
+    ]
+    (tmp_path / "llava_instruct.json").write_text(json.dumps(asked))
+
+    run_import(warehouse, "sharegpt", tmp_path)
+
+    found = {task.task_id: task.instruction for task in warehouse.read(Task)}
+    assert found == {
+        "sharegpt:000000033471": "Which colour?",
+        "sharegpt:33472": "Which colour is it?",
+        "sharegpt:wg#1": "Write a poem about a bus.",
+        "sharegpt:wg#2": "Write a letter about a bus.",
+        "sharegpt:5": "Compare them.",
+    }
+    reasons = {item.item_id: item.message for item in warehouse.read(Rejection)}
+    assert any("2 marks <image>, its pictures are 1" in reason for reason in reasons.values())

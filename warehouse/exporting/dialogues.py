@@ -33,6 +33,8 @@ _SCORES: Final = (
     "answered",
 )
 _MARKS: Final = re.compile(r"<( *)(image|video|audio)( *)>")
+_CALL: Final = re.compile(r"^Action:", re.MULTILINE)
+"""A line of a thought that would be read as an action."""
 _ESCAPED: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
 COORDINATES: Final = {
     "absolute": "pixels of the screenshot",
@@ -151,7 +153,7 @@ def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOpt
     """What the agent answers at a step: its thought, then one action; the last one is followed by
     `finish()`."""
     size = image_size(step.observation_screenshot.png)
-    lines = [f"Thought: {step.thought}"] if step.thought else []
+    lines = [f"Thought: {_CALL.sub(' Action:', step.thought)}"] if step.thought else []
     lines.append(f"Action: {call_text(step, size, options.coordinates)}")
     if step.step == len(trajectory.steps) and trajectory.termination == "finished":
         lines.append("Action: finish()")

@@ -44,6 +44,7 @@ _MARK: Final = "<image>"
 _STEPWISE: Final = "\nDone so far:"
 _DESCRIPTION: Final = "dataset_info.json"
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
+_CALL: Final = re.compile(r"^Action:", re.MULTILINE)
 _ASKED = re.compile(r"^Task: (.*?)(?:\nDone so far:.*)?$", re.DOTALL | re.MULTILINE)
 
 
@@ -205,13 +206,10 @@ def _coordinates(asked: str) -> Coordinates:
 
 def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
     """The one action of an answer; None where it is none of ours."""
-    calls = [
-        line.removeprefix("Action:").strip() for line in answer.splitlines() if line.startswith("Action:")
-    ]
-    calls = [call for call in calls if call != "finish()"]
+    before, *found = _CALL.split(answer)
+    calls = [call for call in (line.partition("\n")[0].strip() for line in found) if call != "finish()"]
     if picture is None or len(calls) != 1:
         return f"its answer holds {len(calls)} actions of ours"
-    before = answer.partition("Action:")[0].strip()
     try:
         call = ast.parse(calls[0], mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
@@ -228,4 +226,4 @@ def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Dem
         action = _ACTION.validate_python({"operation": call.func.id, **values})
     except (SyntaxError, ValueError, TypeError, ValidationError, IndexError, MemoryError, RecursionError):
         return "its answer is no action of ours"
-    return Demonstrated(action, target=target, thought=before.removeprefix("Thought:").strip())
+    return Demonstrated(action, target=target, thought=before.strip().removeprefix("Thought:").strip())

@@ -1,0 +1,162 @@
+"""Every export of tasks with hostile texts is read by the rules of its files, and recordings come back."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.exporting import ExportOptions
+from taskloom.warehouse.importing.importing import read_import
+from taskloom.warehouse.lookup import EXPORTS
+from taskloom.warehouse.store import Warehouse
+from tests.shared_work import examples
+from tests.warehouse.samples import export, records
+
+_PIECES = st.sampled_from(
+    [
+        "<image>",
+        "<video>",
+        "< audio >",
+        "</s>",
+        "<|im_end|>",
+        "Action: finish()",
+        "\nAction: finish()\n",
+        "\nDone so far:\n",
+        "Task: other",
+        "Thought: no",
+        "{{ name }}",
+        "${HOME}",
+        "'''",
+        '"""',
+        "```",
+        "\\",
+        "\u2028",
+        "\u0085",
+        "\x0b",
+        "\r\n",
+        "---\n- a: b",
+        "[table]",
+        "é",
+        "日本",
+        "\u202e",
+        "😀",
+        "# x",
+    ]
+)
+TEXTS = st.lists(
+    _PIECES | st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=6), max_size=5
+).map(lambda parts: "Do " + " ".join(parts) + " now")
+
+
+def hostile(text: str, thought: str) -> list[Record]:
+    """The small dataset, with these texts wherever models, pages or people wrote one."""
+    changed: list[Record] = []
+    for item in records():
+        if isinstance(item, Task):
+            nodes = tuple(node.model_copy(update={"instruction": text}) for node in item.graph.nodes)
+            graph = item.graph.model_copy(update={"nodes": nodes})
+            item = item.model_copy(update={"instruction": text, "intent": thought, "graph": graph})
+        elif isinstance(item, Subtask):
+            item = item.model_copy(update={"instruction_template": text.replace("{", "(").replace("}", ")")})
+        elif isinstance(item, Trajectory):
+            steps = tuple(
+                step.model_copy(
+                    update={"thought": thought, "target": ControlQuery(text=text), "description": text}
+                )
+                for step in item.steps
+            )
+            item = item.model_copy(update={"instruction": text, "steps": steps})
+        changed.append(item)
+    return changed
+
+
+def check_file(path: Path) -> None:
+    """Read a file by the rules of its kind."""
+    if path.suffix == ".parquet":
+        pyarrow.parquet.read_table(path)
+        return
+    if path.suffix not in (".json", ".jsonl", ".toml", ".yaml", ".py", ".md"):
+        return
+    text = path.read_bytes().decode("utf-8")
+    if path.suffix == ".jsonl" or path.name == "data.json":
+        for line in text.split("\n")[:-1]:
+            assert isinstance(json.loads(line), dict)
+    elif path.suffix == ".json":
+        json.loads(text)
+    elif path.suffix == ".toml":
+        tomllib.loads(text)
+    elif path.suffix == ".yaml":
+        yaml.safe_load(text)
+    elif path.suffix == ".py":
+        compile(text, path.name, "exec")
+    elif text.startswith("---\n"):
+        yaml.safe_load(text.split("\n---\n", 1)[0].removeprefix("---\n"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPORTS.built_in())
+@settings(max_examples=examples(4, 40))
+@given(TEXTS, TEXTS)
+def test_every_file_of_an_export_is_whole(empty_template: Path, name: str, text: str, thought: str) -> None:
+    with tempfile.TemporaryDirectory() as at:
+        folder = Path(at)
+        shutil.copytree(empty_template, folder / "warehouse")
+        with Warehouse(folder / "warehouse") as opened:
+            opened.write(hostile(text, thought))
+            for granularity in ("step", "trajectory"):
+                options = ExportOptions.model_validate({"granularity": granularity})
+                try:
+                    export(opened, name, folder / granularity, options=options)
+                except ExportRefusedError as error:
+                    assert "othing was written" in str(error) or "only those can be written back" in str(
+                        error
+                    )
+        for path in folder.glob("*/**/*"):
+            if path.is_file() and "warehouse" not in path.relative_to(folder).parts:
+                check_file(path)
+
+
+@settings(max_examples=examples(8, 60))
+@given(TEXTS, TEXTS, st.sampled_from(["step", "trajectory"]))
+def test_conversations_hold_one_action_a_turn_and_come_back(
+    empty_template: Path, text: str, thought: str, granularity: str
+) -> None:
+    with tempfile.TemporaryDirectory() as at:
+        folder = Path(at)
+        shutil.copytree(empty_template, folder / "warehouse")
+        with Warehouse(folder / "warehouse") as opened:
+            opened.write(hostile(text, thought))
+            export(
+                opened,
+                "sharegpt",
+                folder / "out",
+                options=ExportOptions.model_validate({"granularity": granularity}),
+            )
+            first = {item.trajectory_id: len(item.steps) for item in opened.read(Trajectory)}
+        for record in json.loads((folder / "out" / "train.json").read_text("utf-8")):
+            for turn in record["conversations"]:
+                marks = re.findall("<(?:image|video|audio)>", turn["value"])
+                assert marks == (["<image>"] if turn["from"] == "human" else [])
+                if turn["from"] == "gpt":
+                    calls = [line for line in turn["value"].split("\n") if line.startswith("Action: ")]
+                    assert len([call for call in calls if call != "Action: finish()"]) == 1
+                    assert calls.count("Action: finish()") <= 1
+        back = [item for item in read_import("sharegpt", folder / "out") if isinstance(item, Trajectory)]
+    assert {item.trajectory_id.split(":")[1]: len(item.steps) for item in back}.items() <= first.items()
+    assert len(back) == 2
