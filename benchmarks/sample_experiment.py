@@ -4,6 +4,9 @@ A dataset of the simulated platform is built, with tasks of several levels, and 
 twice by a perfect agent, by four with known faults, by one that acts at random, and by a scripted model
 behind a local server for every reply format. The report and the figures are written to
 `docs/pictures/sample-experiment`. With `--data` the dataset is kept, and a stopped experiment goes on.
+
+With `--installed` the same is done on the dataset in `--data`, with the applications installed there:
+tasks of every size, and two of the scripted models. `--seconds` interrupts it.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import argparse
 import asyncio
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from taskloom.flows.build_dataset import build_dataset
@@ -29,6 +33,7 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures" / "sample-experiment"
 FAULTS = ("forgets_branch", "mixes_orders", "breaks_something", "crashes")
 KEY_VARIABLE = "TASKLOOM_SAMPLE_KEY"
 KEY = "sk-local-server-only"
+TWO_MODELS = ("qwen3_vl", "ui_tars_1_5")
 
 
 def largest(data: Path, count: int) -> list[str]:
@@ -41,7 +46,22 @@ def largest(data: Path, count: int) -> list[str]:
         return [str(row[0]) for row in found.rows()]
 
 
-def specification(url: str, tasks: list[str], repeats: int) -> dict[str, object]:
+def of_every_size(data: Path, count: int) -> list[str]:
+    """Validated tasks, the first of every size and set of applications before the second."""
+    with Warehouse(data / "warehouse", read_only=True) as warehouse:
+        found = warehouse.query(
+            "SELECT task_id FROM (SELECT task_id, node_count, row_number() OVER (PARTITION BY node_count,"
+            " applications ORDER BY task_id) AS turn, row_number() OVER (PARTITION BY node_count ORDER BY"
+            " applications, task_id) AS place FROM tasks WHERE status = 'validated') ORDER BY turn, place,"
+            " node_count, task_id LIMIT ?",
+            [count],
+        )
+        return [str(row[0]) for row in found.rows()]
+
+
+def specification(
+    url: str, tasks: list[str], repeats: int, models: Sequence[str], seconds: float
+) -> dict[str, object]:
     """The experiment, as in its file."""
     model = {"provider": "openai", "base_url": url, "api_key_variable": KEY_VARIABLE}
     return {
@@ -50,11 +70,12 @@ def specification(url: str, tasks: list[str], repeats: int) -> dict[str, object]
             "recorded",
             *({"agent": "recorded", "name": name, "settings": {"fault": name}} for name in FAULTS),
             "random",
-            *({"agent": name, "model": {**model, "model": name}} for name in sorted(SAID)),
+            *({"agent": name, "model": {**model, "model": name}} for name in models),
         ],
         "tasks": {"ids": tasks},
         "repeats": repeats,
         "quiet_seconds": 0,
+        "limits": {"run_seconds": seconds},
     }
 
 
@@ -65,14 +86,16 @@ def settings_in(data: Path) -> Settings:
     return load_settings(assignments=usual + larger, data=data)
 
 
-def measure(data: Path, tasks: int, repeats: int) -> ExperimentReport:
+def measure(asked: argparse.Namespace, data: Path) -> ExperimentReport:
     """Build the dataset unless it is there, and make the attempts that are missing."""
-    settings = settings_in(data)
+    settings = load_settings(data=data) if asked.installed else settings_in(data)
     if not (data / "warehouse").exists():
         asyncio.run(build_dataset.fn(settings=settings))
+    tasks = (of_every_size if asked.installed else largest)(data, asked.tasks)
+    models = TWO_MODELS if asked.installed else sorted(SAID)
     os.environ[KEY_VARIABLE] = KEY
     with in_a_thread(LocalModelServer(answerer=answer, key=KEY)) as server:
-        experiment = specification(server.url, largest(data, tasks), repeats)
+        experiment = specification(server.url, tasks, asked.repeats, models, asked.seconds)
         return asyncio.run(run_experiment.fn(experiment, settings=settings, quiet=False))
 
 
@@ -95,10 +118,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder to keep dataset and attempts in")
     parser.add_argument("--tasks", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--installed", action="store_true", help="on the applications installed in --data")
+    parser.add_argument("--seconds", type=float, default=0, help="interrupt the run after so many")
     parser.add_argument("--out", type=Path, default=PICTURES)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        report = measure(asked.data or Path(temporary), asked.tasks, asked.repeats)
+        report = measure(asked, asked.data or Path(temporary))
         write(report, asked.out)
     for row in (*report.leaderboard, *report.ends):
         print("  ".join(row))

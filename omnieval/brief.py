@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, JsonValue
@@ -93,6 +94,8 @@ class AgentBrief:
     """What calls are booked under."""
     attempt_id: str = ""
     """`item_id` of calls, so that they are counted for the attempt."""
+    people: Path | None = None
+    """Folder in which attempts wait for a person."""
     recorded: Sequence[RecordedPart] = ()
     """Verified performances; given to agents that taskloom brings alone."""
     orders: Sequence[Sequence[str]] = ()

@@ -11,5 +11,6 @@ worlds                               consistent starting data
 noise                                what an application changes by itself
 dimensions                           the one table of complexity dimensions
 record, errors                       base classes of all records and all errors
+whole_files                          files that are there whole, or not at all
 plugins                              lookup of what is chosen by name, built in or from another package
 """

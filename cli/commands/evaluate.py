@@ -76,6 +76,7 @@ def evaluate(
     )
     from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
     from taskloom.flows.running.prefect_server import require_server
+    from taskloom.flows.stages.agents import is_person
     from taskloom.warehouse.sets.selection import parse_levels
 
     settings = options.load()
@@ -95,6 +96,8 @@ def evaluate(
         asked = experiment_of(content, "the experiment of these options")
     check_experiment(asked, settings)
     check_tasks(asked, settings)
+    if any(is_person(entry.agent) for entry in asked.agents):
+        typer.echo("a person plays: open Agents, Play in `taskloom view --browser`", err=True)
     prepare_prefect(settings.data)
     with interruptible("attempts that ended are kept."):
         from taskloom.flows.run_experiment import run_experiment

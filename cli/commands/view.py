@@ -45,6 +45,7 @@ def view(
 
     from taskloom.flows.places import load_places
     from taskloom.model_clients.ledger.call_texts import read_call_text
+    from taskloom.taskgraph.records.turn import FOLDER
     from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.viewer.server import LOOPBACK, listen, serve
 
@@ -68,6 +69,7 @@ def view(
                     opened,
                     review=review,
                     read_call=partial(read_call_text, places.data / "ledger.sqlite"),
+                    people=places.data / FOLDER,
                 )
             except KeyboardInterrupt:
                 typer.echo("ended", err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
@@ -18,6 +17,7 @@ from taskloom.omnieval.reports.second_opinions import correlations, opinions
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import ReportTable, tables
 from taskloom.resources.record import Record
+from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
 from taskloom.taskgraph.records.experiment import Experiment, ExperimentStatus, Standing
 from taskloom.taskgraph.records.task import Task
@@ -164,38 +164,33 @@ def _write_folder(
     """One folder with all that a stranger needs to repeat the experiment and to check its figures."""
     folder = Path(record.folder)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
-    _put(folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"}))
+    write_whole(
+        folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"})
+    )
     repeat = {**record.specification, "tasks": {**_mapping(record), "ids": list(record.task_ids)}}
-    _put(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
+    write_whole(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
     versions = {item.metadata["Name"]: item.version for item in distributions()}
     machine = {"python": platform.python_version(), "system": platform.platform(), "packages": versions}
-    _put(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))
+    write_whole(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))
     told = {(run.task_id, run.variant): run.instruction for run in runs}
     lines = [
         json.dumps({"task": task, "variant": variant, "told": text}, ensure_ascii=False)
         for (task, variant), text in sorted(told.items())
     ]
-    _put(folder / "prompts.jsonl", "\n".join(lines) + "\n")
+    write_whole(folder / "prompts.jsonl", "\n".join(lines) + "\n")
     figures_json = [item.model_dump() for item in record.standings]
-    _put(folder / "figures.json", json.dumps(figures_json, indent=1))
+    write_whole(folder / "figures.json", json.dumps(figures_json, indent=1))
     for table in shown:
-        _put(folder / "tables" / f"{table.name}.csv", table.as_csv())
-        _put(folder / "tables" / f"{table.name}.tex", table.as_latex())
+        write_whole(folder / "tables" / f"{table.name}.csv", table.as_csv())
+        write_whole(folder / "tables" / f"{table.name}.tex", table.as_latex())
     for name, where in _PARQUET.items():
         found = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
         found.write_parquet(folder / f"{name}.parquet")
     page = report_page(record, shown, drawn, report.remarks)
-    _put(folder / "report.html", page)
+    write_whole(folder / "report.html", page)
 
 
 def _mapping(record: Experiment) -> dict[str, object]:
     tasks = record.specification.get("tasks")
     kept = {"version"}
     return {key: value for key, value in tasks.items() if key in kept} if isinstance(tasks, dict) else {}
-
-
-def _put(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -25,7 +26,12 @@ from taskloom.warehouse.store import Warehouse
 
 FOLDER = "experiments"
 """Folder of the data folder in which every experiment has one."""
-_PLACE_ONLY = frozenset({"ahead"})
+_PLACE_ONLY: Mapping[str, Any] = {
+    "ahead": True,
+    "limits": {"run_seconds"},
+    "agents": {"__all__": {"model": {"base_url", "api_key_variable"}}},
+}
+"""Where and how fast an experiment runs; it goes on with other values as well."""
 _AMONG = "task_id IN (SELECT unnest(?::VARCHAR[]))"
 
 
@@ -55,7 +61,7 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
             applications have changed since.
         SelectionInvalidError, QueryFailedError: the task set cannot be selected.
     """
-    specification = _specification(experiment)
+    specification = _deciding(experiment)
     stored = _stored(run.warehouse, experiment.name) if experiment.name else None
     if stored is not None:
         _refuse_other_content(stored, specification)
@@ -83,7 +89,7 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         experiment_id=name,
         name=name,
         protocol=experiment.protocol,
-        specification=specification,
+        specification=json.loads(experiment.model_dump_json()),
         agents=tuple(entry.title for entry in experiment.agents),
         task_ids=tuple(task.task_id for task in ready),
         seeds=experiment.seeds,
@@ -144,9 +150,9 @@ def _stored_tasks(warehouse: Warehouse, names: Collection[str]) -> list[Task]:
     return list(warehouse.read(Task, _AMONG, [sorted(names)]))
 
 
-def _specification(experiment: ExperimentFile) -> dict[str, JsonValue]:
-    """All that decides the experiment; where and how fast it runs does not."""
-    content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=set(_PLACE_ONLY)))
+def _deciding(experiment: ExperimentFile) -> dict[str, JsonValue]:
+    """All that decides the experiment."""
+    content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=_PLACE_ONLY))
     return content
 
 
@@ -155,7 +161,7 @@ def _stored(warehouse: Warehouse, name: str) -> Experiment | None:
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
-    before = _specification(ExperimentFile.model_validate(stored.specification))  # with fields added since
+    before = _deciding(ExperimentFile.model_validate(stored.specification))  # with fields added since
     changed = sorted(name for name in specification if specification[name] != before.get(name))
     if changed:
         raise CommandError(

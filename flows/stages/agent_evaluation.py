@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -14,7 +15,7 @@ from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.agents import guarded_agent, is_own_code, recorded_parts
+from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, recorded_parts
 from taskloom.flows.stages.attempt_judging import AttemptJudge, Judgement
 from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
@@ -33,6 +34,7 @@ from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.turn import FOLDER as PEOPLE
 
 EVALUATION = "evaluation"
 _FOREVER = 1e9
@@ -77,9 +79,12 @@ async def evaluate_tasks(
     """
     here = AttemptPlace(run, order, SideEffectAccount(verified), verified)
 
+    alone = asyncio.Semaphore(1) if is_person(order.entry.agent) else nullcontext()
+
     async def attempted(attempt: PlannedAttempt, task: Task) -> AgentAttempt:
         errand = AttemptErrand(order, attempt, task)
-        done = await (run.elsewhere.do(errand) if run.elsewhere else here.attempt(attempt, task))
+        async with alone:
+            done = await (run.elsewhere.do(errand) if run.elsewhere else here.attempt(attempt, task))
         done = replace(done, record=_with_calls(run, done.record))
         scores = scores_of(done.record, task, hashes.get(task.task_id, ""))
         await run.recorder.record(done.trajectory, done.record, *done.steps, *scores, replace=True)
@@ -235,11 +240,13 @@ class AttemptPlace:
             models=models,
             stage=EVALUATION,
             attempt_id=planned.attempt_id,
+            people=None if own else place.settings.data / PEOPLE,
             recorded=() if own else recorded_parts(task, place, self.verified),
             orders=() if own else task.successful_orders,
         )
+        person = is_person(order.entry.agent)
         patience = Patience(
-            decision_seconds=order.limits.decision_seconds,
+            decision_seconds=order.limits.attempt_seconds if person else order.limits.decision_seconds,
             attempt_seconds=order.limits.attempt_seconds,
             unusable_replies=order.limits.unusable_replies,
             refused_actions=order.limits.refused_actions,

@@ -53,6 +53,11 @@ def asks_a_model(name: str) -> bool:
     return name == MODEL or (name in AGENTS and bool(getattr(agent_module(name), "MODEL", False)))
 
 
+def is_person(name: str) -> bool:
+    """Whether a person decides."""
+    return name in AGENTS and bool(getattr(agent_module(name), "PERSON", False))
+
+
 _GIVEN: dict[str, Callable[[], object]] = {}
 """Factories that were given from Python, by name."""
 

@@ -133,7 +133,10 @@ def test_an_experiment_goes_on_where_it_was_stopped_and_ends_the_same(data: Path
             run(data, name="stopped", agents=["recorded", "random"], repeats=2, limits={"run_seconds": 0.4})
         assert number >= 0
     with pytest.raises(CommandError, match=r"with other limits; give this one another name"):
-        run(data, name="stopped", agents=["recorded", "random"], repeats=2)
+        run(data, name="stopped", agents=["recorded", "random"], repeats=2, limits={"steps": 3})
+    ended = run(data, name="stopped", agents=["recorded", "random"], repeats=2)
+    assert (ended.attempts, ended.status) == (whole.attempts, "completed")
+    assert figure(ended, "recorded", "success") == 1
     again = run(data, name="once", agents=["recorded", "random"], repeats=2)
     assert again.standings == whole.standings
     with Warehouse(data / "warehouse") as warehouse:

@@ -15,6 +15,7 @@ from taskloom.warehouse import viewer
 ASSETS = {
     "style.css": "text/css; charset=utf-8",
     "viewer.js": "text/javascript; charset=utf-8",
+    "play.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 """Files that pages load, and their media types."""

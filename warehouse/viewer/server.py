@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from http import HTTPStatus
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -30,6 +31,7 @@ from taskloom.warehouse.viewer.pages import (
     downloads,
     experiment_pages,
     model_call_pages,
+    play_pages,
     sql_page,
     subtask_pages,
     task_pages,
@@ -62,17 +64,23 @@ def listen(port: int) -> socket.socket:
 
 
 def serve(
-    store: Warehouse, opened: socket.socket, *, review: bool = False, read_call: ReadCall | None = None
+    store: Warehouse,
+    opened: socket.socket,
+    *,
+    review: bool = False,
+    read_call: ReadCall | None = None,
+    people: Path | None = None,
 ) -> None:
     """Answer requests at `opened` until Ctrl-C or SIGTERM.
 
-    With `review`, people may add their reviews; `read_call` finds what was said in a model call.
+    With `review`, people may add their reviews; `read_call` finds what was said in a model call;
+    `people` is the folder in which attempts wait for a person.
 
     Raises:
         KeyboardInterrupt: it was interrupted; open requests were answered first.
     """
     settings = uvicorn.Config(
-        create_application(store, ReviewDesk(store.address) if review else None, read_call),
+        create_application(store, ReviewDesk(store.address) if review else None, read_call, people),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -86,18 +94,23 @@ _BAD_REQUESTS = (QueryFailedError, QueryRefusedError, SelectionInvalidError)
 
 
 def create_application(
-    store: Warehouse, desk: ReviewDesk | None = None, read_call: ReadCall | None = None
+    store: Warehouse,
+    desk: ReviewDesk | None = None,
+    read_call: ReadCall | None = None,
+    people: Path | None = None,
 ) -> FastAPI:
     """The pages over `store`, which should be open read-only; the caller closes it.
 
     Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads
-        from
-    elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews. `read_call`
-    finds what was said in a model call.
+    from elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews, or an
+    attempt waits in `people` for what a person does. `read_call` finds what was said in a model call.
     """
 
     def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
-        return _pages(Site(shown, at, versions), desk, read_call, switch.present_path)
+        site = Site(shown, at, versions)
+        made = _pages(site, desk, read_call, switch.present_path)
+        play_pages.add_pages(made, site, people)
+        return made
 
     switch = VersionSwitch(store, pages_of)
     application = pages_of(store, "", switch.choices)

@@ -6,14 +6,18 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar, cast
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
+from fastapi import Request
 from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
 
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.package_files import page_templates
 
 _SECONDS_UNVERSIONED = 15.0
+_MOST_BYTES = 64 * 1024
+_FORM = "application/x-www-form-urlencoded"
 PRESENT = "present state"
 """What the state that no version names is called."""
 NAVIGATION = (
@@ -60,6 +64,26 @@ class Site:
             **values,
         )
         return HTMLResponse(text, status_code=status)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form; of one with several values, joined with commas.
+
+    Raises:
+        HTTPException: it is no form, or too long.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
+        raise HTTPException(415, "Only forms are taken here.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _MOST_BYTES:
+            raise HTTPException(413, "This form is too long.")
+    try:
+        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=60)
+    except ValueError:
+        raise HTTPException(400, "This form cannot be read.") from None
+    return {name: ",".join(values) for name, values in fields.items()}
 
 
 def address(path: str, query: Mapping[str, str]) -> str:

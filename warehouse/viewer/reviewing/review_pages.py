@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -25,10 +24,8 @@ from taskloom.warehouse.viewer.pages.task_list import TaskFilter, choices
 from taskloom.warehouse.viewer.pages.task_pages import node_rows
 from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
 from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
-from taskloom.warehouse.viewer.website import Site, address
+from taskloom.warehouse.viewer.website import Site, address, form_of
 
-_MOST_BYTES = 64 * 1024
-_FORM = "application/x-www-form-urlencoded"
 _MEANING = {
     "natural": "Natural: a person could have written it",
     "graph": "Graph right: the words alone give the same graph",
@@ -68,33 +65,13 @@ def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None
 
     @application.post("/review")
     async def take_review(request: Request) -> Response:
-        form = await _form_of(request)
+        form = await form_of(request)
         if not desk.knows(form.get("token", "")):
             raise HTTPException(
                 403,
                 "This form was made by another site, or before the viewer was started anew. Open it again.",
             )
         return await run_in_threadpool(_take, site, desk, form)
-
-
-async def _form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; of one with several values, joined with commas.
-
-    Raises:
-        HTTPException: it is no form, or too long.
-    """
-    if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
-        raise HTTPException(415, "A review is sent as a form.")
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST_BYTES:
-            raise HTTPException(413, "This review is too long.")
-    try:
-        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=60)
-    except ValueError:
-        raise HTTPException(400, "This form cannot be read.") from None
-    return {name: ",".join(values) for name, values in fields.items()}
 
 
 def _take(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:

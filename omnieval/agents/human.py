@@ -1,0 +1,85 @@
+"""A person plays in the viewer: `taskloom view`, page Play. Also records demonstrations.
+
+One attempt waits at a time, as long as an attempt may last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.errors import AgentError
+from taskloom.omnieval.brief import AgentBrief
+from taskloom.resources.whole_files import write_whole
+from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
+
+PERSON = True
+"""Attempts are made one after the other, and a decision may take as long as an attempt."""
+_PAUSE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Lays each turn into a folder, and waits for the move. Satisfies `taskloom.environments.agent.Agent`."""
+
+    brief: AgentBrief
+    """The task."""
+    folder: Path
+    """The folder of the attempt."""
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The person's decision."""
+        last = history[-1] if history else None
+        turn = Turn(
+            token=secrets.token_hex(16),
+            attempt_id=self.brief.attempt_id,
+            instruction=instruction,
+            question=self.brief.task.question,
+            step=len(history) + 1,
+            step_limit=self.brief.task.step_limit,
+            window_title=observation.window_title,
+            screen_size=observation.screen_size,
+            problem=last.problem if last else "",
+            told=last.told if last else "",
+            can_ask=self.brief.task.can_ask,
+        )
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        try:
+            write_whole(self.folder / f"{turn.token}.png", observation.screenshot.png)
+            write_whole(self.folder / TURN, turn.model_dump_json())
+            return await self._answered()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def _answered(self) -> Decision:
+        while True:
+            with contextlib.suppress(FileNotFoundError, ValidationError):
+                move = Move.model_validate_json((self.folder / MOVE).read_bytes())
+                return Decision.model_validate(move.model_dump())
+            os.utime(self.folder / TURN)
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+
+def create(brief: AgentBrief) -> Agent:
+    """The agent.
+
+    Raises:
+        AgentError: there is no place where a person could play.
+    """
+    if brief.people is None:
+        raise AgentError("A person plays in attempts of `taskloom evaluate` alone.")
+    return Person(brief, brief.people / place_of(brief.attempt_id))

@@ -1,0 +1,118 @@
+"""A person plays: attempts of the agent `human` that wait, the screen of one, and what is done on it.
+
+The pages exchange files with the process that makes the attempt (`taskloom.taskgraph.records.turn`) and touch
+nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from taskloom.resources.whole_files import write_whole
+from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.interaction import escape_keys
+from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
+from taskloom.warehouse.viewer.website import Site, form_of
+
+_GONE_SECONDS = 10
+_WAIT_SECONDS = 10.0
+_LOOK_SECONDS = 0.05
+
+
+def add_pages(application: FastAPI, site: Site, people: Path | None) -> None:
+    """Add the pages; `people` is the folder in which attempts wait."""
+
+    @application.get("/play")
+    def attempts() -> HTMLResponse:
+        return site.page("play_list.html.jinja", turns=waiting(people))
+
+    @application.get("/play/{attempt_id:path}")
+    async def screen(request: Request, attempt_id: str) -> Response:
+        """The screen of an attempt; after a move, as soon as the next turn comes."""
+        before, ends = request.query_params.get("after", ""), time.monotonic() + _WAIT_SECONDS
+        while True:
+            turn = turn_in(people, attempt_id)
+            if turn is not None and turn.token != before:
+                return site.page("play.html.jinja", turn=turn)
+            if await run_in_threadpool(_is_judged, site, attempt_id):
+                return RedirectResponse(f"{site.at}/attempts/{attempt_id}", status_code=303)
+            if time.monotonic() > ends or not before:
+                return site.page("play_wait.html.jinja", attempt_id=attempt_id, before=before)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    @application.post("/play/{attempt_id:path}")
+    async def move(request: Request, attempt_id: str) -> Response:
+        form = await form_of(request)
+        turn = turn_in(people, attempt_id)
+        if people is None or turn is None or turn.token != form.get("token", ""):
+            raise HTTPException(409, "This turn is over. Open the attempt again from the page Play.")
+        write_whole(people / place_of(attempt_id) / MOVE, _move_of(form).model_dump_json())
+        return RedirectResponse(f"{site.at}/play/{attempt_id}?after={turn.token}", status_code=303)
+
+    @application.get("/turns/{token}.png")
+    def picture(token: str) -> Response:
+        shown = next((turn for turn in waiting(people) if turn.token == token), None)
+        if people is None or shown is None:
+            raise HTTPException(404, "This turn is over.")
+        png = (people / place_of(shown.attempt_id) / f"{shown.token}.png").read_bytes()
+        return Response(png, media_type="image/png")
+
+
+def waiting(people: Path | None) -> list[Turn]:
+    """The turns of attempts that wait now, in the order in which they began to wait."""
+    found = []
+    for path in people.glob(f"*/{TURN}") if people is not None else ():
+        turn = _read(path)
+        if turn is not None:
+            found.append((path.parent.stat().st_ctime, turn))
+    return [turn for _, turn in sorted(found, key=lambda item: item[0])]
+
+
+def turn_in(people: Path | None, attempt_id: str) -> Turn | None:
+    """The turn of an attempt that waits now."""
+    return _read(people / place_of(attempt_id) / TURN) if people is not None else None
+
+
+def _read(path: Path) -> Turn | None:
+    """A turn, unless whoever laid it there has gone."""
+    try:
+        if time.time() - path.stat().st_mtime > _GONE_SECONDS:
+            return None
+        return Turn.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _move_of(form: dict[str, str]) -> Move:
+    """What a form says.
+
+    Raises:
+        HTTPException: it is no move.
+    """
+    given: dict[str, object] = {name: form.get(name, "") for name in ("status", "message", "answer")}
+    if form.get("text"):
+        given["action"] = {"operation": "keyboard_input", "keys": escape_keys(form["text"])}
+    elif form.get("action"):
+        try:
+            given["action"] = json.loads(form["action"])
+        except ValueError:
+            raise HTTPException(400, "This action cannot be read.") from None
+    try:
+        return Move.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the form"
+        raise HTTPException(400, f"This is no move: {where}: {first['msg']}") from None
+
+
+def _is_judged(site: Site, attempt_id: str) -> bool:
+    return any(site.store.read(AgentRun, "agent_run_id = ?", [attempt_id]))
