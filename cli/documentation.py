@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from taskloom.cli.main import create_app, exit_codes
 from taskloom.flows.settings import Settings
+from taskloom.resources.record import field_docstrings
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -98,11 +99,11 @@ def _settings_rows(
 ) -> list[str]:
     """A row for each setting of `model`, whose defaults `values` holds; a record that `shown` has is referred
     to."""
-    rows = []
+    rows, meanings = [], field_docstrings(model)
     for name, field in model.model_fields.items():
         default = field.get_default(call_default_factory=True) if values is None else getattr(values, name)
         place = prefix + name
-        meaning = _cell(field.description or "") + _allowed(field.annotation)
+        meaning = _cell(meanings.get(name, "")) + _allowed(field.annotation)
         below = _record_in(field.annotation)
         if below is None:
             rows.append(f"| `{place}` | {_default(default)} | {meaning} |")

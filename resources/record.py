@@ -1,6 +1,12 @@
-"""The root of every record in taskloom."""
+"""The root of every record in taskloom, and what the docstrings under its fields say."""
 
 from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from functools import cache
+from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,7 +21,55 @@ class Record(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         protected_namespaces=(),
         ser_json_bytes="base64",
+        defer_build=True,
     )
+
+
+def field_docstrings(record: type[BaseModel]) -> dict[str, str]:
+    """The docstrings under the fields of `record` and of what it derives from, by field.
+
+    They are read from the source when they are asked for: to read them as classes are made took half of the
+    start of every command.
+
+    >>> field_docstrings(Record)
+    {}
+    """
+    found: dict[str, str] = {}
+    for base in reversed(record.__mro__):
+        if issubclass(base, BaseModel):
+            found |= _docstrings_in(base.__module__).get(base.__qualname__, {})
+    return found
+
+
+@cache
+def _docstrings_in(module: str) -> dict[str, dict[str, str]]:
+    """The docstrings under the fields of every class of a module, by the class's name; none without a
+    source."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError):
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    _collect(tree, "", found)
+    return found
+
+
+def _collect(node: ast.AST, place: str, found: dict[str, dict[str, str]]) -> None:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            found[place + child.name] = {
+                field.target.id: inspect.cleandoc(text.value.value)
+                for field, text in pairwise(child.body)
+                if isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+                and isinstance(text.value.value, str)
+            }
+            _collect(child, f"{place}{child.name}.", found)
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            _collect(child, f"{place}{child.name}.<locals>.", found)
+        elif isinstance(child, ast.If | ast.Try | ast.With):
+            _collect(child, place, found)

@@ -20,6 +20,7 @@ import pyarrow as pa
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
+from taskloom.resources.record import field_docstrings
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.interaction import Control, Screenshot
@@ -92,6 +93,8 @@ class Codec:
 class FieldCodec:
     """One field of a record as one column or struct member."""
 
+    record: type[BaseModel]
+    """The record."""
     field: str
     """Name in the record."""
     column: str
@@ -99,8 +102,11 @@ class FieldCodec:
     codec: Codec
     optional: bool
     """Whether None is a value of the field; elsewhere a stored NULL means the field's default."""
-    comment: str
-    """The field's docstring."""
+
+    @property
+    def comment(self) -> str:
+        """The field's docstring."""
+        return " ".join(field_docstrings(self.record).get(self.field, "").split())
 
 
 def field_codecs(record: type[BaseModel]) -> tuple[FieldCodec, ...]:
@@ -123,7 +129,7 @@ def _field_codec(record: type[BaseModel], name: str, info: FieldInfo) -> FieldCo
         codec = Codec(pa.decimal128(38, 0), _same, lambda value, _: int(value))
     else:
         codec = codec_of(annotation)
-    return FieldCodec(name, column, codec, optional, " ".join((info.description or "").split()))
+    return FieldCodec(record, name, column, codec, optional)
 
 
 def codec_of(annotation: Any) -> Codec:

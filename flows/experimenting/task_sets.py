@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from taskloom.flows.errors import CommandError
 from taskloom.omnieval.experiments.specification import TaskSet
-from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
 from taskloom.warehouse.sets.empty_selections import nothing_meets
 from taskloom.warehouse.sets.selection import Selection, parse_levels, select
 from taskloom.warehouse.store import Warehouse
@@ -50,6 +49,8 @@ def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
 
 def _exported(named: str) -> Sequence[str]:
     """Tasks of an export, or of one of its sets."""
+    from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
+
     folder, _, split = named.rpartition(":") if ":" in named else (named, "", "")
     path = Path(folder) / MANIFEST
     try:

@@ -77,7 +77,7 @@ Named = TypeVar("Named", bound="NamedForm")
 class JsonForm(BaseModel):
     """Fields that are read; those that are unknown are ignored, except where a subclass refuses them."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class _KnownKeys(JsonForm):

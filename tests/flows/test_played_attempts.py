@@ -59,7 +59,7 @@ def test_a_person_plays_two_attempts_one_after_the_other(built_data: Path, tmp_p
         reports.append(asyncio.run(run_experiment.fn(experiment, settings=whole_settings(data))))
 
     attempting = threading.Thread(target=attempt, daemon=True)
-    with Warehouse(data / "warehouse", read_only=True) as store:
+    with Warehouse(built_data / "warehouse", read_only=True) as store:
         people = data / FOLDER
         pages = TestClient(create_application(store, people=people), base_url="http://127.0.0.1")
         attempting.start()
