@@ -1,10 +1,10 @@
 """What measuring an agent costs beside the agent: `python -m benchmarks agent_harness`.
 
-Four environments at once, with pictures: the same actions done by calling the environment directly (the
-baseline: act, look, evidence), and done by an agent of foreign code through the episode loop with everything
-that guards it. Both in turns, in one process; the ratio of their steps a second is the figure, once for
-Chromium, and once for the simulated platform, whose steps take a millisecond, so that the harness shows. A
-last figure is the processor time from the command to the first attempt, Python's start included.
+Four environments at once, with pictures: the same actions done by the browser driver alone (click, picture),
+by calling the environment directly (act, look, evidence), and by an agent of foreign code through the episode
+loop with everything that guards it. All in turns, in one process; the ratio of their steps a second is the
+figure, for Chromium, and for the simulated platform, whose steps take a millisecond, so that the harness
+shows. A last figure is the processor time from the command to the first attempt, Python's start included.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+
+from playwright.async_api import Page
 
 from benchmarks.run import Figure, NotMeasuredError
 from taskloom.environments.agent import Decision
@@ -25,6 +28,9 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.episode import run_episode
 from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.lookup import create_environment, platform
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from taskloom.resources.applications import Application, Launch
 from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.interaction import ClickInput, Observation
@@ -53,6 +59,28 @@ class Clicking:
         if len(history) >= self.steps:
             return Decision(status="finish")
         return Decision(status="continue", action=ClickInput(control_label=observation.controls[0].label))
+
+
+@asynccontextmanager
+async def pages_by_driver(settings: WebBrowserSettings) -> AsyncIterator[list[Page]]:
+    """The page in browsers that nothing but the driver uses, one for each environment."""
+    async with AsyncExitStack() as opened:
+        pages = []
+        for _ in range(SIDE_BY_SIDE):
+            sandbox = Sandbox(settings.temporary_folder)
+            opened.callback(sandbox.close)
+            browser = await BrowserProcess.start(settings, sandbox)
+            opened.push_async_callback(browser.close)
+            pages.append(await (await browser.new_context()).new_page())
+            await pages[-1].set_content(_PAGE)
+        yield pages
+
+
+async def by_driver(seen: Page, steps: int) -> None:
+    """The actions by the driver alone, which waits for nothing."""
+    for _ in range(steps):
+        await seen.mouse.click(20, 20)
+        await seen.screenshot()
 
 
 async def directly(environment: Environment, application: Application, steps: int) -> None:
@@ -93,23 +121,33 @@ def page(folder: str) -> Application:
     )
 
 
-async def rates(steps: int, rounds: int, name: str = "simulated") -> tuple[list[float], list[float]]:
-    """Steps a second of both on a platform, in turns."""
-    with tempfile.TemporaryDirectory() as folder:
+async def rates(steps: int, rounds: int, name: str = "simulated") -> dict[str, list[float]]:
+    """Steps a second on a platform, in turns: with an agent, directly, and in Chromium by the driver."""
+    found: dict[str, list[float]] = {}
+    async with AsyncExitStack() as opened:
+        folder = opened.enter_context(tempfile.TemporaryDirectory())
         browser = name == "web_browser"
         settings = {"temporary_folder": folder} | ({"data_folder": folder} if browser else {})
         application = page(folder) if browser else next(iter(platform(name).applications()))
         environments = [create_environment(name, settings) for _ in range(SIDE_BY_SIDE)]
-        found: tuple[list[float], list[float]] = ([], [])
-        try:
-            for _ in range(rounds + 1):
-                for work, times in zip((directly, measured), found, strict=True):
-                    began = time.perf_counter()
-                    await asyncio.gather(*(work(item, application, steps) for item in environments))
-                    times.append(SIDE_BY_SIDE * steps / (time.perf_counter() - began))
-        finally:
-            await asyncio.gather(*(item.close() for item in environments))
-    return found[0][1:], found[1][1:]
+        for item in environments:
+            opened.push_async_callback(item.close)
+        works: dict[str, Callable[[], list[Awaitable[None]]]] = {
+            "directly": lambda: [directly(item, application, steps) for item in environments],
+            "with an agent": lambda: [measured(item, application, steps) for item in environments],
+        }
+        if browser:
+            pages = await opened.enter_async_context(
+                pages_by_driver(WebBrowserSettings.model_validate(settings))
+            )
+            works["by the driver"] = lambda: [by_driver(item, steps) for item in pages]
+        for number in range(rounds + 1):
+            for title, work in works.items():
+                began = time.perf_counter()
+                await asyncio.gather(*work())
+                if number:
+                    found.setdefault(title, []).append(SIDE_BY_SIDE * steps / (time.perf_counter() - began))
+    return found
 
 
 def figures(quick: bool) -> list[Figure]:
@@ -121,9 +159,11 @@ def figures(quick: bool) -> list[Figure]:
         raise NotMeasuredError(str(error)) from None
     started = subprocess.run([sys.executable, "-c", _START], capture_output=True, text=True, check=True)
     begun = float(started.stdout)
+    simulated = asyncio.run(rates(20 if quick else 60, rounds))
     return [
-        _compared("in Chromium", chromium, goal=True),
-        _compared("simulated", asyncio.run(rates(20 if quick else 60, rounds)), goal=False),
+        _compared("in Chromium", chromium, "by the driver", goal=True),
+        _compared("in Chromium", chromium, "directly", goal=False),
+        _compared("simulated", simulated, "directly", goal=False),
         Figure(
             "`taskloom evaluate` before its first attempt, imports",
             begun,
@@ -135,17 +175,23 @@ def figures(quick: bool) -> list[Figure]:
     ]
 
 
-def _compared(where: str, found: tuple[list[float], list[float]], *, goal: bool) -> Figure:
-    raw, ours = found
+_BASELINES = {
+    "by the driver": "the browser driver alone: click, picture",
+    "directly": "the same environments called directly",
+}
+
+
+def _compared(where: str, found: dict[str, list[float]], baseline: str, *, goal: bool) -> Figure:
+    raw, ours = found[baseline], found["with an agent"]
     ratio = statistics.median(b / a for a, b in zip(raw, ours, strict=True))
     milliseconds = 1000 * (1 / statistics.median(ours) - 1 / statistics.median(raw))
     return Figure(
         f"steps a second of attempts, four environments at once, {where}",
         ratio,
-        "of those without an agent",
+        f"of those {baseline}",
         "0.9 or more" if goal else "",
         ratio >= 0.9 if goal else None,
-        "the same environments called directly",
+        _BASELINES[baseline],
         f"{statistics.median(ours):.0f} instead of {statistics.median(raw):.0f} steps a second, which is"
         f" {milliseconds:.1f} ms a step",
     )

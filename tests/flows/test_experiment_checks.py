@@ -132,19 +132,51 @@ def test_tasks_whose_applications_are_not_installed_are_refused_by_their_names(b
     check_tasks(experiment, whole_settings(built_data))
 
 
+HEAVY = ("prefect", "playwright", "openai", "anthropic", "dask", "fastapi", "rapidocr")
+"""What a run needs, and a refusal does not."""
+REFUSING = f"""
+import json, sys
+
+started = []
+sys.addaudithook(
+    lambda event, arguments: started.append(f"{{event}} {{arguments}}")
+    if event in ("subprocess.Popen", "os.fork", "os.posix_spawn", "socket.connect") else None
+)
+import taskloom.cli.main as main
+
+for path in sys.argv[1:]:
+    sys.argv = ["taskloom", "evaluate", path, "--set=platform=simulated"]
+    try:
+        main.main()
+    except SystemExit as error:
+        print(f"refused {{error.code}}", file=sys.stderr)
+loaded = [name for name in {HEAVY} if name in sys.modules]
+print(json.dumps([loaded, started]), file=sys.stderr)
+"""
+
+
 @pytest.mark.slow
-def test_the_command_refuses_a_wrong_column_without_importing_prefect(
+def test_the_command_refuses_before_anything_heavy_is_imported_or_started(
     built_data: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "experiment.yaml"
-    file.write_text(json.dumps({"agents": ["recorded"], "tasks": {"where": "nodes_count > 1"}}))
-    said = (
-        "import sys, taskloom.cli.main as main\n"
-        "try:\n    main.main()\nfinally:\n    print('prefect' in sys.modules, file=sys.stderr)\n"
-    )
-    command = [sys.executable, "-c", said, "evaluate", str(file), "--set=platform=simulated"]
+    """No Prefect, no browser driver, no SDK; no process and no connection."""
+    refused: dict[str, dict[str, Any]] = {
+        "nodes_count": {"agents": ["recorded"], "tasks": {"where": "nodes_count > 1"}},
+        "Did you mean 'recorded'": {"agents": ["recorder"]},
+        "NO_SUCH_KEY": {"agents": [{"agent": "ui_tars_1", "model": MODEL}]},
+        "not in the warehouse": {"agents": ["recorded"], "tasks": {"ids": ["nothing"]}},
+        "repeat": {"agents": ["recorded"], "repeat": 2},
+    }
+    files = []
+    for number, experiment in enumerate(refused.values()):
+        files.append(tmp_path / f"{number}.yaml")
+        files[-1].write_text(json.dumps(experiment))
     done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "TASKLOOM_DATA": str(built_data)}
+        [sys.executable, "-c", REFUSING, *map(str, files)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TASKLOOM_DATA": str(built_data)},
     )
-    assert done.returncode == 2
-    assert "nodes_count" in done.stderr and done.stderr.rstrip().endswith("False")
+    assert done.stderr.count("refused 2") + done.stderr.count("refused 4") == len(refused)
+    assert all(message in done.stderr for message in refused)
+    assert json.loads(done.stderr.splitlines()[-1]) == [[], []]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -75,6 +78,38 @@ class Blocks:
         return FINISH
 
 
+class Pries:
+    """Searches all that it is given for functions, graphs, evidence, recordings and files of others."""
+
+    def __init__(self, task: Any, seed: int, settings: Any) -> None:
+        self.given = [task, seed, settings]
+
+    async def decide(self, instruction: str, observation: Any, history: Any) -> Decision:
+        for value in _reachable([*self.given, instruction, observation, history]):
+            if type(value).__name__ in HIDDEN or (isinstance(value, str) and "EvalResult" in value):
+                raise ValueError(f"found a {type(value).__name__}: {value!r:.200}")
+        return FINISH if history else WAIT
+
+
+HIDDEN = {
+    "AgentBrief", "AttemptJudge", "EvaluationFunction", "Fixture", "FileState", "GuardedAgent", "RoleModels",
+    "RecordedPart", "Settings", "Task", "TaskGraph", "Trajectory", "VerifiedSubtask", "Workplace",
+}  # fmt: skip
+
+
+def _reachable(given: list[Any]) -> Iterator[Any]:
+    """Every value that leads from one to the next, but for code."""
+    seen: set[int] = set()
+    left = list(given)
+    while left:
+        value = left.pop()
+        if id(value) in seen or isinstance(value, type | ModuleType | FunctionType):
+            continue
+        seen.add(id(value))
+        yield value
+        left += gc.get_referents(value)
+
+
 class FirstFails:
     """The first that is made fails, the others stop at once."""
 
@@ -98,6 +133,7 @@ ENDS = {
     OddKeys: {"failed"},
     Hangs: {"out_of_time"},
     Blocks: {"failed"},
+    Pries: {"failed"},
     FirstFails: {"agent_error", "failed"},
 }
 
@@ -116,7 +152,12 @@ def attempted(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
         "quiet_seconds": 0,
     }
     report = asyncio.run(run_experiment.fn(experiment, settings=whole_settings(data)))
-    assert (report.attempts, report.wanted, report.invalid, report.holds) == (16, 16, 0, True)
+    assert (report.attempts, report.wanted, report.invalid, report.holds) == (
+        2 * len(ENDS),
+        2 * len(ENDS),
+        0,
+        True,
+    )
     found: dict[str, list[AgentRun]] = defaultdict(list)
     with Warehouse(data / "warehouse", read_only=True) as warehouse:
         for run in warehouse.read(AgentRun, "experiment_id = 'odd'"):

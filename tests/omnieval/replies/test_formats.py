@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -106,6 +108,24 @@ def test_thinking_is_never_done(name: str) -> None:
 def test_a_reply_without_an_action_says_so(name: str, text: str) -> None:
     with pytest.raises(CallUnusableError):
         read(name, text)
+
+
+@pytest.mark.parametrize("name", sorted(SAID))
+@pytest.mark.parametrize(
+    "code",
+    [
+        'pyautogui.click(__import__("os").system("touch {0}"), 1)',
+        'pyautogui.write(open("{0}", "w").write("x"))',
+        '[open("{0}", "w") for _ in "x"]',
+        'import os; os.system("touch {0}")',
+    ],
+)
+def test_code_in_a_reply_is_read_and_never_run(name: str, code: str, tmp_path: Path) -> None:
+    written = code.format(tmp_path / "written")
+    for text in (written, f"```python\n{written}\n```", f"Action: {written}"):
+        with contextlib.suppress(CallUnusableError):
+            assert all(isinstance(action, ComputerAction) for action in read(name, text).actions)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["qwen3_vl", "qwen3_5", "gemini"])
