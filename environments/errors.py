@@ -8,6 +8,7 @@ EnvironmentFailureError
 ├── InstallationFailedError      a program that installs something failed (holds the end of what it said)
 ├── ApplicationStartFailedError  did not come up in time (transient: a busy machine)
 ├── ActionInvalidError           an action on a control that does not exist, or keys that do not parse
+├── PictureUnreadableError       no OCR engine here, or it failed
 ├── RequestRefusedError          the server in a machine cannot do what it was asked
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
 AgentError                       what an agent raises when it cannot decide: its model refused
@@ -31,6 +32,10 @@ class EnvironmentFailureError(TaskloomError):
 
 class UnknownPlatformError(EnvironmentFailureError):
     """No platform of that name."""
+
+
+class PictureUnreadableError(EnvironmentFailureError):
+    """The text of a picture cannot be read."""
 
 
 class BrowserMissingError(EnvironmentFailureError):

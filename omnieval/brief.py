@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -98,5 +98,11 @@ class AgentBrief:
     """Folder in which attempts wait for a person."""
     recorded: Sequence[RecordedPart] = ()
     """Verified performances; given to agents that taskloom brings alone."""
+    answer: str = ""
+    """The right answer to what is asked; given with them."""
+    impossible: str = ""
+    """Why the task cannot be done, where it cannot; given with them."""
+    beside: Callable[[], RecordedPart | None] = lambda: None
+    """Finds how something is done that the task does not ask for; given with them."""
     orders: Sequence[Sequence[str]] = ()
     """Orders of these in which the task succeeds, as instance ids; given with them."""

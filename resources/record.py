@@ -39,7 +39,8 @@ def field_docstrings(record: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(record.__mro__):
         if issubclass(base, BaseModel):
-            found |= _docstrings_in(base.__module__).get(base.__qualname__, {})
+            module, place = base.__module__, base.__qualname__
+            found |= _docstrings_in(module).get(place, {})
     return found
 
 

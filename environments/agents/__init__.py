@@ -1,6 +1,7 @@
 """Agents of environments, and what stands between any agent and the loop.
 
 guarding         every fault of an agent has its own end
+perceiving       what is perceived of a screen beside its controls
 recorded_agent   repeats a recording
 typing_places    where recorded keys went, and whether that place has the focus now
 """

@@ -20,10 +20,12 @@ from typing import cast
 from pydantic import ValidationError
 
 from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agents.perceiving import Perception, perceive, pointed
 from taskloom.environments.errors import (
     AgentCrashedError,
     AgentError,
     AgentTimeoutError,
+    PictureUnreadableError,
     RefusedActionsError,
     UnusableRepliesError,
     UnusableReplyError,
@@ -74,6 +76,8 @@ class GuardedAgent:
     """What is borne."""
     apart: bool = False
     """Whether it is foreign code, which lives in a thread of its own and is shown no evidence."""
+    perception: Perception | None = None
+    """What it is shown beside the controls; None for nothing."""
     decided: list[Decided] = field(default_factory=list)
     """All decisions so far."""
     _agent: object = None
@@ -100,12 +104,16 @@ class GuardedAgent:
         left = self._began + self.patience.attempt_seconds - now
         if left <= 0:
             raise AgentTimeoutError(f"The attempt took longer than {self.patience.attempt_seconds:g} s.")
+        seen = observation
+        if self.perception is not None:
+            try:
+                seen = await asyncio.to_thread(perceive, observation, self.perception)
+            except PictureUnreadableError as error:
+                raise AgentError(str(error)) from error
         started, unusable = monotonic(), ""
         try:
-            answer = await self._asked(
-                min(left, self.patience.decision_seconds), instruction, observation, history
-            )
-            decision = _as_decision(answer)
+            answer = await self._asked(min(left, self.patience.decision_seconds), instruction, seen, history)
+            decision = pointed(_as_decision(answer), seen, observation)
             self._unusable = 0
         except UnusableReplyError as error:
             self._unusable += 1

@@ -3,5 +3,6 @@
 input_log       the inputs made
 file_snapshot   the files of the home, and the members of archives as text
 sqlite_text     databases as text
+picture_text    text in pictures
 workbook_text   workbooks as comma-separated values
 """

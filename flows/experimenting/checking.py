@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from taskloom.environments.evidence.picture_text import available_engine
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.task_sets import selected_tasks
 from taskloom.flows.hosting.preflight import check_keys, check_settings
@@ -93,6 +94,7 @@ def check_experiment(experiment: ExperimentFile, settings: Settings) -> None:
             create_client(entry.model)
         _refuse_without_model(entry, settings)
         _check_prompt(entry)
+        _check_perception(entry)
         check_keys(settings, roles_of(entry))
 
 
@@ -119,6 +121,22 @@ def _check_prompt(entry: AgentEntry) -> None:
         check_own_prompt(entry.prompt, known)
     except TemplateBrokenError as error:
         raise CommandError(f"the prompt of the agent {entry.title!r} is no template: {error}") from None
+
+
+def _check_perception(entry: AgentEntry) -> None:
+    """Check that what an agent is to be shown can be perceived here."""
+    wanted = entry.perception
+    if wanted is None:
+        return
+    if wanted.text and available_engine() is None:
+        raise CommandError(
+            f"the agent {entry.title!r} is to be shown text by OCR, and neither tesseract nor the package"
+            " rapidocr is installed; install one, or leave out perception.text"
+        )
+    if wanted.icons and not any(Path(wanted.icons).glob("*.png")):
+        raise CommandError(
+            f"the agent {entry.title!r} is to be shown icons, and {wanted.icons} holds no PNG pictures"
+        )
 
 
 def check_tasks(experiment: ExperimentFile, settings: Settings) -> None:

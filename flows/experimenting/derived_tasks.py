@@ -105,7 +105,7 @@ async def _without_a_file(run: Run, experiment: ExperimentFile, fixed: Fixed, ta
     lack = Lack(feasible=task.task_id, paths=(needs[0],), proof="")
     name = f"{task.task_id}-lacks-{digest(needs[0])[:6]}"
     candidate = task.model_copy(update={"task_id": name, "lack": lack, "status": _STATUS})
-    entry = AgentEntry(agent="recorded")
+    entry = AgentEntry(agent="recorded", settings={"fault": "insists"})
     order = order_for(experiment, f"{fixed.record.experiment_id}:proof", entry, [candidate])
     planned = next(iter(attempts_for(experiment, order.experiment_id, entry, [candidate])))
     place = AttemptPlace(run, order, SideEffectAccount(fixed.verified), fixed.verified)

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
@@ -15,7 +14,7 @@ from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, recorded_parts
+from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, recorded_parts, work_beside
 from taskloom.flows.stages.attempt_judging import AttemptJudge, Judgement
 from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
@@ -175,7 +174,6 @@ class AttemptPlace:
         invalid: list[str] = []
         self.place.environments.make_ahead(self.order.ahead)
         while True:
-            started = perf_counter()
             judge = AttemptJudge.of(
                 task,
                 self.verified,
@@ -191,8 +189,7 @@ class AttemptPlace:
                 if len(invalid) < self.order.invalid_tries:
                     continue
             judgement = await asyncio.to_thread(judge.end, trajectory)
-            seconds = perf_counter() - started
-            return self._kept(planned, task, trajectory, judgement, agent, tuple(invalid), seconds)
+            return self._kept(planned, task, trajectory, judgement, agent, tuple(invalid))
 
     def _kept(
         self,
@@ -202,11 +199,10 @@ class AttemptPlace:
         judgement: Judgement,
         agent: GuardedAgent,
         invalid: tuple[str, ...],
-        seconds: float,
     ) -> AgentAttempt:
         record = attempt_record(self.order, planned, task, trajectory, judgement, agent.decided)
         counted = invalid[:-1] if record.end == "invalid" else invalid
-        record = record.model_copy(update={"invalid_before": counted, "seconds": round(seconds, 3)})
+        record = record.model_copy(update={"invalid_before": counted})
         return AgentAttempt(trajectory, record, step_records(record, trajectory, judgement, agent.decided))
 
     async def _perform(
@@ -242,6 +238,9 @@ class AttemptPlace:
             attempt_id=planned.attempt_id,
             people=None if own else place.settings.data / PEOPLE,
             recorded=() if own else recorded_parts(task, place, self.verified),
+            answer="" if own or task.question is None else task.question.right_answer,
+            impossible="" if own or task.lack is None else task.lack.proof or "not tried yet",
+            beside=(lambda: None) if own else (lambda: work_beside(task, place, self.verified)),
             orders=() if own else task.successful_orders,
         )
         person = is_person(order.entry.agent)

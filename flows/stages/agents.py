@@ -26,6 +26,8 @@ from taskloom.omnieval.experiments.plan import AgentOrder
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import AGENTS, agent_module, check_agent_settings
 from taskloom.prompts.prompt_input import PromptInput
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.ports import Models
@@ -58,6 +60,7 @@ def is_person(name: str) -> bool:
     return name in AGENTS and bool(getattr(agent_module(name), "PERSON", False))
 
 
+_LASTING = (ResourceKind.FILE, ResourceKind.RECORD)
 _GIVEN: dict[str, Callable[[], object]] = {}
 """Factories that were given from Python, by name."""
 
@@ -112,12 +115,14 @@ def guarded_agent(
     """
     name = entry.agent
     if name == MODEL:
-        return GuardedAgent(lambda: _actor(task, brief, place, models), patience)
+        return GuardedAgent(lambda: _actor(task, brief, place, models), patience, perception=entry.perception)
     if name in AGENTS:
         module = agent_module(name)
-        return GuardedAgent(lambda: module.create(brief), patience)
+        return GuardedAgent(lambda: module.create(brief), patience, perception=entry.perception)
     factory = _factory(name)
-    return GuardedAgent(lambda: factory(**_wanted(factory, brief)), patience, apart=True)
+    return GuardedAgent(
+        lambda: factory(**_wanted(factory, brief)), patience, apart=True, perception=entry.perception
+    )
 
 
 def recorded_parts(
@@ -144,6 +149,30 @@ def recorded_parts(
             )
         )
     return tuple(parts)
+
+
+def work_beside(task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedPart | None:
+    """How the first subtask is performed that writes a file or record in an application of `task`, needs no
+    more than what that starts with, and is no part of it; None without one."""
+    inside = {node.subtask_id for node in task.graph.nodes}
+    there = applications_in(place.applications, task.world)
+    categories = load_resource_categories(place.settings.catalog)
+    opened = {node.application for node in task.graph.nodes}
+    laid = {item.value for name in opened for item in there[name].fixtures}
+    for known in (verified[name] for name in sorted(verified.keys() - inside)):
+        subtask = known.subtask
+        declared = {item.category for item in (*subtask.inputs, *subtask.outputs)}
+        if subtask.application not in opened or declared - categories.keys():
+            continue
+        for trajectory in known.trajectories:
+            bound = subtask.bind(trajectory.parameters, categories, trajectory.world)
+            read, written = ({item.value for item in side} for side in (bound.inputs, bound.outputs))
+            starts = read <= laid and not (written - read) & laid
+            lasts = any(item.kind in _LASTING for item in bound.outputs)
+            if trajectory.world == task.world and starts and lasts:
+                title = there[subtask.application].title
+                return RecordedPart(bound.instance_id, subtask.application, title, False, trajectory)
+    return None
 
 
 def _wanted(factory: Callable[..., object], brief: AgentBrief) -> dict[str, object]:

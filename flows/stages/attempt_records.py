@@ -36,6 +36,7 @@ def attempt_record(
         repeat=planned.repeat,
         instruction=trajectory.instruction,
         trajectory_id=trajectory.trajectory_id,
+        seconds=round(sum(item.seconds + item.environment_seconds for item in decided), 3),
         decision_seconds=round(sum(item.seconds for item in decided), 3),
         environment_seconds=round(sum(item.environment_seconds for item in decided), 3),
         calls=sum(item.calls for item in spent),

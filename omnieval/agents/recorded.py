@@ -1,12 +1,14 @@
 """Repeats the verified performances of a task in its most coherent order: what a perfect agent scores.
 
 It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
-With `fault` in its settings it errs in a known way, which shows that the evaluator notices:
+It knows the answer to what is asked, and refuses what cannot be done. With `fault` in its settings it errs in
+a known way, which shows that the evaluator notices:
 
 - `forgets_branch`: leaves out a subtask that nothing needs, and what is needed for it alone; of a chain only
   its end;
 - `mixes_orders`: works in the least coherent order in which the task can succeed;
-- `breaks_something`: first spoils a document that the instruction does not name, then does all of the work;
+- `breaks_something`: first does a subtask that the instruction does not ask for, then all of the work;
+- `insists`: works on what cannot be done, and answers nothing;
 - `crashes`: raises an exception after its first step in every third attempt.
 """
 
@@ -23,10 +25,10 @@ from taskloom.environments.errors import AgentError
 from taskloom.environments.starting_place import StartingPlaceAgent
 from taskloom.omnieval.brief import AgentBrief, RecordedPart
 from taskloom.taskgraph.measures.coherency import coherency_score
-from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
+from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
-FAULTS = ("", "forgets_branch", "mixes_orders", "breaks_something", "crashes")
+FAULTS = ("", "forgets_branch", "mixes_orders", "breaks_something", "insists", "crashes")
 """Faults that can be asked for."""
 _EVERY = 3
 
@@ -40,9 +42,10 @@ class RecordedTaskAgent:
     actions."""
     crash: bool = False
     """Whether to raise an exception after the first step."""
-    breaking: bool = False
-    """Whether to break something before the work is done."""
-    _breaks: int = 0
+    refusal: str = ""
+    """Why nothing is done; empty to work."""
+    answer: str = ""
+    """What is answered at the end."""
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -50,38 +53,14 @@ class RecordedTaskAgent:
         """The next action of the current subtask, or on the way to its starting place."""
         if self.crash and history:
             raise ValueError("this agent was asked to crash")
-        if self.breaking:
-            spoilt = self._break(instruction, observation)
-            if spoilt is not None:
-                return spoilt
-            self.breaking = False
+        if self.refusal:
+            return Decision(status="give_up", message=self.refusal)
         while self.parts:
             decision = await self.parts[0].decide(instruction, observation, history)
             if decision.status != "finish":
                 return decision
             del self.parts[0]
-        return Decision(status="finish")
-
-    def _break(self, instruction: str, observation: Observation) -> Decision | None:
-        """Open a document that the instruction does not name, write into it, and save."""
-        self._breaks += 1
-        usable = [control for control in observation.controls if not control.disabled]
-        if self._breaks == 1:
-            others = (item for item in usable if item.text not in instruction)
-            found = next((item for item in others if item.control_type == "ListItem"), None)
-            return (
-                Decision(status="continue", action=ClickInput(control_label=found.label)) if found else None
-            )
-        if self._breaks == 2:
-            found = next((item for item in reversed(usable) if item.control_type == "Edit"), None)
-            action = KeyboardInput(control_label=found.label, keys="broken ") if found else None
-            return Decision(status="continue", action=action) if action else None
-        if self._breaks == 3:
-            found = next((item for item in usable if item.text.startswith("Save")), None)
-            return (
-                Decision(status="continue", action=ClickInput(control_label=found.label)) if found else None
-            )
-        return None
+        return Decision(status="finish", answer=self.answer)
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
@@ -108,20 +87,26 @@ def create(brief: AgentBrief) -> Agent:
     recorded = _in_order(brief, mixed=fault == "mixes_orders")
     if fault == "forgets_branch":
         recorded = _without_a_branch(recorded)
+    if fault == "breaks_something":
+        beside = brief.beside()
+        if beside is None:
+            raise AgentError("No performance is stored here that the task does not ask for.")
+        recorded = [beside, *recorded]
     parts: list[Agent] = []
     used: set[str] = set()
     for part in recorded:
-        left = part.application in used or fault == "breaks_something"
-        first_page = left and not part.reads_open_page
+        first_page = part.application in used and not part.reads_open_page
         used.add(part.application)
         parts += [
             StartingPlaceAgent(part.application, part.title, first_page),
             RecordedAgent(part.trajectory),
         ]
+    knows = fault != "insists"
     return RecordedTaskAgent(
         parts,
         crash=fault == "crashes" and brief.number % _EVERY == _EVERY - 1,
-        breaking=fault == "breaks_something",
+        refusal=brief.impossible if knows else "",
+        answer=brief.answer if knows else "",
     )
 
 

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
+from taskloom.environments.agents.perceiving import Perception
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.resources.record import Record
 
@@ -27,6 +28,8 @@ class AgentEntry(Record):
     """The model that it asks; that of the role `actor` if left out."""
     settings: dict[str, JsonValue] = Field(default_factory=dict)
     """Settings of its own."""
+    perception: Perception | None = None
+    """What it is shown of a screen beside the controls."""
     prompt: str = ""
     """System prompt of its own, a Jinja template; an experiment's file may name one as `prompt_file`."""
 

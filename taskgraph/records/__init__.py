@@ -6,7 +6,7 @@ again
 evidence, effect                                  what the checks read, and what a performance changed
 evaluation_function, judged_outcome               functions, and what they said of work that is known
 check_facts                                       what the declaration of a check says of it
-assignment, question, agent_run, experiment       what agents are asked, and how they did
+assignment, question, turn, agent_run, experiment  what agents and people are asked, and how they did
 model_calls, worked_examples                      what models are asked
 computer_use, spoken                              what they answer through computer tools, or in words
 exploration                                       screens seen and categories proposed, kept from run to run

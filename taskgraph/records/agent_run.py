@@ -98,7 +98,8 @@ class AgentRun(Record):
     message: str = ""
     """Why, for an end other than `finished`."""
     seconds: float = 0.0
-    """Wall time, reset included."""
+    """Time from the first look to the end: the agent's and the environment's. Waiting for an environment and
+    its reset is no part of it."""
     decision_seconds: float = 0.0
     """Time the agent took."""
     environment_seconds: float = 0.0

@@ -24,6 +24,11 @@ class Question(Record):
     source: str = ""
     """Where the answer stands, such as `Documents/sales.csv`."""
 
+    @property
+    def right_answer(self) -> str:
+        """A right answer, in the form that every protocol reads."""
+        return f"```Answer:{'; '.join(self.answers) if self.match == 'includes' else self.answers[0]}```"
+
 
 class Lack(Record):
     """What was taken away from a feasible task, which cannot be done without it."""

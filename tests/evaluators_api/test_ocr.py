@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from taskloom.environments.evidence.picture_text import available_engine, pieces_of_words
 from taskloom.evaluators_api.errors import CheckUnavailableError
-from taskloom.evaluators_api.evidence.ocr import ScreenReader, available_engine, texts_of_words
+from taskloom.evaluators_api.evidence.ocr import ScreenReader, texts_of
 from taskloom.evaluators_api.text_matching import read_in_picture
 from taskloom.taskgraph.records.interaction import Screenshot
 
@@ -29,6 +30,7 @@ def word(text: str, left: int, line: int = 1, width: int = 50) -> dict[str, str]
         "left": str(left),
         "width": str(width),
         "height": "20",
+        "top": str(30 * line),
         "block_num": "1",
         "par_num": "1",
         "line_num": str(line),
@@ -43,7 +45,12 @@ def test_wide_gaps_separate_controls_on_one_line() -> None:
         word("Quarterly", 0, 2),
         word("plan", 60, 2),
     ]
-    assert texts_of_words(iter(words)) == ("Save", "Save As", "Quarterly plan", "Save Save As Quarterly plan")
+    assert texts_of(pieces_of_words(words)) == (
+        "Save",
+        "Save As",
+        "Quarterly plan",
+        "Save Save As Quarterly plan",
+    )
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")

@@ -46,6 +46,7 @@ def checked(data: Path, *assignments: str, **experiment: Any) -> None:
         ),
         ({"agent": "ui_tars_1"}, r"for the role actor, which no rule plays.*give the agent a `model`"),
         ({"agent": "nobody"}, "neither one of"),
+        ({"agent": "random", "perception": {"icons": "no-such-folder"}}, "no-such-folder holds no PNG"),
     ],
 )
 def test_an_agent_that_cannot_be_made_is_refused(agent: dict[str, Any], message: str, tmp_path: Path) -> None:

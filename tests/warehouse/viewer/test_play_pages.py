@@ -63,7 +63,7 @@ def test_what_waits_is_listed_and_shown(pages: TestClient, people: Path) -> None
     assert f'href="{PATH}"' in pages.get("/play").text
     text = pages.get(PATH).text
     assert "<script>alert" not in text and f"/turns/{TOKEN}.png" in text
-    assert "Not done: outside" in text and "The user says: It is 3." in text and "How many?" in text
+    assert "Not done: outside" in text and "The user says: It is 3." in text and "<label>Answer <" in text
     assert 'value="ask_user"' in text and "play.js" in text
     assert pages.get(f"/turns/{TOKEN}.png").content == b"picture"
     assert pages.get(f"/turns/{TOKEN[::-1]}.png").status_code == 404

@@ -91,11 +91,13 @@ def add_pages(application: FastAPI, site: Site) -> None:
         task = next(iter(site.store.read(Task, "task_id = ?", [run.task_id])), None)
         recorded = next(iter(site.store.read(Trajectory, "trajectory_id = ?", [run.trajectory_id])), None)
         steps = list(site.store.read(AgentStep, "agent_run_id = ?", [attempt_id], order_by="step"))
+        frames = read_strip(site.store, recorded) if recorded else ()
         return site.page(
             "attempt.html.jinja",
             run=run,
             task=task,
-            frames=read_strip(site.store, recorded) if recorded else (),
+            frames=frames,
+            actions={frame.number: frame.action for frame in frames},
             step=step_of(request.query_params.get("step", "")),
             decisions=steps,
             drawing=draw_svg(task.graph) if task else "",

@@ -1,0 +1,166 @@
+"""Perception: what agents are shown of a screen beside, or instead of, the controls that the platform lists.
+
+Text that no control tells is read from the picture, known icons are found in it, and controls get the name of
+their colour. What was perceived has labels as controls have; an action on one is done at its middle.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from taskloom.environments.agent import Decision
+from taskloom.environments.evidence.picture_text import read_picture
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Control, DragInput, Observation, Rectangle
+from taskloom.taskgraph.text_folding import fold_label
+
+_COLOURS = {
+    "black": (0, 0, 0),
+    "white": (255, 255, 255),
+    "grey": (128, 128, 128),
+    "red": (215, 40, 40),
+    "orange": (240, 140, 20),
+    "yellow": (245, 220, 50),
+    "green": (40, 160, 70),
+    "blue": (40, 100, 215),
+    "purple": (125, 55, 160),
+    "pink": (240, 140, 190),
+    "brown": (130, 80, 40),
+}
+_MOST_FOUND = 20
+
+
+class Perception(Record):
+    """What is perceived of a screen."""
+
+    text: bool = False
+    """Whether text that no control tells is read from the picture."""
+    icons: str = ""
+    """Folder of PNG pictures, pixel by pixel as on the screen, named as what they show; none if empty."""
+    colours: bool = False
+    """Whether texts of controls end with the colour of most of the control, such as `Save (blue)`."""
+    controls: bool = True
+    """Whether the platform's controls are shown as well."""
+
+
+def perceive(observation: Observation, perception: Perception) -> Observation:
+    """The observation with what is perceived; a control's label is as before.
+
+    Raises:
+        PictureUnreadableError: the text of the picture cannot be read.
+    """
+    controls = list(observation.controls) if perception.controls else []
+    found: list[tuple[str, str, Rectangle]] = []
+    with Image.open(io.BytesIO(observation.screenshot.png)) as opened:
+        picture = opened.convert("RGB")
+    if perception.text:
+        pieces = ((piece.text, "Text", piece.place) for piece in read_picture(observation.screenshot.png))
+        found += [item for item in pieces if not _told(item[0], item[2], controls)]
+    for name, icon in _icons(perception.icons) if perception.icons else ():
+        found += [(name, "Image", place) for place in _places(icon, picture)]
+    first = 1 + max((int(item.label) for item in observation.controls if item.label.isdecimal()), default=0)
+    controls += [
+        Control(label=str(label), text=text, control_type=kind, rectangle=place)
+        for label, (text, kind, place) in enumerate(found, first)
+    ]
+    if perception.colours:
+        controls = [
+            item.model_copy(update={"text": f"{item.text} ({colour_in(picture, item.rectangle)})".strip()})
+            for item in controls
+        ]
+    return observation.model_copy(update={"controls": tuple(controls)})
+
+
+def pointed(decision: Decision, seen: Observation, real: Observation) -> Decision:
+    """The decision with points in place of labels that only perception gave."""
+    action = decision.action
+    label = getattr(action, "control_label", "")
+    if action is None or not label:
+        return decision
+    update: dict[str, object] = {"control_text": ""}  # it may hold a colour
+    ends = [label, action.end_label] if isinstance(action, DragInput) and action.end_label else [label]
+    places = [control.rectangle for name in ends if (control := seen.control(name)) is not None]
+    if len(places) == len(ends) and any(real.control(name) is None for name in ends):
+        update["control_label"] = ""
+        if isinstance(action, DragInput):
+            path = [places[0].at(x, y) for x, y in action.path] or [place.center for place in places]
+            update |= {"end_label": "", "path": (), "points": tuple((round(x), round(y)) for x, y in path)}
+        else:
+            x, y = places[0].at(*(getattr(action, "position", None) or (0.5, 0.5)))
+            update |= {"position": None, "point": (int(x), int(y))}
+    return decision.model_copy(update={"action": action.model_copy(update=update)})
+
+
+def colour_in(picture: Image.Image, place: Rectangle) -> str:
+    """The name of the colour that most of a part of a picture has.
+
+    >>> colour_in(Image.new("RGB", (4, 4), (30, 90, 220)), Rectangle(left=0, top=0, right=4, bottom=4))
+    'blue'
+    """
+    box = (
+        max(0, place.left),
+        max(0, place.top),
+        min(picture.width, max(place.right, place.left + 1)),
+        min(picture.height, max(place.bottom, place.top + 1)),
+    )
+    if box[0] >= box[2] or box[1] >= box[3]:
+        return "unseen"
+    part = picture.crop(box).resize((24, 24), Image.Resampling.NEAREST)
+    counted: dict[str, int] = {}
+    for count, pixel in part.getcolors(24 * 24) or ():
+        nearest = min(_COLOURS, key=lambda name: _distance(_COLOURS[name], pixel))
+        counted[nearest] = counted.get(nearest, 0) + count
+    return max(counted, key=lambda name: counted[name])
+
+
+def _distance(one: Sequence[int], other: object) -> int:
+    assert isinstance(other, tuple)
+    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+
+
+def _told(text: str, place: Rectangle, controls: Sequence[Control]) -> bool:
+    """Whether a control around it tells the text already."""
+    wanted = fold_label(text)
+    return any(
+        control.rectangle.contains(*place.center) and wanted in fold_label(f"{control.text} {control.value}")
+        for control in controls
+    )
+
+
+@functools.cache
+def _icons(folder: str) -> tuple[tuple[str, Image.Image], ...]:
+    found = []
+    for path in sorted(Path(folder).glob("*.png")):
+        with Image.open(path) as opened:
+            found.append((path.stem.replace("_", " "), opened.convert("RGB")))
+    return tuple(found)
+
+
+def _places(icon: Image.Image, picture: Image.Image) -> list[Rectangle]:
+    """Where an icon stands in a picture, pixel by pixel."""
+    found: list[Rectangle] = []
+    if icon.width > picture.width or icon.height > picture.height:
+        return found
+    wanted, screen = icon.tobytes(), picture.tobytes()
+    row, line = 3 * icon.width, 3 * picture.width
+    for x, y in _rows_like(wanted[:row], screen, line):
+        starts = [(y + number) * line + 3 * x for number in range(icon.height)]
+        if wanted == b"".join(screen[start : start + row] for start in starts):
+            found.append(Rectangle(left=x, top=y, right=x + icon.width, bottom=y + icon.height))
+            if len(found) == _MOST_FOUND:
+                break
+    return found
+
+
+def _rows_like(row: bytes, screen: bytes, line: int) -> Iterator[tuple[int, int]]:
+    """Where a row of pixels stands whole in a line of the screen."""
+    at = screen.find(row)
+    while at >= 0:
+        if at % 3 == 0 and at % line + len(row) <= line:
+            yield at % line // 3, at // line
+        at = screen.find(row, at + 1)
