@@ -16,6 +16,7 @@ from taskloom.environments.computer_use.conversation import ComputerConversation
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import run_episode
 from taskloom.environments.errors import AgentError, EnvironmentFailureError
+from taskloom.environments.lookup import platform_of
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.model_clients.errors import CallFailedError
@@ -218,7 +219,7 @@ async def perform_subtask(
             agent: Agent = RecordedAgent(again)
         else:
             agent = actor(models, briefing, settings, picture, another_way=another_way)
-        async with environments.lease(application.platform) as environment:
+        async with environments.lease(platform_of(opened)) as environment:
             trajectory = await run_episode(
                 _prepared(environment, before, instance, applications),
                 agent,

@@ -78,6 +78,17 @@ def test_a_product_with_a_name_of_its_own_is_not_made_from_something_else() -> N
     assert more(WRITE, COUNT) == []
 
 
+def test_a_record_is_not_taken_to_be_named_after_a_file() -> None:
+    takes_in = subtask(
+        "import",
+        [{"path": "Documents/sales.csv", "table": "sales"}],
+        reads="csv_path=path",
+        makes="table_name=table",
+    )
+    assert more(WRITE, takes_in) == []
+    assert more(WRITE, takes_in.model_copy(update={"fresh": ("table",)}))[0].parameters["table"] == "stock"
+
+
 def test_a_name_that_is_free_stays_as_it_is() -> None:
     free = COUNT.model_copy(update={"fresh": ("text",)})
     assert [item.parameters for item in more(WRITE, free)] == [

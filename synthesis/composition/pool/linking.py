@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
@@ -108,17 +108,19 @@ class _Linking:
 def _renamed(subtask: Subtask, example: BoundSubtask, parameter: str, value: str) -> dict[str, str] | None:
     """The parameters of `example` with a new value, and with what is named after the old one named after it.
 
-    None where a product has a name of which it is not known why, or that of what is read.
+    None where a product has a name of which it is not known why, or that of what is read. A record has such a
+    name: it may be one that was there before.
     """
     before = example.parameters[parameter]
     values = {**example.parameters, parameter: value}
-    for declared in subtask.outputs:
+    for declared, made in zip(subtask.outputs, example.outputs, strict=True):
         name = declared.parameter
         if not name or name == parameter or example.parameters[name] == before:
             continue
         given = example.parameters[name]
         values[name] = _named_after(given, before, value)
-        if values[name] == given and name not in subtask.fresh:
+        kept = values[name] == given or made.kind is not ResourceKind.FILE
+        if kept and name not in subtask.fresh:
             return None
         if values[name] == value:
             return None
