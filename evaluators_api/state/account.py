@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
-from taskloom.evaluators_api.state.essential import Performance, unlike_places
+from taskloom.evaluators_api.state.essential import Performance, passing_places
 from taskloom.evaluators_api.state.templates import filled
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
@@ -44,9 +44,9 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
 
     Inside of something added, performances that agree bound what may be there: how long its lists are, and
     values that are the same whatever the parameters. A copy is one value, whatever is in it, and so are the
-    lines of a new text. Of records in which nothing comes about twice, such as tokens, any number may come.
+    lines of a new text. Of tokens and entries of a history any number may come.
     """
-    tokens = unlike_places([found for found, _ in performances])
+    tokens = passing_places([found for found, _ in performances])
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
     for number, (found, _) in enumerate(performances):
@@ -110,7 +110,7 @@ class _Seen:
                 "holds": sorted(self.holds or ()) if made_up and not self.inner else (),
                 "inside": self.inner,
                 "most": most,
-                "bounded": len(within) > 1 and bool(within[0]) and len(set(within)) == 1,
+                "bounded": not passing and len(within) > 1 and bool(within[0]) and len(set(within)) == 1,
                 "values": told if same else None,
             }
         )

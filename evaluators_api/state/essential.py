@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -162,23 +161,33 @@ def _within(effect: Effect, there: set[_Key]) -> bool:
     )
 
 
-def unlike_places(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
-    """Places of records that every performance adds, with nothing in them that two performances share and
-    nothing that a parameter says."""
-    each: list[dict[_Place, set[tuple[_Key, str]]]] = []
-    for effects in performances:
-        held: dict[_Place, set[tuple[_Key, str]]] = defaultdict(set)
-        for effect in effects:
-            address = effect.address_template
-            if effect.kind == "added" and address[-2:-1] == (ANY,):
-                told = "{" if effect.refers_template or effect.source else effect.after_template or ""
-                held[effect.area, effect.container_template, address[:-1]].add((effect.key, told))
-        each.append(held)
+def passing_places(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
+    """Places of records that every performance adds, of which nothing but references is said by a parameter,
+    and with a value that no two performances share, such as a time: tokens, entries of a history."""
+    each = [_fields_added(effects) for effects in performances]
     found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
-    return {place for place in found if _are_unlike([held[place] for held in each])}
+    return {place for place in found if _is_passing([held[place] for held in each])}
 
 
-def _are_unlike(each: Sequence[set[tuple[_Key, str]]]) -> bool:
-    together = set[tuple[_Key, str]]().union(*each)
-    said = any("{" in told.replace("{{", "") for _, told in together)
-    return not said and len(together) == sum(map(len, each))
+def _fields_added(effects: Sequence[Effect]) -> dict[_Place, dict[_Key, set[str]]]:
+    """What is in the fields of records that were added and have no name of their own, place by place."""
+    held: dict[_Place, dict[_Key, set[str]]] = {}
+    for effect in effects:
+        address = effect.address_template
+        if effect.kind == "added" and address[-2:-1] == (ANY,):
+            told = "{" if effect.source else effect.after_template or ""
+            place = held.setdefault((effect.area, effect.container_template, address[:-1]), {})
+            place.setdefault(effect.key, set()).add(told)
+    return held
+
+
+def _is_passing(each: Sequence[Mapping[_Key, set[str]]]) -> bool:
+    texts = {told.replace("{{", "") for held in each for values in held.values() for told in values}
+    if any("{" in told for told in texts):
+        return False
+    keys = set.intersection(*(set(held) for held in each))
+    return any(
+        len(set[str]().union(*(held[key] for held in each))) == sum(len(held[key]) for held in each)
+        and any(is_generated(told) for held in each for told in held[key])
+        for key in keys
+    )
