@@ -89,11 +89,27 @@ def test_a_record_is_not_taken_to_be_named_after_a_file() -> None:
     assert more(WRITE, takes_in.model_copy(update={"fresh": ("table",)}))[0].parameters["table"] == "stock"
 
 
-def test_a_name_that_is_free_stays_as_it_is() -> None:
-    free = COUNT.model_copy(update={"fresh": ("text",)})
-    assert [item.parameters for item in more(WRITE, free)] == [
-        {"path": "Documents/stock.csv", "text": "number.txt"}
-    ]
+@pytest.mark.parametrize(
+    ("given", "name"), [("number.txt", "stock.txt"), ("SalesNumber", "Stock"), ("Numbers to know", "Stock")]
+)
+def test_what_may_have_any_name_is_called_after_the_product_in_the_form_of_the_example(
+    given: str, name: str
+) -> None:
+    free = COUNT.model_copy(
+        update={"fresh": ("text",), "available_parameters": ({"path": "Documents/sales.csv", "text": given},)}
+    )
+    assert [item.parameters for item in more(WRITE, free)] == [{"path": "Documents/stock.csv", "text": name}]
+
+
+def test_what_was_made_is_no_place_for_the_things_of_an_example() -> None:
+    makes = subtask("create", [{"title": "Ideas"}], makes="page_title=title", fresh="title")
+    attach = subtask(
+        "attach",
+        [{"path": "Documents/sales.csv", "page": "Files"}],
+        reads="csv_path=path page_title=page",
+    )
+    found = more(makes, attach, WRITE)
+    assert [item.parameters for item in found] == [{"path": "Documents/stock.csv", "page": "Files"}]
 
 
 @pytest.mark.parametrize("kind", ["other_category", "own_product"])

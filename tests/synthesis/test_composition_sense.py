@@ -50,6 +50,23 @@ def test_a_product_is_not_taken_where_it_is_useless() -> None:
     assert sets([copy, wiki, board]) == {frozenset({"copy", "wiki"})}
 
 
+def test_a_file_of_another_name_is_another_subject_and_a_moved_one_is_the_same() -> None:
+    def copying(path: str) -> BoundSubtask:
+        item = node(f"copy {path}", outputs=(clipboard("a"),))
+        return item.model_copy(update={"subtask_id": "copy", "parameters": {"path": path}})
+
+    page = node("page", outputs=(file("w"),), inputs=(clipboard("a"),))
+    sense = Sense(
+        subjects={"copy Documents/ideas.txt": "ideas", page.instance_id: "ideas"},
+        named={("copy", ""): {"ideas.txt": "ideas", "agenda.txt": "agenda"}},
+    )
+    pasted = {
+        path: not sense.is_lost_work(copying(path), page)
+        for path in ("Documents/ideas.txt", "Archive/ideas.txt", "Archive/agenda.txt", "Archive/kiosk.txt")
+    }
+    assert list(pasted.values()) == [True, True, False, False]
+
+
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:
     readers = [
         node(f"read{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", "csv_path"),))

@@ -1,9 +1,9 @@
 """Further bindings of subtasks, to what other subtasks make.
 
-A catalogue entry knows the names of its own examples; what others make has other names. Here an input takes
-any product of its category, and what is named after the input is named after the product, so that work goes
-on with whatever was made. Whether it works is for replay to show, as for every binding that was not
-performed.
+A catalogue entry knows the names of its own examples; what others make has other names. Here what a subtask
+works on, its first input, may be any product of its category; where it is put stays as in the example. What
+is named after the input is named after the product, and so is what may have any name: that of the example
+tells of its own subject. Whether it works is for replay to show, as for every binding that was not performed.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Linking:
         examples = list(self._bound[subtask.subtask_id])
         self._generator.shuffle(examples)
         for example in sorted(examples, key=self._place):
-            for declared, item in zip(subtask.inputs, example.inputs, strict=True):
+            for declared, item in zip(subtask.inputs[:1], example.inputs[:1], strict=True):
                 alike = item.model_copy(update={"value": product.value}) == product
                 if alike and declared.parameter:
                     values = _renamed(subtask, example, declared.parameter, product.value)
@@ -122,6 +122,8 @@ def _renamed(subtask: Subtask, example: BoundSubtask, parameter: str, value: str
         kept = values[name] == given or made.kind is not ResourceKind.FILE
         if kept and name not in subtask.fresh:
             return None
+        if values[name] == given:
+            values[name] = _called_like(given, value)
         if values[name] == value:
             return None
     return values
@@ -135,3 +137,23 @@ def _named_after(text: str, before: str, after: str) -> str:
     """
     old, new = PurePosixPath(before).stem, PurePosixPath(after).stem
     return re.sub(rf"(?<![^\W_]){re.escape(old)}(?![^\W_])", lambda _: new, text) if old else text
+
+
+def _called_like(given: str, product: str) -> str:
+    """A name of the form of `given` for what is made of `product`.
+
+    >>> _called_like("SummerBreads", "Documents/kiosk_list.txt"), _called_like("Breads to try", "KioskList")
+    ('KioskList', 'Kiosk list')
+    >>> _called_like("Documents/number.txt", "Downloads/stock-export.csv"), _called_like("men", "Stock list")
+    ('Documents/stock_export.txt', 'stock_list')
+    """
+    stem = PurePosixPath(product).stem
+    words = [word.lower() for word in re.split(r"[\W_]+|(?<=[^\W\dA-Z_])(?=[A-Z])", stem) if word]
+    path = PurePosixPath(given)
+    if path.suffix:
+        return str(path.with_name("_".join(words) + path.suffix))
+    if given[:1].isupper() and " " in given:
+        return " ".join(words).capitalize()
+    if given[:1].isupper():
+        return "".join(word.capitalize() for word in words)
+    return "_".join(words)

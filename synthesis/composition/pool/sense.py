@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
+from pathlib import PurePosixPath
 from typing import Self
 
 from taskloom.resources.applications import Application
@@ -27,11 +29,22 @@ class Sense:
     not_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: others that nobody asks for beside it."""
     subjects: Mapping[str, str] = field(default_factory=dict)
-    """By instance: what it is about, as far as the catalogue says."""
+    """By instance of the catalogue: what it is about; empty where that is not said."""
+    named: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    """By subtask and world: what its instances are about, by the names of their files."""
 
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
         """What `subtasks` and the curated subtasks of `applications` say."""
+        about = {
+            (f"{name}.{example.name}", world): list(
+                zip(example.parameter_sets, chain(example.subjects, repeat("")), strict=False)
+            )
+            for world in worlds_of(applications)
+            for name, application in applications_in(applications, world).items()
+            for example in application.example_subtasks
+            if example.subjects
+        }
         return cls(
             fresh={subtask.subtask_id: subtask.fresh for subtask in subtasks},
             useless_for={
@@ -58,14 +71,24 @@ class Sense:
                 if example.not_with
             },
             subjects={
-                instance_id(f"{name}.{example.name}", parameters, world): subject
-                for world in worlds_of(applications)
-                for name, application in applications_in(applications, world).items()
-                for example in application.example_subtasks
-                for parameters, subject in zip(example.parameter_sets, example.subjects, strict=False)
-                if subject
+                instance_id(subtask_id, parameters, world): subject
+                for (subtask_id, world), sets in about.items()
+                for parameters, subject in sets
+            },
+            named={
+                key: {name: subject for parameters, subject in sets for name in _file_names(parameters)}
+                for key, sets in about.items()
             },
         )
+
+    def about(self, node: BoundSubtask) -> str:
+        """What an instance is about; one that takes what another subtask made, about what the curated one is
+        whose file has the same name, else about something of its own."""
+        subject = self.subjects.get(node.instance_id)
+        names = self.named.get((node.subtask_id, node.world))
+        if subject is not None or names is None:
+            return subject or ""
+        return next((names[name] for name in _file_names(node.parameters) if name in names), node.instance_id)
 
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
@@ -74,7 +97,7 @@ class Sense:
         put back to what it was; and it is not taken where it is of no use, or where something else is the
         subject.
         """
-        about, wanted = (self.subjects.get(node.instance_id, "") for node in (producer, consumer))
+        about, wanted = self.about(producer), self.about(consumer)
         if about and wanted and about != wanted:
             return True
         useless_for = self.useless_for.get(producer.subtask_id, ())
@@ -87,3 +110,7 @@ class Sense:
             return True
         free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
         return len(consumer.inputs) == 1 and any(resource.value in free for resource in taken)
+
+
+def _file_names(parameters: Mapping[str, str]) -> list[str]:
+    return [path.name for value in parameters.values() if (path := PurePosixPath(value)).suffix]
