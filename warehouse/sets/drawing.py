@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
 import pyarrow as pa
@@ -75,28 +76,15 @@ def draw_tasks(
         drawn, shortfalls = draw(pools)
         shortfalls = _with_nearest(warehouse, selection, shortfalls)
         return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
-    gone_before: Mapping[str, str] = {}
-    if unwritable is not None:
-        gone_before = unwritable(tuple(sorted({name for pool in pools for name in pool.task_ids})))
-        pools = [
-            replace(pool, task_ids=tuple(name for name in pool.task_ids if name not in gone_before))
-            for pool in pools
-        ]
+    pools, gone_before = _writable(pools, unwritable)
     asked = request or SetRequest(shares={"train": 1.0})
     check_shares(asked.shares)
-    places = [
-        f"{source}:{line}"
-        for source, texts in (named_lists or {}).items()
-        for line in range(1, len(texts) + 1)
-    ]
-    tasks = _read(warehouse, pools, asked, [text for texts in (named_lists or {}).values() for text in texts])
+    lists = named_lists or {}
+    places = [f"{source}:{line}" for source, texts in lists.items() for line in range(1, len(texts) + 1)]
+    tasks = _read(warehouse, pools, asked, [text for texts in lists.values() for text in texts])
     table = tasks.table
     items = counted(tuple(table.tasks)) if counted and asked.unit != "tasks" else None
-    weights = items.weights() if items else None
-    if asked.held_out:
-        division = hold_out(table, tasks.strata, asked, selection.seed, weights)
-    else:
-        division = _divided(tasks, asked, selection.seed, items)
+    division = _divided(tasks, asked, selection.seed, items)
     between_sets = "instruction" not in asked.may_share
     divided = tasks.numbered(division.tasks)
     removed = resembling(tasks, divided, places, between_sets=between_sets)
@@ -116,7 +104,7 @@ def draw_tasks(
         shortfalls += missing
     report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
         update={
-            **_account(asked, division, removed, named_lists or {}, items),
+            **_account(asked, division, removed, lists, items),
             "advice": tuple(advice_on(tasks, asked, selection.seed)) if division.left_out and request else (),
         }
     )
@@ -124,17 +112,32 @@ def draw_tasks(
         raise ExportRefusedError(
             f"The sets leak: {report.leaks[0].value} stands in {report.leaks[0].found_in}."
         )
-    names = tuple(sorted(task for chosen in splits.values() for task in chosen))
+    names = tuple(sorted(chain.from_iterable(splits.values())))
     if not names:
         raise ExportRefusedError(_nothing_left(removed))
     left_out = {**gone_before, **division.left_out}
     return Drawn(names, tuple(shortfalls), splits, report, left_out, gone_before)
 
 
+def _writable(
+    pools: Sequence[Candidates], unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None
+) -> tuple[list[Candidates], Mapping[str, str]]:
+    """The pools without the tasks that a format refuses, and these with the reasons."""
+    if unwritable is None:
+        return list(pools), {}
+    gone = unwritable(tuple(sorted({name for pool in pools for name in pool.task_ids})))
+    left = [
+        replace(pool, task_ids=tuple(name for name in pool.task_ids if name not in gone)) for pool in pools
+    ]
+    return left, gone
+
+
 def _divided(tasks: ComparedTasks, asked: SetRequest, seed: int, items: CountedItems | None) -> Division:
-    """The division, made again for other shares while leaving tasks out keeps the sets from those asked for;
-    the nearest one."""
+    """The division by what is held out, or by shares: made again for others while leaving tasks out keeps the
+    sets from those asked for; the nearest one."""
     weights = items.weights() if items else None
+    if asked.held_out:
+        return hold_out(tasks.table, tasks.strata, asked, seed, weights)
     shares = dict(asked.shares)
     best: tuple[float, Division] | None = None
     for _ in range(_ATTEMPTS):
