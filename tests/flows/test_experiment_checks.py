@@ -113,7 +113,7 @@ def with_prompt(folder: Path, agent: str) -> ExperimentFile:
         ({"ids": ["nothing"]}, "1 of the 1 tasks are not in the warehouse"),
         ({"capability": "flying"}, "Unknown capability 'flying'"),
         ({"applications": ["paint"]}, "paint"),
-        ({"where": "node_count > 100"}, "0 are selected"),
+        ({"where": "node_count > 100"}, "No task meets the selection"),
         ({"export": "nowhere:test"}, "is no manifest of an export"),
     ],
 )

@@ -254,7 +254,7 @@ def test_what_the_agent_cannot_have_caused_counts_for_nothing(
         ({"agents": ["recorded"], "protocol": "papers"}, "Did you mean 'paper'"),
         (
             {"agents": ["recorded"], "tasks": {"where": "node_count > 100"}},
-            "no task to attempt: 0 are selected",
+            "No task meets the selection",
         ),
         (
             {"agents": ["recorded"], "tasks": {"ids": ["nothing"]}},
