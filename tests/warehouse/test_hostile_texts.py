@@ -111,7 +111,7 @@ def check_file(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTS.built_in())
-@settings(max_examples=examples(4, 40))
+@settings(max_examples=examples(1, 3))
 @given(TEXTS, TEXTS)
 def test_every_file_of_an_export_is_whole(empty_template: Path, name: str, text: str, thought: str) -> None:
     with tempfile.TemporaryDirectory() as at:
@@ -132,7 +132,7 @@ def test_every_file_of_an_export_is_whole(empty_template: Path, name: str, text:
                 check_file(path)
 
 
-@settings(max_examples=examples(8, 60))
+@settings(max_examples=examples(3, 15))
 @given(TEXTS, TEXTS, st.sampled_from(["step", "trajectory"]))
 def test_conversations_hold_one_action_a_turn_and_come_back(
     empty_template: Path, text: str, thought: str, granularity: str
