@@ -41,7 +41,7 @@ def field_docstrings(record: type[BaseModel]) -> dict[str, str]:
         if issubclass(base, BaseModel):
             module, place = base.__module__, base.__qualname__
             found |= _docstrings_in(module).get(place, {})
-    return found
+    return {name: text for name, text in found.items() if name in record.model_fields}
 
 
 @cache
