@@ -176,8 +176,15 @@ class _Reader:
         return bool(pattern and re.fullmatch(pattern, words, re.IGNORECASE))
 
     def _is_understood(self, mention: Mention) -> bool:
-        """Whether the words for a kind ("the page") can only be taken for what the subtask reads: it is the
-        last of that kind that the text has named."""
+        """Whether the words can only be taken for this subtask: no other application is named with them, and
+        those for a kind ("the page") mean what it reads, the last of that kind that the text has named."""
+        own = self.tellers[mention.number].application
+        others = "|".join(
+            re.escape(teller.application) for teller in self.tellers.values() if teller.application != own
+        )
+        after = self.text[max(end for _, end in mention.covered) :]
+        if others and re.match(rf" \w+ (?:{others})(?!\w)", after, re.IGNORECASE):
+            return False
         for hole, words in mention.holes.items():
             thing = self.tellers[mention.number].reads(hole)
             if thing is None or thing.category.is_slot or words.casefold() != thing.category.again.casefold():

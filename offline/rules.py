@@ -29,7 +29,7 @@ from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 
-RULES_VERSION = 10
+RULES_VERSION = 11
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the
 new."""
 

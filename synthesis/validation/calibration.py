@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from pathlib import PurePosixPath
 from random import Random
 from typing import get_args
 
@@ -159,11 +160,13 @@ def _exchanged(instruction: str, task: Task) -> Iterator[str]:
 
 
 def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
-    """Whether the same is asked of both values, such as to attach them to one page, so that it does not
-    matter which is named first."""
+    """Whether the same is asked of both values, such as to attach them to one page or to move them into one
+    folder under their names, so that it does not matter which is named first."""
     deeds = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
-    others = {*one.parameters.values()} - {first} == {*other.parameters.values()} - {second}
-    return (len(deeds) == 1 and others) or _brings_about_the_same(one, first, other, second)
+    old, new = PurePosixPath(first).name, PurePosixPath(second).name
+    others = {second if value == first else value.replace(old, new) for value in one.parameters.values()}
+    alike = others == {*other.parameters.values()}
+    return (len(deeds) == 1 and alike) or _brings_about_the_same(one, first, other, second)
 
 
 def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
