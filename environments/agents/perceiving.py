@@ -14,10 +14,13 @@ from pathlib import Path
 from PIL import Image
 
 from taskloom.environments.agent import Decision
+from taskloom.environments.aiming import aim
+from taskloom.environments.errors import ActionInvalidError
 from taskloom.environments.evidence.picture_text import read_picture
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.gestures import PointedGesture
 from taskloom.taskgraph.records.interaction import Control, DragInput, Observation, Rectangle
-from taskloom.taskgraph.text_folding import fold_label
+from taskloom.taskgraph.text_folding import fold_label, same_label
 
 _COLOURS = {
     "black": (0, 0, 0),
@@ -77,23 +80,28 @@ def perceive(observation: Observation, perception: Perception) -> Observation:
 
 
 def pointed(decision: Decision, seen: Observation, real: Observation) -> Decision:
-    """The decision with points in place of labels that only perception gave."""
+    """The decision with points in place of labels that only perception gave, and without a text that is the
+    shown one, which may hold a colour; as it is where the environment is to refuse it."""
     action = decision.action
-    label = getattr(action, "control_label", "")
-    if action is None or not label:
+    if not isinstance(action, PointedGesture) or not action.control_label:
         return decision
-    update: dict[str, object] = {"control_text": ""}  # it may hold a colour
-    ends = [label, action.end_label] if isinstance(action, DragInput) and action.end_label else [label]
-    places = [control.rectangle for name in ends if (control := seen.control(name)) is not None]
-    if len(places) == len(ends) and any(real.control(name) is None for name in ends):
-        update["control_label"] = ""
-        if isinstance(action, DragInput):
-            path = [places[0].at(x, y) for x, y in action.path] or [place.center for place in places]
-            update |= {"end_label": "", "path": (), "points": tuple((round(x), round(y)) for x, y in path)}
-        else:
-            x, y = places[0].at(*(getattr(action, "position", None) or (0.5, 0.5)))
-            update |= {"position": None, "point": (int(x), int(y))}
-    return decision.model_copy(update={"action": action.model_copy(update=update)})
+    ends = [action.control_label, *([action.end_label] if isinstance(action, DragInput) else [])]
+    shown = seen.control(action.control_label)
+    is_real = real.control(action.control_label) is not None
+    if shown is not None and _is_text_of(action.control_text, shown, perceived=not is_real):
+        action = action.model_copy(update={"control_text": ""})
+    if any(name and real.control(name) is None for name in ends):
+        try:
+            aimed = aim(action, seen.controls, seen.screen_size).action
+        except ActionInvalidError:
+            return decision
+        update: dict[str, object] = {"control_label": "", "control_text": ""}
+        if isinstance(aimed, DragInput):
+            update |= {"end_label": "", "path": (), "points": aimed.points}
+        elif isinstance(aimed, PointedGesture):
+            update |= {"position": None, "point": aimed.point}
+        action = action.model_copy(update=update)
+    return decision.model_copy(update={"action": action})
 
 
 def colour_in(picture: Image.Image, place: Rectangle) -> str:
@@ -116,6 +124,13 @@ def colour_in(picture: Image.Image, place: Rectangle) -> str:
         nearest = min(_COLOURS, key=lambda name: _distance(_COLOURS[name], pixel))
         counted[nearest] = counted.get(nearest, 0) + count
     return max(counted, key=lambda name: counted[name])
+
+
+def _is_text_of(text: str, control: Control, *, perceived: bool) -> bool:
+    """Whether the text is the one shown; of a control that is only perceived, its colour may be left out."""
+    name, _, colour = control.text.rpartition(" (")
+    bare = name if perceived and colour.removesuffix(")") in _COLOURS else control.text
+    return same_label(text, control.text) or same_label(text, bare)
 
 
 def _distance(one: Sequence[int], other: object) -> int:

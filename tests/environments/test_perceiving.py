@@ -87,12 +87,33 @@ def test_actions_on_what_was_perceived_are_done_at_points(seen: Observation, ico
 
     assert done(ClickInput(control_label="9", control_text="stop sign (red)")) == {"point": (104, 54)}
     assert done(ClickInput(control_label="7", control_text="Save as (blue)")) == {"control_label": "7"}
+    assert done(ClickInput(control_label="9", control_text="stop sign")) == {"point": (104, 54)}
     assert done(KeyboardInput(control_label="8", keys="a", position=(0.25, 0.5))) == {
         "keys": "a",
         "point": (130, 70),
     }
     assert done(DragInput(control_label="7", end_label="9")) == {"points": ((30, 20), (104, 54))}
     assert done(ClickInput(point=(1, 2))) == {"point": (1, 2)}
+
+
+def test_what_the_environment_refuses_stays_as_it_is_and_points_are_those_of_all_actions(
+    seen: Observation, icons: str
+) -> None:
+    covered = SAVE.model_copy(update={"free_point": (12, 28)})
+    seen = seen.model_copy(update={"controls": (covered,)})
+    found = perceive(seen, Perception(text=True, icons=icons, colours=True))
+    for action in (
+        ClickInput(control_label="7", control_text="Delete"),
+        ClickInput(control_label="9", control_text="Delete"),
+        ClickInput(control_label="99"),
+        DragInput(control_label="7", control_text="Delete", end_label="9"),
+    ):
+        decision = Decision(status="continue", action=action)
+        assert pointed(decision, found, seen) == decision
+    drag = Decision(status="continue", action=DragInput(control_label="7", end_label="9"))
+    assert pointed(drag, found, seen).action == DragInput(points=((12, 28), (104, 54)))
+    corner = Decision(status="continue", action=ClickInput(control_label="9", position=(1.0, 1.0)))
+    assert pointed(corner, found, seen).action == ClickInput(point=(107, 57))
 
 
 async def test_an_agent_sees_what_is_perceived_and_the_environment_is_given_points(
