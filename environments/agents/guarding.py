@@ -96,6 +96,12 @@ class GuardedAgent:
             AgentError: its subclass says how the attempt ends.
             TaskloomError: what agents of our own raise when calls cannot go on at all.
         """
+        seen = observation
+        if self.perception is not None:
+            try:
+                seen = await asyncio.to_thread(perceive, observation, self.perception)
+            except PictureUnreadableError as error:
+                raise AgentError(str(error)) from error
         now = monotonic()
         if self._began is None:
             self._began = now
@@ -104,12 +110,6 @@ class GuardedAgent:
         left = self._began + self.patience.attempt_seconds - now
         if left <= 0:
             raise AgentTimeoutError(f"The attempt took longer than {self.patience.attempt_seconds:g} s.")
-        seen = observation
-        if self.perception is not None:
-            try:
-                seen = await asyncio.to_thread(perceive, observation, self.perception)
-            except PictureUnreadableError as error:
-                raise AgentError(str(error)) from error
         started, unusable = monotonic(), ""
         try:
             answer = await self._asked(min(left, self.patience.decision_seconds), instruction, seen, history)
