@@ -27,7 +27,9 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
     made = list(run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]))
     if made:
         return made[0].model_copy(update={"complete": False})
-    now = fingerprint_of(catalogue(run.settings)[name], run.settings, wishes_of(run.warehouse, run.run_id))
+    now = fingerprint_of(
+        catalogue(run.settings)[name], run.settings, wishes_of(run.warehouse, run.run_id, name)
+    )
     explored, reason = True, "this run is no night, and explores every application"
     if run.settings.nights.enabled:
         explored, reason = night_choice(run.warehouse, name, now, run.run_id)

@@ -149,14 +149,14 @@ def tried_before(warehouse: Warehouse, again: Sequence[str], run_id: str) -> Tri
     return TriedBefore(performances=counts[0], functions=counts[1])
 
 
-def wishes_of(warehouse: Warehouse, run_id: str, application: str = "") -> tuple[str, ...]:
-    """What the last composition of another run was short of, missing links first, then intents; with an
-    `application`, of links only its own."""
+def wishes_of(warehouse: Warehouse, run_id: str, application: str) -> tuple[str, ...]:
+    """What the last composition of another run was short of: missing links of `application` first, then
+    intents."""
     rows = warehouse.query(
         "SELECT message FROM rejections WHERE item_kind = 'composition' AND run_id = ("
         "SELECT r.run_id FROM rejections AS r JOIN runs USING (run_id) WHERE r.item_kind = 'composition'"
         " AND r.run_id <> $1 ORDER BY runs.started_at DESC LIMIT 1)"
-        " AND ($2 = '' OR reason <> $3 OR starts_with(item_id, $2 || '/'))"
+        " AND (reason <> $3 OR starts_with(item_id, $2 || '/'))"
         " ORDER BY reason <> $3, reason <> $4, message",
         [run_id, application, MISSING_LINK, NOT_COMPOSED],
     ).rows()

@@ -186,7 +186,8 @@ def test_links_that_are_missing_come_first_and_only_to_their_application(store: 
         ]
     )
     assert remembered(store, NOTES, [], "now").wishes == ("C: its own link", "B: a goal", "A: levels")
-    assert len(wishes_of(store, "now")) == 4
+    assert wishes_of(store, "now", "simulated_mail")[0] == "D: the link of another one"
+    assert wishes_of(store, "now", "simulated_files") == ("B: a goal", "A: levels")
 
 
 def test_proposed_categories_are_known_to_later_runs(store: Warehouse) -> None:
