@@ -37,9 +37,9 @@ def limits_of(settings: Settings) -> list[SharedLimit]:
         if model.provider != PROVIDER:
             name, most = key_limit(model), settings.models.limit(model).concurrency
             keys[name] = max(most, keys.get(name, 0))
-    platforms = sorted({settings.platform, *platforms_in(settings.platform)})
     environments = [
-        SharedLimit(name=environments_limit(name), limit=settings.environments) for name in platforms
+        SharedLimit(name=environments_limit(name), limit=settings.environments)
+        for name in platforms_in(settings.platform)
     ]
     return [*environments, *(SharedLimit(name=name, limit=most) for name, most in sorted(keys.items()))]
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from prefect.concurrency.asyncio import concurrency
 
+from taskloom.environments.lookup import platforms_in
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.offline.models import PROVIDER
 
@@ -27,8 +28,9 @@ def key_limit(model: ModelSettings) -> str:
 
 @asynccontextmanager
 async def environment_place(platform: str) -> AsyncIterator[None]:
-    """One place among the environments of `platform`, while the block runs; waits until there is one."""
-    async with concurrency(environments_limit(platform)):
+    """One place among the environments of each platform that `platform` joins, while the block runs; waits
+    until there is one."""
+    async with concurrency([environments_limit(name) for name in platforms_in(platform)]):
         yield
 
 

@@ -55,6 +55,26 @@ def test_there_is_a_limit_for_environments_and_one_for_each_key(prefect_home: Pa
     }
 
 
+async def test_joint_platforms_share_the_limits_of_those_that_they_join(
+    prefect_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from taskloom.flows.deploying.prefect_setup import limits_of
+    from taskloom.flows.running import shared_places
+
+    taken: list[str] = []
+
+    @asynccontextmanager
+    async def concurrency(names: list[str]) -> AsyncIterator[None]:
+        taken.extend(names)
+        yield
+
+    monkeypatch.setattr(shared_places, "concurrency", concurrency)
+    settings = load_settings(assignments=["platform=simulated+web_browser"])
+    async with shared_places.environment_place(settings.platform):
+        assert taken == ["taskloom-environments-simulated", "taskloom-environments-web_browser"]
+    assert [item.name for item in limits_of(settings)] == taken
+
+
 def test_the_export_follows_the_nightly_build(prefect_home: Path) -> None:
     from taskloom.flows.deploying.serving import Schedule, deployments
 
