@@ -180,8 +180,10 @@ class PoolGrowth:
         verified in, where nobody has for its version; one that does not start is left to its exploration."""
         run, settings, name = self.run, self.run.settings.noise, application.name
         installed = installed_place(application, run.settings.data).install
-        known = (*run.warehouse.read(ApplicationNoise, "application = ?", [name]), *read_kept(installed))
-        measured = {item.noise_id: item for item in known}
+        stored = {
+            item.noise_id: item for item in run.warehouse.read(ApplicationNoise, "application = ?", [name])
+        }
+        measured = stored | {item.noise_id: item for item in read_kept(installed)}
         worlds = worlds_of(run.applications)[:_MEASURED_WORLDS]
         entries = [applications_in(run.applications, world)[name] for world in worlds]
         others = [item for item in run.applications.values() if item.platform == application.platform]
@@ -196,7 +198,8 @@ class PoolGrowth:
                 return application
             measured[found.noise_id] = found
             keep(installed, measured.values())
-        await run.recorder.record(*measured.values(), replace=True)
+        new = [item for item in measured.values() if item != stored.get(item.noise_id)]
+        await run.recorder.record(*new, replace=True)
         run.applications.replace(with_noise(application, measured.values()))
         return run.applications[name]
 
