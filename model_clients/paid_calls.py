@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from taskloom.model_clients.batches.request_files import ReplyFile, RequestFile
 from taskloom.model_clients.errors import (
     BatchPendingError,
-    BudgetInvalidError,
     ModelClientError,
     RunStoppedError,
 )
@@ -230,14 +229,13 @@ class PaidCalls:
     def _highest(self, call: Call) -> Amount:
         prices = prices_of(call.settings)
         name = f"{call.settings.provider}/{call.settings.model}"
-        if prices is None and self.account.budget.limits_money:
-            raise BudgetInvalidError(
-                f"no price is known for {name}, so a budget in money cannot be kept;"
-                " set `prices` for the model, or give the budget in tokens"
-            )
-        if prices is None and name not in self._without_price:
-            self._without_price.add(name)
-            logger.warning("no price is known for %s: its calls are recorded with cost_known = false", name)
+        if prices is None:
+            self.account.budget.check_prices([name])
+            if name not in self._without_price:
+                self._without_price.add(name)
+                logger.warning(
+                    "no price is known for %s: its calls are recorded with cost_known = false", name
+                )
         estimate = self.senders.estimates.of(call.settings, call.request)
         return highest_amount(
             prices, estimate.highest_input_tokens, estimate.highest_output_tokens, batched=False

@@ -9,7 +9,7 @@ from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
 from taskloom.model_clients.batches.request_files import ReplyFile
-from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError
+from taskloom.model_clients.errors import KeyMissingError
 from taskloom.model_clients.ledger.budget import Budget
 from taskloom.model_clients.ledger.prices import prices_of
 from taskloom.model_clients.lookup import create_client
@@ -77,22 +77,20 @@ def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> 
             raise problems[0]
 
 
-def unpriced(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> tuple[str, ...]:
-    """Models of `roles`, fallbacks included, of which no price is known; sends nothing.
+def unpriced(settings: Settings) -> tuple[str, ...]:
+    """Models that the run may pay, fallbacks included, of which no price is known; sends nothing.
 
     Raises:
         BudgetInvalidError: there are some, and the budget is one in money.
     """
-    players = [settings.models.role(role) for role in roles if not settings.is_offline(role)]
+    if settings.models.replay:
+        return ()
+    players = [settings.models.role(role) for role in RUN_ROLES if not settings.is_offline(role)]
     models = [model for player in players for model in (player.model, *player.fallbacks)]
     found = tuple(
         dict.fromkeys(f"{item.provider}/{item.model}" for item in models if prices_of(item) is None)
     )
-    if found and Budget.of(settings.models.budget, settings.models.stage_budgets, {}).limits_money:
-        raise BudgetInvalidError(
-            f"no price is known for {', '.join(found)}, so a budget in money cannot be kept; set `prices` for"
-            " the model, or give the budget in tokens"
-        )
+    Budget.of(settings.models.budget, settings.models.stage_budgets, {}).check_prices(found)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from taskloom.model_clients.errors import BudgetExhaustedError, BudgetInvalidError
@@ -117,6 +117,18 @@ class Budget:
     def limits_money(self) -> bool:
         """Whether any limit is in dollars, so that prices must be known."""
         return any(account.limit.usd is not None for account in self.accounts)
+
+    def check_prices(self, unpriced: Collection[str]) -> None:
+        """Check that no model is `unpriced` where a limit is in dollars.
+
+        Raises:
+            BudgetInvalidError: there is one.
+        """
+        if unpriced and self.limits_money:
+            raise BudgetInvalidError(
+                f"no price is known for {', '.join(unpriced)}, so a budget in money cannot be kept; set"
+                " `prices` for the model, or give the budget in tokens"
+            )
 
     async def reserve(self, stage: str, highest: Amount) -> None:
         """Reserve the highest price of a call; waits for calls in flight if only they stand in the way.

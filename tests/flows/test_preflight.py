@@ -140,5 +140,6 @@ def test_models_without_a_price_are_named_before_the_run_and_no_budget_in_money_
     assert unpriced(simulated(tmp_path)) == ()
     assert unpriced(simulated(tmp_path, model, priced)) == ("openai/no-such-model",)
     assert unpriced(simulated(tmp_path, model, "models.budget=2Mtok")) == ("openai/no-such-model",)
+    assert unpriced(simulated(tmp_path, model, "models.budget=5usd", "models.replay=true")) == ()
     with pytest.raises(BudgetInvalidError, match="no price is known for openai/no-such-model"):
         unpriced(simulated(tmp_path, model, "models.budget=5usd"))
