@@ -15,7 +15,7 @@ from taskloom.environments.platforms.web_browser.servers.template_state import (
     lay_state,
     prepared_state,
 )
-from taskloom.resources.applications import Application, Preparation
+from taskloom.resources.applications import Application, LoginForm, Preparation
 
 COUNT = "import pathlib, sys; path = pathlib.Path(sys.argv[1]); path.open('a').write('x')"
 DATABASE = """
@@ -78,6 +78,19 @@ def test_a_changed_recipe_is_prepared_anew(tmp_path: Path) -> None:
     first = prepared_state(application(a="1"), tmp_path / "data", {}, tmp_path)
     second = prepared_state(application(a="2"), tmp_path / "data", {}, tmp_path)
     assert first != second and (second / "state" / "a").read_text() == "2"
+
+
+def test_what_a_login_starts_is_part_of_the_recipe(tmp_path: Path) -> None:
+    def prepared(login: LoginForm | None, *command: str) -> Path:
+        wiki = application(a="1")
+        preparation = wiki.preparation.model_copy(update={"login": login})
+        launch = wiki.launch.model_copy(update={"command": command})
+        changed = wiki.model_copy(update={"preparation": preparation, "launch": launch})
+        return prepared_state(changed, tmp_path / "data", {}, tmp_path, lambda *_: {})
+
+    login = LoginForm(url_path="/", fields={"name": "ada"})
+    assert prepared(None, "serve") == prepared(None, "serve", "--new")
+    assert prepared(login, "serve") != prepared(login, "serve", "--new")
 
 
 def test_processes_that_prepare_at_once_do_it_once(tmp_path: Path) -> None:

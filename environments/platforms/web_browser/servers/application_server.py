@@ -21,6 +21,7 @@ from taskloom.resources.applications import Application
 
 _POLL_SECONDS = 0.03
 _PORT_FREE_SECONDS = 1.0
+_PORT = b"{port}"
 _NAMED_PORT = re.compile(
     r"(?:127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]|\bport):? ?(\d{2,5})\b", re.IGNORECASE
 )
@@ -80,7 +81,8 @@ class ApplicationServer:
         if confinement is None:
             listener.close()
         filled = {**values, "port": str(port)}
-        _fill_state_files(Path(values["state"]), port)
+        for path, content in unfilled_files(Path(values["state"])).items():
+            path.write_bytes(content.replace(_PORT, str(port).encode()))
         arguments = [fill_placeholders(argument, filled) for argument in application.launch.command]
         extra = {
             name: fill_placeholders(text, filled) for name, text in application.launch.environment.items()
@@ -183,13 +185,14 @@ async def _bound_socket(port: int) -> socket.socket:
             return made
 
 
-def _fill_state_files(state: Path, port: int) -> None:
-    """Put the port into files directly in the state folder: a prepared state cannot know it."""
-    for path in state.iterdir() if state.is_dir() else ():
-        if path.is_file() and not path.is_symlink() and path.stat().st_size < 100_000:
-            content = path.read_bytes()
-            if b"{port}" in content:
-                path.write_bytes(content.replace(b"{port}", str(port).encode()))
+def unfilled_files(state: Path) -> dict[Path, bytes]:
+    """Files directly in a state folder that are to hold the port, which a prepared state cannot know."""
+    return {
+        path: content
+        for path in (state.iterdir() if state.is_dir() else ())
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < 100_000
+        if _PORT in (content := path.read_bytes())
+    }
 
 
 async def wait_until_open(port: int, limit_seconds: float) -> bool:

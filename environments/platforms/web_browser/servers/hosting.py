@@ -15,6 +15,7 @@ from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.servers.application_server import (
     ApplicationServer,
     Confinement,
+    unfilled_files,
 )
 from taskloom.environments.platforms.web_browser.servers.login import cookies_of
 from taskloom.environments.platforms.web_browser.servers.running_application import data_folder, put_back
@@ -42,7 +43,6 @@ class Hosting:
         self._servers: dict[str, ApplicationServer] = {}
         self._static: dict[Path, StaticServer] = {}
         self._ports: dict[str, int] = {}
-        self._own_ports: dict[str, int] = {}
         self._revived: dict[str, int] = {}
         self._cookies: dict[str, dict[str, str]] = {}
         self.data_folders: dict[str, Path] = {}
@@ -151,18 +151,10 @@ class Hosting:
     def _log_in(self, application: Application, sandbox: Sandbox) -> dict[str, str]:
         """Log a user in on the state in `sandbox`, which keeps no trace of the port that was used."""
         login, state = application.preparation.login, sandbox.state_folder(application.name)
-        texts = {path: path.read_bytes() for path in state.iterdir() if path.is_file()}
-        unfilled = {path: text for path, text in texts.items() if b"{port}" in text}
+        unfilled = unfilled_files(state)
 
         async def served() -> dict[str, str]:
-            places = self._places(application)
-            server = await ApplicationServer.start(
-                application,
-                {**places, "home": str(sandbox.home), "state": str(state)},
-                sandbox.process_environment(),
-                sandbox.logs / f"{application.name}.log",
-                self._confinement(places, sandbox),
-            )
+            server = await self._serve(application, sandbox)
             try:
                 assert login is not None, "only entries with a login are logged in"
                 origin = f"http://127.0.0.1:{server.port}"
@@ -184,7 +176,7 @@ class Hosting:
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
-            await self._start(application, self._own_ports.get(application.name, 0))
+            await self._start(application, self._ports.get(application.name, 0))
         except ApplicationStartFailedError:
             if clock() >= deadline:  # it did not end early, it never came up
                 raise
@@ -197,18 +189,12 @@ class Hosting:
             if folder is not None:
                 self.data_folders[application.name] = folder
             return
-        places = self._places(application)
-        state = self._sandbox.state_folder(application.name)
-        values = {**places, "home": str(self._sandbox.home), "state": str(state)}
         if application.launch.command:
-            environment = self._sandbox.process_environment()
-            log = self._sandbox.logs / f"{application.name}.log"
-            confinement = self._confinement(places, self._sandbox)
-            server = await ApplicationServer.start(application, values, environment, log, confinement, port)
+            server = await self._serve(application, self._sandbox, port)
             self._servers[application.name] = server
-            self._ports[application.name] = self._own_ports[application.name] = server.port
+            self._ports[application.name] = server.port
             return
-        folder = Path(fill_placeholders(application.launch.serve, values))
+        folder = Path(fill_placeholders(application.launch.serve, self._values(application, self._sandbox)))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
             raise ApplicationUnavailableError(
                 f"{application.title} names neither a command nor a folder to serve that exists:"
@@ -217,6 +203,17 @@ class Hosting:
         if folder not in self._static:
             self._static[folder] = StaticServer(folder)
         self._ports[application.name] = self._static[folder].port
+
+    async def _serve(self, application: Application, sandbox: Sandbox, port: int = 0) -> ApplicationServer:
+        values = self._values(application, sandbox)
+        return await ApplicationServer.start(
+            application,
+            values,
+            sandbox.process_environment(),
+            sandbox.logs / f"{application.name}.log",
+            self._confinement(values, sandbox),
+            port,
+        )
 
     def _confinement(self, places: Mapping[str, str], sandbox: Sandbox) -> Confinement | None:
         """What servers may access; None if they run unconfined.
@@ -233,6 +230,11 @@ class Hosting:
         return Confinement(
             sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())
         )
+
+    def _values(self, application: Application, sandbox: Sandbox) -> dict[str, str]:
+        """The placeholders of what is launched, except for the port."""
+        state = sandbox.state_folder(application.name)
+        return {**self._places(application), "home": str(sandbox.home), "state": str(state)}
 
     def _places(self, application: Application) -> dict[str, str]:
         place = installed_place(application, self._settings.data_folder)

@@ -181,4 +181,6 @@ def _recipe_hash(application: Application, values: Mapping[str, str], temporary_
         "values": dict(values),
         "path_length": len(str(temporary_folder or tempfile.gettempdir())),
     }
+    if application.preparation.login is not None:  # what its server wrote meanwhile is part of the state
+        recipe["launch"] = application.launch.model_dump(mode="json", include={"command", "environment"})
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:12]
