@@ -21,7 +21,7 @@ OWN, BROWSERS, APPLICATIONS = "taskloom", "browsers", "applications"
 _MARKS = {
     "taskloom.flows.running.prefect_server": "orchestration",
     "playwright/driver": BROWSERS,
-    "/sandbox/monty": "sandbox",
+    "/monty\0": "sandbox",
     "machines/reaper.py": OWN,
     "multiprocessing": OWN,
     "distributed": OWN,
