@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.flows.nights.choices import fingerprint_of, night_choice
@@ -75,11 +75,11 @@ def plan_night(settings: Settings, applications: Mapping[str, Application]) -> P
 def _planned_night(
     settings: Settings, applications: Mapping[str, Application], warehouse: Warehouse
 ) -> PlannedNight:
-    wishes = wishes_of(warehouse, "")
     explored: dict[str, str] = {}
     left: dict[str, str] = {}
     for name, application in applications.items():
-        chosen, reason = night_choice(warehouse, name, fingerprint_of(application, settings, wishes))
+        now = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
+        chosen, reason = night_choice(warehouse, name, now)
         (explored if chosen else left)[name] = reason
     verified = len(load_verified(warehouse, applications))
     cells = cells_held(warehouse, "")
@@ -334,14 +334,11 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
 def _proposals(settings: Settings) -> float | None:
     """Subtasks that were performed per application that models explored, over the whole ledger; None if there
     are none."""
-    path = settings.data / "ledger.sqlite"
-    if not path.exists():
-        return None
-    with Ledger(path) as ledger:
-        rows = ledger.select(
-            "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer',"
-            " 'actor')"
-        )
+    rows = _answered(
+        settings,
+        "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer',"
+        " 'actor')",
+    )
     explored = {str(item) for role, item in rows if role == ModelRole.EXPLORER.value}
     performed = {str(item).partition(":")[0] for role, item in rows if role == ModelRole.ACTOR.value}
     of_these = {name for name in performed if name.partition(".")[0] in explored}
@@ -351,13 +348,9 @@ def _proposals(settings: Settings) -> float | None:
 def _tasks_per_subtask(settings: Settings) -> float | None:
     """Tasks that instructions were written for, per subtask that a function was written for, over the whole
     ledger; None if there are none."""
-    path = settings.data / "ledger.sqlite"
-    if not path.exists():
-        return None
-    with Ledger(path) as ledger:
-        rows = ledger.select(
-            "SELECT role, COUNT(DISTINCT item_id) FROM calls WHERE outcome = 'answered' GROUP BY role"
-        )
+    rows = _answered(
+        settings, "SELECT role, COUNT(DISTINCT item_id) FROM calls WHERE outcome = 'answered' GROUP BY role"
+    )
     counts = {str(role): int(str(count)) for role, count in rows}
     tasks = counts.get(ModelRole.SUMMARIZER.value, 0)
     subtasks = counts.get(ModelRole.EVALUATION_WRITER.value, 0)
@@ -366,14 +359,20 @@ def _tasks_per_subtask(settings: Settings) -> float | None:
 
 def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:
     """Average use of calls by role, over the whole ledger; a run of intents counts as one item."""
-    path = settings.data / "ledger.sqlite"
-    if not path.exists():
-        return {}
-    with Ledger(path) as ledger:
-        rows = ledger.select(
-            "SELECT role, COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens), AVG(output_tokens)"
-            " FROM calls WHERE outcome = 'answered' GROUP BY role"
-        )
+    rows = _answered(
+        settings,
+        "SELECT role, COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens), AVG(output_tokens)"
+        " FROM calls WHERE outcome = 'answered' GROUP BY role",
+    )
     return {
         ModelRole(str(role)): _Averages(*(float(str(value)) for value in values)) for role, *values in rows
     }
+
+
+def _answered(settings: Settings, query: str) -> Sequence[tuple[object, ...]]:
+    """The rows of a query on the ledger; none where nothing was ever asked."""
+    path = settings.data / "ledger.sqlite"
+    if not path.exists():
+        return ()
+    with Ledger(path) as ledger:
+        return ledger.select(query)
