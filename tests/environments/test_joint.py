@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
 from taskloom.environments.joint import JointEnvironment
 from taskloom.environments.lookup import create_environment, platform_of, platforms_in
 from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
-from taskloom.environments.task_bar import OWNER
+from taskloom.environments.task_bar import OWNER, TASK_BAR_HEIGHT
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, MoveInput, Observation
 
 ENTRIES = {item.name: item for item in simulated_applications()}
@@ -45,6 +47,16 @@ def label(seen: Observation, text: str, control_type: str = "") -> str:
 
 def bar(seen: Observation) -> list[tuple[str, bool | None]]:
     return [(item.text, item.checked) for item in seen.controls if item.application == OWNER]
+
+
+def pixels(seen: Observation, *, bar: bool) -> bytes:
+    """The picture above the task bar, or the bar."""
+    with Image.open(io.BytesIO(seen.screenshot.png)) as picture:
+        width, height = picture.size
+        above = height - TASK_BAR_HEIGHT
+        return (
+            picture.convert("RGB").crop((0, above if bar else 0, width, height if bar else above)).tobytes()
+        )
 
 
 async def click(environment: JointEnvironment, seen: Observation, text: str) -> Observation:
@@ -132,9 +144,11 @@ async def test_the_picture_has_the_joint_bar(tmp_path: Path) -> None:
         [member("left", tmp_path, pictures=True), member("right", tmp_path, pictures=True)]
     )
     alone = member("left", tmp_path, pictures=True)
-    one, other = await environment.reset([NOTES, FILES]), await alone.reset([NOTES])
-    assert one.screenshot.png != other.screenshot.png
+    same_home = NOTES.model_copy(update={"fixtures": (*NOTES.fixtures, *FILES.fixtures)})
+    one, other = await environment.reset([NOTES, FILES]), await alone.reset([same_home])
     assert one.screen_size == other.screen_size
+    assert pixels(one, bar=False) == pixels(other, bar=False)
+    assert pixels(one, bar=True) != pixels(other, bar=True)
     await environment.close()
     await alone.close()
 
