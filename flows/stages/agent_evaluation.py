@@ -81,9 +81,13 @@ async def evaluate_tasks(
     alone = asyncio.Semaphore(1) if is_person(order.entry.agent) else nullcontext()
 
     async def attempted(attempt: PlannedAttempt, task: Task) -> AgentAttempt:
-        errand = AttemptErrand(order, attempt, task)
         async with alone:
-            done = await (run.elsewhere.do(errand) if run.elsewhere else here.attempt(attempt, task))
+            if run.elsewhere is None:
+                done = await here.attempt(attempt, task)
+            else:
+                beside = None if is_own_code(order.entry.agent) else work_beside(task, run, verified)
+                also = () if beside is None else (beside.trajectory.subtask_id,)
+                done = await run.elsewhere.do(AttemptErrand(order, attempt, task, also))
         done = replace(done, record=_with_calls(run, done.record))
         scores = scores_of(done.record, task, hashes.get(task.task_id, ""))
         await run.recorder.record(done.trajectory, done.record, *done.steps, *scores, replace=True)
@@ -105,10 +109,12 @@ class AttemptErrand:
     """The attempt."""
     task: Task
     """Its task."""
+    beside: tuple[str, ...] = ()
+    """The subtask that an agent may do although the task does not ask for it, if there is one."""
 
     async def do(self, place: Workplace, subtasks: KnownSubtasks) -> AgentAttempt:
         """Let a new agent make the attempt."""
-        verified = await subtasks([node.subtask_id for node in self.task.graph.nodes])
+        verified = await subtasks([*(node.subtask_id for node in self.task.graph.nodes), *self.beside])
         there = AttemptPlace(place, self.order, SideEffectAccount(verified), verified)
         return await there.attempt(self.planned, self.task)
 
