@@ -43,6 +43,7 @@ class Hosting:
         self._servers: dict[str, ApplicationServer] = {}
         self._static: dict[Path, StaticServer] = {}
         self._ports: dict[str, int] = {}
+        self._own_ports: dict[str, int] = {}
         self._revived: dict[str, int] = {}
         self._cookies: dict[str, dict[str, str]] = {}
         self.data_folders: dict[str, Path] = {}
@@ -176,7 +177,7 @@ class Hosting:
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
-            await self._start(application, self._ports.get(application.name, 0))
+            await self._start(application, self._own_ports.get(application.name, 0))
         except ApplicationStartFailedError:
             if clock() >= deadline:  # it did not end early, it never came up
                 raise
@@ -192,7 +193,7 @@ class Hosting:
         if application.launch.command:
             server = await self._serve(application, self._sandbox, port)
             self._servers[application.name] = server
-            self._ports[application.name] = server.port
+            self._ports[application.name] = self._own_ports[application.name] = server.port
             return
         folder = Path(fill_placeholders(application.launch.serve, self._values(application, self._sandbox)))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
