@@ -7,7 +7,7 @@ group that is called as a parameter says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from taskloom.evaluators_api.state.comparison import Change
@@ -49,9 +49,19 @@ class References:
         performances tell which of them it stands for."""
         if value is None or not value.isdigit() or not self._names:
             return frozenset()
-        files = [file for file in self._evidence.files if file.text is not None and value in file.text]
-        texts = {text for file in files for text in _texts(file.path, file.text or "").get(value, ())}
-        return frozenset(f"{{{self._names[text]}}}" for text in texts if text in self._names)
+        return self._by_number.get(value, frozenset())
+
+    @cached_property
+    def _by_number(self) -> dict[str, frozenset[str]]:
+        """Templates of the parameters that records hold which are called by a number, by it."""
+        found: dict[str, frozenset[str]] = {}
+        for file in self._evidence.files:
+            for called, texts in _texts(file.path, file.text).items() if file.text is not None else ():
+                held = texts & self._names.keys() if called.isdigit() else ()
+                if held:
+                    templates = (f"{{{self._names[text]}}}" for text in held)
+                    found[called] = found.get(called, frozenset()).union(templates)
+        return found
 
 
 class Touched:
