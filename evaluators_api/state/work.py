@@ -73,13 +73,16 @@ def _referring(effect: Effect, meant: Sequence[Mapping[_Atom, Mapping[str, froze
     return effect.model_copy(update={"refers_template": " ".join(sorted(common))})
 
 
-def divided(trajectories: Sequence[Trajectory]) -> tuple[Division, ...]:
-    """The effects of each of `trajectories`, all of one subtask, told apart; see `essential.divide`.
+def divided(
+    trajectories: Sequence[Trajectory], performances: Sequence[Performance] | None = None
+) -> tuple[Division, ...]:
+    """The effects of each of `trajectories`, all of one subtask, told apart; see `essential.divide`. Their
+    `performances` may be given where they are known.
 
     By-products are not essential: files and tables of the application itself in which every performance
     changes the same, whatever the parameters, while it leaves something else that depends on them.
     """
-    divisions = divide(performances_of(trajectories))
+    divisions = divide(performances_of(trajectories) if performances is None else performances)
     left_out = _by_products(trajectories, divisions)
     if not left_out:
         return divisions
@@ -166,7 +169,7 @@ def _by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Divisio
 
 def _holder(effect: Effect) -> _Atom:
     """The file or folder; in a database the table."""
-    return (effect.container, *(effect.address[:1] if effect.format == "database" else ()))
+    return (effect.container, *(effect.address[:1] if effect.format == _DATABASE else ()))
 
 
 def _by_container(found: Sequence[Effect]) -> Mapping[_Atom, frozenset[_Atom]]:

@@ -32,14 +32,11 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
         alike.setdefault(item.instance_id, []).append({effect.key for effect in changes})
     each_one = [keys for same in alike.values() for keys in same]
     everywhere = set.intersection(*each_one) if each_one else set()
-    steady = {
-        name: everywhere | (set.intersection(*same) if len(same) > 1 else set())
-        for name, same in alike.items()
-    }
+    steady = {name: set.intersection(*same) if len(same) > 1 else everywhere for name, same in alike.items()}
     work = allowances(
         [
             (_work(division, steady[item.instance_id]), item.parameters)
-            for division, item in zip(divided(trajectories), trajectories, strict=True)
+            for division, item in zip(divided(trajectories, performances), trajectories, strict=True)
         ]
     )
     told: dict[str, str] = {}

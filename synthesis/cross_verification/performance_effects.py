@@ -33,17 +33,14 @@ def performance_effects(
     chosen = {item.trajectory_id for item in agreed or agreeing(finished, quorum=2)}
     together = [item for item in finished if item.trajectory_id in chosen]
     alone = [item for item in finished if item.trajectory_id not in chosen]
-    found = {
-        item.trajectory_id: effects(item.initial_evidence, item.final_evidence, item.parameters)
-        for item in finished
-    }
     divisions = divided(together)
     records = {
         item.trajectory_id: _record(item, division, len(together), provenance)
         for item, division in zip(together, divisions, strict=True)
     }
     for item in alone:
-        nothing_known = Division(essential=(), incidental=found[item.trajectory_id])
+        found = effects(item.initial_evidence, item.final_evidence, item.parameters)
+        nothing_known = Division(essential=(), incidental=found)
         records[item.trajectory_id] = _record(item, nothing_known, 1, provenance)
     return tuple(records[item.trajectory_id] for item in finished)
 

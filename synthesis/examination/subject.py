@@ -149,7 +149,7 @@ def subject_of(
     """The subject of `positive`, told from other performances of the same subtask in `others`."""
     performances = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
     found = performances_of(performances)
-    division = divided(performances)[0]
+    division = divided(performances, found)[0]
     lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
     seen = [
