@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import can_be_followed, effects, lies_in, record_folders
@@ -25,17 +26,23 @@ _LASTING = frozenset({"file", "directory", "clipboard"})
 _SHOWN_DIFFERENCES = 3
 _NOTHING = ("", "null", None)
 _PARAMETER = re.compile(r"\{(\w+)")
+T = TypeVar("T")
+Result = frozenset[tuple[str, ...]]
+"""Which places performances changed, and how."""
 
 
-def agreeing(trajectories: Sequence[Trajectory], quorum: int) -> list[Trajectory]:
-    """The largest group of trajectories that agree in their result, if it has at least `quorum` members.
+def agreeing(
+    trajectories: Sequence[Trajectory], quorum: int, found: Mapping[str, Result] | None = None
+) -> list[Trajectory]:
+    """The largest group of trajectories that agree in their result, if it has at least `quorum` members;
+    their `results` may be given where they are `found` already.
 
     Of groups of equal size, the first is taken. Performances that leave nothing lasting agree in what the
     window shows: its title and address, and where neither changed, in the route, because nothing else can be
     compared.
     """
-    groups: dict[frozenset[tuple[str, ...]], list[Trajectory]] = {}
-    found = results(trajectories)
+    groups: dict[Result, list[Trajectory]] = {}
+    found = results(trajectories) if found is None else found
     for trajectory in trajectories:
         groups.setdefault(found[trajectory.trajectory_id], []).append(trajectory)
     largest = max(groups.values(), key=len, default=[])
@@ -57,7 +64,15 @@ def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str, ...]]]:
+def by_instance(trajectories: Iterable[Trajectory], each: Iterable[T]) -> dict[str, list[T]]:
+    """What there is of each of `trajectories`, together for those of one instance."""
+    found: dict[str, list[T]] = {}
+    for trajectory, item in zip(trajectories, each, strict=True):
+        found.setdefault(trajectory.instance_id, []).append(item)
+    return found
+
+
+def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
     """The result of each of `trajectories` by its id, without what the application did by itself.
 
     The same actions on the same controls, with the same parameters, from the same start: a field that only
@@ -68,24 +83,25 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, frozenset[tuple[str
     each was performed twice alike, and what they have in common tells all parameters: it depends on what was
     there, such as a status that is set only where it was another one.
     """
-    whole = {item.trajectory_id: result(item) for item in trajectories}
-    passing = _along(trajectories, whole)
-    alike: dict[object, list[frozenset[tuple[str, ...]]]] = {}
+    changes = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
+    whole = {
+        item.trajectory_id: _result(item, done) for item, done in zip(trajectories, changes, strict=True)
+    }
+    passing = _along(trajectories, changes, whole)
+    alike: dict[object, list[Result]] = {}
     for item in trajectories:
         alike.setdefault((item.instance_id, _exactly(item)), []).append(whole[item.trajectory_id])
     passing |= {
         place
         for found in alike.values()
-        for place in frozenset[tuple[str, ...]]().union(*found).difference(frozenset.intersection(*found))
+        for place in Result().union(*found).difference(frozenset.intersection(*found))
         if place[0] == "file" and place[2] == "changed" and place[3:]
     }
     found = {name: (places - passing) or places for name, places in whole.items()}
-    each: dict[str, list[frozenset[tuple[str, ...]]]] = {}
-    for item in trajectories:
-        each.setdefault(item.instance_id, []).append(found[item.trajectory_id])
+    each = by_instance(trajectories, (found[item.trajectory_id] for item in trajectories))
     steady = len(each) > 1 and all(len(same) > 1 and len(set(same)) == 1 for same in each.values())
-    common = frozenset.intersection(*found.values()) if steady else frozenset[tuple[str, ...]]()
-    varying = frozenset[tuple[str, ...]]().union(*found.values()) - common
+    common = frozenset.intersection(*found.values()) if steady else Result()
+    varying = Result().union(*found.values()) - common
     inside = all(place[1].startswith(f"{APPLICATIONS_FOLDER}/") and place[3:] for place in varying)
     if not common or not varying or not inside or not _tell_all(trajectories):
         return found
@@ -108,16 +124,11 @@ def _told(effect: Effect) -> str:
 
 
 def _along(
-    trajectories: Sequence[Trajectory], whole: Mapping[str, frozenset[tuple[str, ...]]]
+    trajectories: Sequence[Trajectory], changes: Iterable[Sequence[Effect]], whole: Mapping[str, Result]
 ) -> set[tuple[str, ...]]:
     """Places of changes that go along with touched records, where another performance had none to go
     along."""
-    following = {
-        _place(effect): effect
-        for item in trajectories
-        for effect in effects(item.initial_evidence, item.final_evidence, item.parameters, screen=False)
-        if effect.follows
-    }
+    following = {_place(effect): effect for found in changes for effect in found if effect.follows}
     return {
         place
         for place, effect in following.items()
@@ -134,7 +145,7 @@ def _had_followers(trajectory: Trajectory, effect: Effect) -> bool:
     )
 
 
-def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
+def _result(trajectory: Trajectory, found: Sequence[Effect]) -> Result:
     """Which places changed, and how, in terms of the parameters; how often counts for nothing where a place
     has no name.
 
@@ -143,7 +154,6 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
     removed goes with it, as the entries of an index go with what they list. A folder under a made-up name is
     one record of its application, whatever is in it.
     """
-    found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
     lasting = [effect for effect in found if effect.area in _LASTING and not _is_holder(effect, found)]
     gone = _gone(lasting)
     lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
@@ -158,13 +168,13 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
     return frozenset(route(trajectory))
 
 
-def difference(trajectories: Sequence[Trajectory]) -> str:
-    """How the results of performances differ, in words; empty if they agree."""
-    each = results(trajectories)
-    found = {trajectory.instance_id: each[trajectory.trajectory_id] for trajectory in trajectories}
-    everywhere = frozenset[tuple[str, ...]].intersection(*found.values()) if found else frozenset()
+def difference(trajectories: Sequence[Trajectory], found: Mapping[str, Result] | None = None) -> str:
+    """How the results of performances differ, in words; empty if they agree. See `agreeing` for `found`."""
+    found = results(trajectories) if found is None else found
+    last = {trajectory.instance_id: found[trajectory.trajectory_id] for trajectory in trajectories}
+    everywhere = Result.intersection(*last.values()) if last else Result()
     parts = []
-    for instance, places in found.items():
+    for instance, places in last.items():
         own = sorted(places - everywhere)
         if own:
             shown = ", ".join(" ".join(part for part in place if part) for place in own[:_SHOWN_DIFFERENCES])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from taskloom.evaluators_api.state.account import allowances, beyond
 from taskloom.evaluators_api.state.essential import Division
 from taskloom.evaluators_api.state.work import divided, performances_of
+from taskloom.synthesis.cross_verification.agreement import by_instance
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -27,10 +28,8 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
     the same parameters, and all of these, change: it depends on what was there. Noise is no effect.
     """
     performances = performances_of(trajectories)
-    alike: dict[str, list[set[tuple[str, ...]]]] = {}
-    for item, (changes, _) in zip(trajectories, performances, strict=True):
-        alike.setdefault(item.instance_id, []).append({effect.key for effect in changes})
-    each_one = [keys for same in alike.values() for keys in same]
+    each_one = [{effect.key for effect in changes} for changes, _ in performances]
+    alike = by_instance(trajectories, each_one)
     everywhere = set.intersection(*each_one) if each_one else set()
     steady = {name: set.intersection(*same) if len(same) > 1 else everywhere for name, same in alike.items()}
     work = allowances(

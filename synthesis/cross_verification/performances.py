@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from taskloom.evaluators_api.state.work import is_unsure
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
-from taskloom.synthesis.cross_verification.agreement import agreeing, difference, results
+from taskloom.synthesis.cross_verification.agreement import Result, agreeing, by_instance, difference, results
 from taskloom.synthesis.cross_verification.overlooked_controls import doubt
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.ports import Environments, Models
@@ -110,6 +110,8 @@ class Performances:
     """What was wrong with earlier performances, per instance."""
     doubted: bool = False
     """Whether performances that agreed were doubted already, which happens once."""
+    _compared: tuple[tuple[str, ...], dict[str, Result]] = ((), {})
+    """Ids of the usable performances that were compared last, and their results."""
 
     @property
     def usable(self) -> list[Trajectory]:
@@ -119,6 +121,14 @@ class Performances:
             for item in self.recorded
             if item.termination == "finished" and item.steps and item.trajectory_id not in self.discarded
         ]
+
+    def _results(self) -> Mapping[str, Result]:
+        """The result of each usable performance by its id, which depends on all of them."""
+        usable = self.usable
+        ids = tuple(item.trajectory_id for item in usable)
+        if ids != self._compared[0]:
+            self._compared = (ids, results(usable))
+        return self._compared[1]
 
     @property
     def hopeless(self) -> tuple[str, ...]:
@@ -144,14 +154,12 @@ class Performances:
         """How the results of sets of parameters differ that all agree with themselves; empty if not so."""
         settled = self._settled()
         counted = {item.instance_id for item in self.recorded if item.trajectory_id not in self.discarded}
-        return difference(self.usable) if len(settled) > 1 and settled == counted else ""
+        return difference(self.usable, self._results()) if len(settled) > 1 and settled == counted else ""
 
     def _settled(self) -> set[str]:
         """Instances of which two performances, and all that are usable, have the same result."""
-        found = results(self.usable)
-        each: dict[str, list[frozenset[tuple[str, ...]]]] = {}
-        for item in self.usable:
-            each.setdefault(item.instance_id, []).append(found[item.trajectory_id])
+        found = self._results()
+        each = by_instance(self.usable, (found[item.trajectory_id] for item in self.usable))
         return {name for name, same in each.items() if len(same) >= _QUORUM and len(set(same)) == 1}
 
     @property
@@ -181,7 +189,7 @@ class Performances:
         cannot be told which values are essential, the first one is done again, exactly.
         """
         while True:
-            group = agreeing(self.usable, _QUORUM)
+            group = agreeing(self.usable, _QUORUM, self._results())
             chosen = {item.instance_id: item for item in reversed(group)}
             missing = [item for item in instances if item.instance_id not in chosen]
             if group and not missing:
@@ -220,13 +228,12 @@ class Performances:
         first = agreed[0]
         if not is_unsure(agreed):
             return []
-        found = results(self.usable)
         others = [item for item in self.usable if item.instance_id == first.instance_id and item is not first]
         if not others and self.attempts[first.instance_id] < most_attempts:
             done = await self._perform(instances[0], setups[first.instance_id], again=first)
             self.recorded.append(done)
             others = [done] if done in self.usable else []
-            found = results(self.usable)
+        found = self._results()
         return [item for item in others if found[item.trajectory_id] == found[first.trajectory_id]][:1]
 
     async def _usual_way(
@@ -248,7 +255,7 @@ class Performances:
             trajectory = await self._perform(second, setups[second.instance_id])
             self.recorded.append(trajectory)
             known.append(trajectory)
-        found = results(self.usable)
+        found = self._results()
         return [
             item
             for item in known
@@ -319,9 +326,10 @@ class Performances:
         summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
         apart = difference([item for item in self.recorded if item.termination == "finished"])
         reasons = [*messages[:3], *([apart] if apart else [])]
-        what = "no two performances agree"
-        if self.none_began or self._apart():
-            what = (
-                "no performance had a valid start" if self.none_began else "its sets of parameters disagree"
-            )
+        if self.none_began:
+            what = "no performance had a valid start"
+        elif self._apart():
+            what = "its sets of parameters disagree"
+        else:
+            what = "no two performances agree"
         return f"{what} ({summary}){': ' if reasons else ''}{'; '.join(reasons)}"

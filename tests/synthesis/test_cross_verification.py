@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -5,6 +6,8 @@ import pytest
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import ActorReply, EvaluationWriterReply
 from taskloom.resources.applications import WorkedStep
+from taskloom.synthesis.cross_verification import performances
+from taskloom.synthesis.cross_verification.agreement import Result, results
 from taskloom.synthesis.cross_verification.performances import Performance, TriedBefore
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
@@ -47,6 +50,21 @@ async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox: Eva
     assert families["no_op"]
     assert families["wrong_parameter"]
     assert all(families.values())
+
+
+async def test_performances_are_compared_once_until_there_are_others(
+    shared_sandbox: EvaluationSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[tuple[str, ...]] = []
+
+    def counted(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
+        compared.append(tuple(item.trajectory_id for item in trajectories))
+        return results(trajectories)
+
+    monkeypatch.setattr(performances, "results", counted)
+    done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert compared == [tuple(item.trajectory_id for item in done.verified.trajectories)]
 
 
 async def test_each_judgement_is_kept_with_both_sides(shared_sandbox: EvaluationSandbox) -> None:
