@@ -55,10 +55,12 @@ class _Linking:
         categories: Mapping[str, ResourceCategory],
         generator: random.Random,
     ) -> None:
-        self._bound: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
-        for node in nodes:
-            self._bound[node.subtask_id].append(node)
-        self._subtasks = {name: subtasks[name] for name in sorted(self._bound) if name in subtasks}
+        self._subtasks = subtasks
+        self._examples: defaultdict[Resource, dict[str, list[BoundSubtask]]] = defaultdict(dict)
+        for node in sorted(nodes, key=lambda node: node.subtask_id):
+            subtask = subtasks.get(node.subtask_id)
+            if subtask is not None and subtask.inputs and subtask.inputs[0].parameter:
+                self._examples[_kind(node.inputs[0])].setdefault(node.subtask_id, []).append(node)
         self._categories = categories
         self._generator = generator
         self._taken = {(node.subtask_id, item) for node in nodes for item in node.inputs}
@@ -76,9 +78,9 @@ class _Linking:
         ]
         self._generator.shuffle(products)
         for maker, product in products:
-            for name, subtask in self._subtasks.items():
+            for name, examples in self._examples.get(_kind(product), {}).items():
                 if name != maker.subtask_id and (name, product) not in self._taken:
-                    instance = self._instance(subtask, product)
+                    instance = self._instance(self._subtasks[name], examples, product)
                     if instance is not None:
                         self._taken.add((name, product))
                         found.append(instance)
@@ -91,18 +93,22 @@ class _Linking:
         beside = [item for item in example.inputs[1:] if item.slot is None]
         return min((self._places.setdefault(item, self._generator.random()) for item in beside), default=0)
 
-    def _instance(self, subtask: Subtask, product: Resource) -> BoundSubtask | None:
-        """A bound instance of `subtask` that takes `product`, or None if it takes nothing of the kind."""
-        examples = list(self._bound[subtask.subtask_id])
-        self._generator.shuffle(examples)
-        for example in sorted(examples, key=self._place):
-            for declared, item in zip(subtask.inputs[:1], example.inputs[:1], strict=True):
-                alike = item.model_copy(update={"value": product.value}) == product
-                if alike and declared.parameter:
-                    values = _renamed(subtask, example, declared.parameter, product.value)
-                    if values is not None:
-                        return subtask.bind(values, self._categories, example.world)
+    def _instance(
+        self, subtask: Subtask, examples: Sequence[BoundSubtask], product: Resource
+    ) -> BoundSubtask | None:
+        """An instance of `subtask` that takes `product` as one of the `examples` takes its first input, or
+        None if none can."""
+        shuffled = self._generator.sample(examples, len(examples))
+        for example in sorted(shuffled, key=self._place):
+            values = _renamed(subtask, example, subtask.inputs[0].parameter, product.value)
+            if values is not None:
+                return subtask.bind(values, self._categories, example.world)
         return None
+
+
+def _kind(resource: Resource) -> Resource:
+    """What all resources of its kind are, apart from their values."""
+    return resource.model_copy(update={"value": ""})
 
 
 def _renamed(subtask: Subtask, example: BoundSubtask, parameter: str, value: str) -> dict[str, str] | None:
