@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from taskloom.resources.whole_files import write_whole
+
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "Liberation Sans": (
         "-apple-system",
@@ -75,7 +77,5 @@ def settings_file(data_folder: Path) -> Path:
     file, text = folder / _NAME, font_settings((), folder / "cache")
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f".{_NAME}.{os.urandom(4).hex()}"
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(file)
+        write_whole(file, text)
     return file

@@ -8,7 +8,6 @@ picture.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -17,6 +16,7 @@ from typing import Protocol
 from taskloom.environments.errors import PictureUnreadableError
 from taskloom.environments.evidence.picture_text import TextPiece, read_picture
 from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.interaction import Screenshot
 
 
@@ -83,9 +83,7 @@ class ScreenReader:
         if self._cache_folder is None:
             return
         self._cache_folder.mkdir(parents=True, exist_ok=True)
-        partial = self._cache_folder / f"{sha256}.{os.getpid()}.partial"
-        partial.write_text(json.dumps(reading, ensure_ascii=False), encoding="utf-8")
-        partial.replace(self._cache_folder / f"{sha256}.json")
+        write_whole(self._cache_folder / f"{sha256}.json", json.dumps(reading, ensure_ascii=False))
 
 
 def texts_of(pieces: Sequence[TextPiece]) -> tuple[str, ...]:

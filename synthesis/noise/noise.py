@@ -24,6 +24,7 @@ from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
 from taskloom.resources.record import Record
+from taskloom.resources.whole_files import write_whole
 from taskloom.synthesis.noise.places import noise_places
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import ClickInput, Observation, WaitInput, WheelMouseInput
@@ -106,10 +107,8 @@ def read_kept(installed: Path) -> tuple[ApplicationNoise, ...]:
 def keep(installed: Path, measured: Iterable[ApplicationNoise]) -> None:
     """Keep what was measured, in the way it is now, in the folder of the application, if it has one."""
     if installed.is_dir():
-        unfinished = installed / f".{KEPT}"
         now = tuple(item for item in measured if item.noise_id.endswith(f"/{_WAY}"))
-        unfinished.write_bytes(_RECORDS.dump_json(now))
-        unfinished.replace(installed / KEPT)
+        write_whole(installed / KEPT, _RECORDS.dump_json(now))
 
 
 def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -> Application:
