@@ -53,22 +53,26 @@ class NoiseSettings(Record):
 
 
 async def measure_noise(
-    worlds: Sequence[Application],
+    entries: Sequence[Application],
     environment: Environment,
     settings: NoiseSettings,
     provenance: Provenance,
     other: Application | None = None,
 ) -> ApplicationNoise:
-    """What an application changes by itself, by its entries in some worlds; `other` is another one of the
+    """What an application changes by itself, by its `entries` in some worlds; `other` is another one of the
     same platform.
 
     Raises:
         EnvironmentFailureError: it cannot be started, or the environment broke.
     """
-    application = worlds[0]
+    application = entries[0]
     recordings = [
         await _idle(
-            worlds[number % len(worlds)], environment, settings.seconds, number, other if number % 2 else None
+            entries[number % len(entries)],
+            environment,
+            settings.seconds,
+            number,
+            other if number % 2 else None,
         )
         for number in range(settings.recordings)
     ]
@@ -76,10 +80,10 @@ async def measure_noise(
     elsewhere = [{*noise_places([(seen, end)])} for _, seen, end in recordings]
     everywhere = set.intersection(*elsewhere) if len(elsewhere) > 1 else set()
     return ApplicationNoise(
-        noise_id=noise_id(worlds),
+        noise_id=noise_id(entries),
         application=application.name,
         version=application.version,
-        world=_worlds(worlds),
+        world=_worlds(entries),
         places=(*alone, *sorted(everywhere - {*alone}, key=lambda place: place.model_dump_json())),
         recordings=settings.recordings,
         seconds=settings.seconds,
@@ -87,9 +91,13 @@ async def measure_noise(
     )
 
 
-def noise_id(worlds: Sequence[Application]) -> str:
-    """Under which id it is kept what was measured of this version in these worlds."""
-    return "/".join((worlds[0].name, worlds[0].version, _worlds(worlds), _WAY))
+def noise_id(entries: Sequence[Application]) -> str:
+    """Under which id it is kept what was measured of this version in the worlds of these entries."""
+    return "/".join((entries[0].name, entries[0].version, _worlds(entries), _WAY))
+
+
+def _is_measured_as_now(noise: ApplicationNoise) -> bool:
+    return noise.noise_id.endswith(f"/{_WAY}")
 
 
 def _worlds(entries: Sequence[Application]) -> str:
@@ -107,15 +115,14 @@ def read_kept(installed: Path) -> tuple[ApplicationNoise, ...]:
 def keep(installed: Path, measured: Iterable[ApplicationNoise]) -> None:
     """Keep what was measured, in the way it is now, in the folder of the application, if it has one."""
     if installed.is_dir():
-        now = tuple(item for item in measured if item.noise_id.endswith(f"/{_WAY}"))
-        write_whole(installed / KEPT, _RECORDS.dump_json(now))
+        write_whole(installed / KEPT, _RECORDS.dump_json(tuple(filter(_is_measured_as_now, measured))))
 
 
 def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -> Application:
-    """The entry with what was measured of its version, in whatever world."""
+    """The entry with what was measured of its version, in whatever world and in the way it is now."""
     places = {
         place: None
-        for item in measured
+        for item in filter(_is_measured_as_now, measured)
         if (item.application, item.version) == (application.name, application.version)
         for place in item.places
     }

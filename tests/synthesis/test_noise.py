@@ -226,16 +226,23 @@ def test_what_was_measured_is_kept_beside_the_application_for_its_version_worlds
     assert read_kept(tmp_path) == ()
 
 
-@pytest.mark.parametrize(("version", "expected"), [("", 1), ("9.9", 0)])
-def test_another_version_is_measured_anew(version: str, expected: int) -> None:
+def test_what_was_measured_of_another_version_or_in_another_way_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def measured(entry: Application) -> ApplicationNoise:
+        return ApplicationNoise(
+            noise_id=noise_id([entry]),
+            application=entry.name,
+            version=entry.version,
+            places=(NoisePlace(container="a", kind="added"),),
+        )
+
     application = applications()[0]
-    told = ApplicationNoise(
-        noise_id="x",
-        application=application.name,
-        version=version or application.version,
-        places=(NoisePlace(container="a", kind="added"),),
-    )
-    assert len(with_noise(application, [told]).noise) == expected
+    now = measured(application)
+    assert with_noise(application, [now]).noise == now.places
+    assert with_noise(application, [measured(application.model_copy(update={"version": "9.9"}))]).noise == ()
+    monkeypatch.setattr(noise, "_WAY", "99")
+    assert with_noise(application, [now]).noise == ()
 
 
 def test_what_looking_makes_in_several_folders_it_makes_in_any() -> None:
