@@ -90,7 +90,6 @@ class Composer:
         self._near_duplicates = 0
         self._over_share = 0
         self._in_vain: Counter[Cell] = Counter()
-        self._refusal = ""
         self._not_served: dict[str, str] = {}
 
     def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
@@ -156,8 +155,8 @@ class Composer:
             elif found.cell not in self._demand.open_cells():
                 levels = "/".join(found.cell)
                 self._not_served[intent.intent_id] = f"of its levels ({levels}) no more tasks were asked for."
-            elif (graph := self._accepted(found.members, found.cell)) is None:
-                self._not_served[intent.intent_id] = self._refusal
+            elif isinstance(graph := self._accepted(found.members, found.cell), str):
+                self._not_served[intent.intent_id] = graph
             else:
                 self._supply.found.add(found.members)
                 yield self._take(found.members, graph, found.cell, intent)
@@ -188,7 +187,7 @@ class Composer:
             cell, room = picked
             for members, number in self._supply.taken_from(cell):
                 graph = self._accepted(members, cell)
-                if graph is None:
+                if isinstance(graph, str):
                     continue
                 yield self._take(members, graph, cell, self._intent_of(graph, number))
                 room -= 1
@@ -210,23 +209,20 @@ class Composer:
         found = self._intents[number] if number >= 0 else None
         return None if found is None or found.end_products else found
 
-    def _accepted(self, members: int, cell: Cell) -> TaskGraph | None:
-        """The graph of a set; None if it is known, too much like others, has no successful order or too many
-        to count."""
+    def _accepted(self, members: int, cell: Cell) -> TaskGraph | str:
+        """The graph of a set; or why there is none: it is known, too much like others, has no successful
+        order or too many to count."""
         bound = self._pool.bound_subtasks(members)
         if self._neighbours.has_near(bound):
             self._near_duplicates += 1
-            self._refusal = "a task made before it is a near-duplicate."
             self._in_vain[cell] += 1
-            return None
+            return "a task made before it is a near-duplicate."
         if self._shares.used_up(bits(bound)) or self._is_common(members):
             self._over_share += 1
-            self._refusal = "its subtasks are in as many tasks as their share allows."
             self._in_vain[cell] += 1
-            return None
+            return "its subtasks are in as many tasks as their share allows."
         if self._known and self._builder.identity(members) in self._known:
-            self._refusal = "an earlier run made its task."
-            return None
+            return "an earlier run made its task."
         graph = self._builder.graph(members)
         try:
             clash = clash_of(graph) if self._pool.may_interfere(members) else ()
@@ -234,13 +230,11 @@ class Composer:
                 self._builder.orders(graph)
         except GraphTooLargeError:
             self._uncountable += 1
-            self._refusal = "its orders are too many to count."
-            return None
+            return "its orders are too many to count."
         if clash:
             self._clashes += 1
-            self._refusal = f"no order works: {describe_clash(clash)}."
             self._example_clash = self._example_clash or describe_clash(clash)
-            return None
+            return f"no order works: {describe_clash(clash)}."
         return graph
 
     def account(self) -> CompositionAccount:
