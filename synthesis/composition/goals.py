@@ -11,7 +11,7 @@ from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.enumeration import Enumeration, all_cells
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.synthesis.composition.request import Limits
-from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.task import Intent
 
 _MOST_TRIED = 64
@@ -39,7 +39,7 @@ def goal_set(pool: CompiledPool, intent: Intent, limits: Limits) -> GoalSet | st
             f"this pool has no `{name}`{f' for {what}' if what else ''}: it is of another world, or not"
             " verified any more."
         )
-    own = sum(1 << number for number in pool.members_of(intent.subtask_ids))
+    own = mask_of(pool.members_of(intent.subtask_ids))
     sets = dict.fromkeys(
         members
         for ends in islice(product(*each), _MOST_TRIED)
@@ -62,7 +62,7 @@ def _instances_of(name: str, pool: CompiledPool) -> list[int]:
 def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: Limits) -> Iterator[int]:
     """Sets of the `ends` and what they need, smallest first; where a fixture would do, also with whoever
     makes it."""
-    pending, seen = [sum(1 << number for number in set(ends))], set[int]()
+    pending, seen = [mask_of(ends)], set[int]()
     while pending and len(seen) < _MOST_OPEN:
         members = pending.pop(0)
         if members in seen or members.bit_count() > limits.maximum_size or _clash(pool, members):

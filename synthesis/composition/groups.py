@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, by_measure, level_in
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.synthesis.composition.pool.instances import Instance
-from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.measures.per_dimension import MeasureRanges
 
 GROUP_SIZE = 14
 """Most instances of a group; its closed sets number at most 2 to this power."""
 
 _CATEGORIES, _DEPTH = by_measure("application_categories").name, by_measure("depth").name
-
 _LONGEST_PATH = 8
 _LOOKED_AT = 10
 _OTHERS_LOOKED_AT = 30
@@ -47,7 +46,7 @@ def intent_group(
     Starts anywhere and adds the instance with the most links to those chosen; one instance per subtask
     template, or several where `repeats` allows.
     """
-    inside = _mask(members)
+    inside = mask_of(members)
     left = list(members)
     chosen: list[int] = []
     taken = 0
@@ -118,12 +117,12 @@ class Paths:
         if level_in(cell, "width") == "hard" and pool.gatherers & allowed:
             # Much side by side has sense where it meets: at a place for several things.
             for _ in range(_DRAWS):
-                if _mask(path) & pool.gatherers:
+                if mask_of(path) & pool.gatherers:
                     break
                 path = self.draw(allowed, length, generator, repeats=repeats) or path
         if not path:
             return [], 0
-        chosen, taken = list(path), _mask(path)
+        chosen, taken = list(path), mask_of(path)
         for number in chosen:
             for producers in pool.instances[number].required:
                 if producers & taken or len(chosen) >= self._group_size:
@@ -213,10 +212,10 @@ def _widened(
 ) -> list[int]:
     broad = level_in(cell, "application_categories") == "hard"
     very_wide = level_in(cell, "width") == "hard"
-    if (broad or very_wide) and _mask(chosen) & pool.gatherers:
+    if (broad or very_wide) and mask_of(chosen) & pool.gatherers:
         most = size if very_wide else (len(chosen) + size) // 2
         chosen = _with_contributions(pool, chosen, allowed, generator, most, alike=very_wide)
-    taken = _mask(chosen)
+    taken = mask_of(chosen)
     most_used = 1 + max(used.values(), default=0)
     templates = {pool.instances[number].template for number in chosen}
     categories = {pool.instances[number].application_category for number in chosen}
@@ -269,7 +268,7 @@ def _with_contributions(
     What comes from applications of further categories comes first, and other things only where they may be
     `alike`.
     """
-    found, taken = list(chosen), _mask(chosen)
+    found, taken = list(chosen), mask_of(chosen)
     categories = {pool.instances[number].application_category for number in chosen}
     fed = 0
     for number in bits(taken & pool.gatherers):
@@ -287,7 +286,7 @@ def _with_contributions(
         if len(found) + len(pair) > size or not fits or (category in categories and not alike):
             continue
         found += pair
-        taken |= _mask(pair)
+        taken |= mask_of(pair)
         categories.add(category)
     return found
 
@@ -299,11 +298,4 @@ def _allowed_instances(pool: CompiledPool, categories: int, generator: random.Ra
         generator.shuffle(numbers)
         numbers = numbers[:categories]
     chosen = set(numbers)
-    return _mask([i.number for i in pool.instances if i.application_category in chosen])
-
-
-def _mask(numbers: Sequence[int]) -> int:
-    mask = 0
-    for number in numbers:
-        mask |= 1 << number
-    return mask
+    return mask_of([i.number for i in pool.instances if i.application_category in chosen])
