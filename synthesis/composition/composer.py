@@ -35,6 +35,7 @@ _ALWAYS_ALLOWED_PER_PATTERN = 5
 _TIMES_EVEN = 3
 _BOUND_PER_SUBTASK = 5
 _NO_SET = "no set of its subtasks was left that is new, links up within the limits and has a working order."
+_NONE_TRIED = "no set was tried: the request wants no task of levels that its limits allow."
 _PATIENCE = 300
 """Sets of a cell too much like others, one after the other, after which no more are searched for."""
 
@@ -146,7 +147,10 @@ class Composer:
 
     def _for_intents(self) -> Iterator[Selection]:
         """A set for every intent that names its end products; why there is none is kept."""
-        for intent in self._intents if self._demand.open_cells() else ():
+        if not self._demand.open_cells():
+            self._not_served = {intent.intent_id: _NONE_TRIED for intent in self._intents}
+            return
+        for intent in self._intents:
             if not intent.end_products:
                 continue
             found = goal_set(self._pool, intent, self._limits)

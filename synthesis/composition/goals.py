@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from taskloom.resources.dimensions import Cell
@@ -40,19 +40,18 @@ def goal_set(pool: CompiledPool, intent: Intent, limits: Limits) -> GoalSet | st
             " verified any more."
         )
     own = mask_of(pool.members_of(intent.subtask_ids))
-    sets = dict.fromkeys(
-        members
-        for ends in islice(product(*each), _MOST_TRIED)
-        for members in islice(_closed(pool, ends, own, limits), _MOST_TRIED)
-    )
-    everything = all_cells(limits)
-    for members in sets:
-        enumeration = Enumeration(pool, list(bits(members)), limits, everything, random.Random(0))
-        harvest = enumeration.run(keep=1 << members.bit_count(), budget=4 << members.bit_count())
-        found = next((cell for cell, kept in harvest.sets.items() if members in kept), None)
-        if found is not None:
-            return GoalSet(members, found)
-    return _reason(pool, [numbers[0] for numbers in each], sets, limits)
+    everything, tried = all_cells(limits), set[int]()
+    for ends in islice(product(*each), _MOST_TRIED):
+        for members in islice(_closed(pool, ends, own, limits), _MOST_TRIED):
+            if members in tried:
+                continue
+            tried.add(members)
+            size = members.bit_count()
+            whole = replace(limits, minimum_size=size)
+            enumeration = Enumeration(pool, list(bits(members)), whole, everything, random.Random(0))
+            for cell in enumeration.run(keep=1, budget=4 << size).sets:
+                return GoalSet(members, cell)
+    return _reason(pool, [numbers[0] for numbers in each], limits, tried=bool(tried))
 
 
 def _instances_of(name: str, pool: CompiledPool) -> list[int]:
@@ -81,7 +80,7 @@ def _clash(pool: CompiledPool, members: int) -> bool:
     return any(pool.instances[number].clashes & members for number in bits(members))
 
 
-def _reason(pool: CompiledPool, ends: list[int], sets: dict[int, None], limits: Limits) -> str:
+def _reason(pool: CompiledPool, ends: list[int], limits: Limits, *, tried: bool) -> str:
     """Why no set serves an intent, in words by which an explorer or an extractor can mend it."""
     for number in bits(_needed(pool, ends)):
         instance = pool.instances[number]
@@ -92,7 +91,7 @@ def _reason(pool: CompiledPool, ends: list[int], sets: dict[int, None], limits: 
                     f" '{need.resource.value}', which no verified subtask makes: propose one that makes it,"
                     " or a parameter set with a value that one makes."
                 )
-    if sets:
+    if tried:
         return (
             f"no set that brings it about keeps to the limits of a task ({limits.maximum_ends} ends,"
             f" {limits.maximum_readers} readers of one product, {limits.maximum_components} components) and"

@@ -8,6 +8,7 @@ import pytest
 
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import EndProduct, Intent
 from tests.synthesis.compositions import composed
@@ -91,6 +92,14 @@ def test_an_intent_whose_task_an_earlier_run_made_says_so() -> None:
         (pool, [wanting(read, group=pool)], {}), count=1, known_task_ids=(task.task_id,)
     )
     assert tasks == [] and "an earlier run" in account.not_composed[0].reason
+
+
+def test_where_the_limits_allow_no_wanted_levels_no_set_of_an_intent_is_tried() -> None:
+    make, read = node("make", outputs=(file("f"),)), node("read", inputs=(file("f"),), outputs=(file("g"),))
+    hard = LevelConstraint(branch=("hard",))
+    pool = [make, read]
+    tasks, account = composed((pool, [wanting(read, group=pool)], {}), count=5, maximum_size=2, within=hard)
+    assert tasks == [] and account.not_composed[0].reason.startswith("no set was tried: ")
 
 
 def test_advice_names_what_nobody_reads_and_what_nobody_makes_with_the_values() -> None:
