@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
 from taskloom.evaluators_api.state.essential import Performance, passing_places
-from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.templates import filled, names_parameter
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import ANY, Effect
@@ -95,7 +95,7 @@ class _Seen:
         each = list(self.values.values())
         known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
         told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
-        same = known and None not in each[0] and not any("{" in value.replace("{{", "") for value in told)
+        same = known and None not in each[0] and not any(map(names_parameter, told))
         if not self.inner:
             most = 0 if passing or self.follows or _is_version(address) else max(self.counts)
         else:

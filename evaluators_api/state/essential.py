@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskloom.evaluators_api.state.templates import filled, is_generated
+from taskloom.evaluators_api.state.templates import filled, is_generated, names_parameter
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
@@ -182,8 +182,7 @@ def _fields_added(effects: Sequence[Effect]) -> dict[_Place, dict[_Key, set[str]
 
 
 def _is_passing(each: Sequence[Mapping[_Key, set[str]]]) -> bool:
-    texts = {told.replace("{{", "") for held in each for values in held.values() for told in values}
-    if any("{" in told for told in texts):
+    if any(names_parameter(told) for held in each for values in held.values() for told in values):
         return False
     keys = set.intersection(*(set(held) for held in each))
     return any(

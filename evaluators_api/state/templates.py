@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 _SHORT = 200
 """Characters of texts that are kept with their templates."""
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::(name|stem))?\}")
+_NAMED = re.compile(r"\{(\w+)")
 
 
 def templated(text: str, parameters: Mapping[str, str]) -> str:
@@ -59,6 +60,24 @@ def filled(template: str, parameters: Mapping[str, str]) -> str:
         return path.name if part == "name" else path.stem if part == "stem" else parameters[name]
 
     return _FIELD.sub(value, template)
+
+
+def names_parameter(template: str | None) -> bool:
+    """Whether a parameter stands in a template.
+
+    >>> names_parameter("{{a} {b}"), names_parameter("{{a}}"), names_parameter(None)
+    (True, False, False)
+    """
+    return "{" in (template or "").replace("{{", "")
+
+
+def parameters_named(*templates: str | None) -> set[str]:
+    """The parameters that stand in `templates`.
+
+    >>> sorted(parameters_named("{{a}} {{{csv_path:name}}}", None, "{hour}"))
+    ['csv_path', 'hour']
+    """
+    return {name for text in templates for name in _NAMED.findall((text or "").replace("{{", ""))}
 
 
 def names_of(parameters: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, Performance, divide
 from taskloom.evaluators_api.state.references import References
-from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.state.templates import names_parameter, templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
@@ -107,8 +107,7 @@ def is_index_entry(effect: Effect, texts: Sequence[str]) -> bool:
         return False
     shown = [text for text in (effect.before, effect.after) if text]
     words = [word for text in shown for word in _CELL.findall(text) or [text] if not _NUMBER.fullmatch(word)]
-    told = ((text or "").replace("{{", "") for text in (effect.before_template, effect.after_template))
-    if not words or any("{" in text for text in told):
+    if not words or any(map(names_parameter, (effect.before_template, effect.after_template))):
         return False
     return all(any(has_phrase(word, text) for text in texts) for word in words)
 

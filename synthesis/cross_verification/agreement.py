@@ -7,7 +7,6 @@ more about a function than one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -15,7 +14,7 @@ from typing import TypeVar
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import can_be_followed, effects, lies_in, record_folders
 from taskloom.evaluators_api.state.formats.database import COUNT
-from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.templates import filled, parameters_named
 from taskloom.evaluators_api.state.work import is_index_entry, performances_of, told_texts
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.interaction import WaitInput
@@ -25,7 +24,6 @@ _SHORTEST_MEANINGFUL = 3
 _LASTING = frozenset({"file", "directory", "clipboard"})
 _SHOWN_DIFFERENCES = 3
 _NOTHING = ("", "null", None)
-_PARAMETER = re.compile(r"\{(\w+)")
 T = TypeVar("T")
 Result = frozenset[tuple[str, ...]]
 """Which places performances changed, and how."""
@@ -113,14 +111,15 @@ def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
     performances = performances_of(trajectories)
     keys = frozenset.intersection(*(frozenset(item.key for item in found) for found, _ in performances))
     return all(
-        set(parameters) <= set(_named(" ".join(map(_told, (item for item in found if item.key in keys)))))
+        set(parameters)
+        <= parameters_named(*(text for item in found if item.key in keys for text in _told(item)))
         for found, parameters in performances
     )
 
 
-def _told(effect: Effect) -> str:
+def _told(effect: Effect) -> tuple[str | None, ...]:
     texts = (effect.after_template, effect.before_template, effect.source_template, effect.refers_template)
-    return " ".join((*effect.key, *(text or "" for text in texts)))
+    return (*effect.key, *texts)
 
 
 def _along(
@@ -164,7 +163,7 @@ def _result(trajectory: Trajectory, found: Sequence[Effect]) -> Result:
         return frozenset(_place(effect) for effect in outermost(lasting))
     window = [effect for effect in found if effect.area == "window"]
     if window:
-        return frozenset((*effect.key, *_named(effect.after_template or "")) for effect in window)
+        return frozenset((*effect.key, *sorted(parameters_named(effect.after_template))) for effect in window)
     return frozenset(route(trajectory))
 
 
@@ -242,10 +241,6 @@ def _is_holder(effect: Effect, found: Sequence[Effect]) -> bool:
     return effect.area == "directory" and any(
         other.container.startswith(f"{effect.container}/") for other in found
     )
-
-
-def _named(template: str) -> list[str]:
-    return sorted(set(_PARAMETER.findall(template.replace("{{", ""))))
 
 
 def _exactly(trajectory: Trajectory) -> tuple[object, ...]:

@@ -3,7 +3,6 @@ things."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -11,7 +10,7 @@ from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import fields_around, records_of
-from taskloom.evaluators_api.state.templates import filled, templated
+from taskloom.evaluators_api.state.templates import filled, parameters_named, templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.altering import altered
@@ -25,7 +24,6 @@ _MOST_PARAMETER_SETS = 6
 _SHORTEST_SHOWN = 3
 _LONGEST_ENTRY = 65_536
 _FIELD = "Edit"
-_NAMED = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
@@ -116,7 +114,7 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
         for origin in origins(subject.start, subject.end, containers, tuple(own.values()))
         for part in (origin.source, origin.source_at, origin.target_at, *origin.belonging_to.values())
     ]
-    traced = {name for template in templates for name in _NAMED.findall((template or "").replace("{{", ""))}
+    traced = parameters_named(*templates)
     return frozenset(
         name
         for name, value in own.items()

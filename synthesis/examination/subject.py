@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.formats import database
+from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.state.work import divided, is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
@@ -21,7 +22,6 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 
 _ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
 _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
-_PARAMETER = re.compile(r"\{(\w+)")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*\w{0,2}")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 _Key = tuple[str, ...]
@@ -187,7 +187,7 @@ class _Told:
     def add(self, effect: Effect) -> None:
         self.values.add(effect.after_template or "")
         self.said |= _said(effect)
-        meant = set(_PARAMETER.findall(effect.refers_template))
+        meant = parameters_named(effect.refers_template)
         if meant:
             self.meant.append((effect.after or "", meant))
 
@@ -223,12 +223,11 @@ def _covers(place: _Key, told: _Told, record: _Told) -> bool:
 
 def _said(effect: Effect) -> set[str]:
     """Parameters whose values stand, or stood, in a field itself."""
-    texts = (effect.after_template, effect.before_template, effect.source_template)
-    return {name for text in texts for name in _PARAMETER.findall((text or "").replace("{{", ""))}
+    return parameters_named(effect.after_template, effect.before_template, effect.source_template)
 
 
 def _names(effect: Effect) -> set[str]:
-    return _said(effect) | set(_PARAMETER.findall(effect.refers_template))
+    return _said(effect) | parameters_named(effect.refers_template)
 
 
 def _place(effect: Effect) -> _Key:
@@ -278,8 +277,3 @@ def _inside(inner: Effect, outer: Effect) -> bool:
         and inner.address[:depth] == outer.address
         and outer.kind == inner.kind
     )
-
-
-def names_parameter(template: str | None) -> bool:
-    """Whether a parameter stands in a template."""
-    return "{" in (template or "").replace("{{", "")
