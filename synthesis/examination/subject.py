@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
@@ -27,7 +28,7 @@ _LASTING = frozenset({"file", "directory", "clipboard"})
 _Key = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """A recording of right work, and the effects that decide whether other work is right as well."""
 
@@ -54,7 +55,7 @@ class Subject:
         """The state after its last step."""
         return self.positive.final_evidence
 
-    @property
+    @cached_property
     def asked(self) -> tuple[Effect, ...]:
         """The lasting effects that a function must notice one by one.
 
@@ -98,6 +99,11 @@ class Subject:
         )
         return wanted <= {_outcome(effect) for effect in found}
 
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """What the parameters say, and the files that they name."""
+        return told_texts(self.essential, self.positive.parameters)
+
     def _says_something(self, effect: Effect) -> bool:
         """Whether it is a value, or a whole, that decides whether the work is right."""
         if not is_leaf(effect, self.essential):
@@ -119,7 +125,7 @@ class Subject:
         """Whether it goes with the records that were added: their number, a counter of their keys, the entry
         of an index."""
         varies = effect.kind == "removed" or effect.key not in self.constant
-        if varies and is_index_entry(effect, told_texts(self.essential, self.positive.parameters)):
+        if varies and is_index_entry(effect, self._texts):
             return True
         if effect.kind != "changed" or _said(effect):
             return False
