@@ -254,18 +254,16 @@ class _Account:
         self._left: dict[tuple[object, ...], Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[tuple[object, ...], EffectKind]] = set()
         for items, parameters in bound:
-            self._add(items, tuple(sorted(parameters.items())))
-
-    def _add(self, items: Sequence[Allowance], values: tuple[tuple[str, str], ...]) -> None:
-        for item in items:
-            rule = _Rule(item, values)
-            self._rules[len(item.address)].append(rule)
-            if item.inside:
-                continue
-            key = rule.key()
-            self._left[key][item.kind] += item.most
-            if not item.most:
-                self._free.add((key, item.kind))
+            values = tuple(sorted(parameters.items()))
+            for item in items:
+                rule = _Rule(item, values)
+                self._rules[len(item.address)].append(rule)
+                if item.inside:
+                    continue
+                key = rule.key()
+                self._left[key][item.kind] += item.most
+                if not item.most:
+                    self._free.add((key, item.kind))
 
     @property
     def texts(self) -> frozenset[str]:

@@ -192,9 +192,9 @@ def generalised(
     ids of changed records that are `known` by a parameter, and numbers of one or two digits: a weight of 2 is
     the number of the second row by chance. A key of several parts is one part after the other.
     """
+    free = kind != "changed" or known
     segments = []
     for segment, naming in zip(address, namings, strict=True):
-        free = kind != "changed" or known
         template = templated(segment, parameters)
         if naming == "record":
             template = _general_key(template, parameters, free=free)

@@ -55,7 +55,8 @@ class Effect(Record):
     many of those there are is no part of the work."""
     holds: tuple[str, ...] = ()
     """What the records around it, and files and folders under names that the application made up, held at the
-    start of a parameter's value: `{group_name}`."""
+    start of a parameter's value: `{group_name}`. Where certain texts were looked for instead, which of these
+    they held at the start or the end, as plain texts."""
 
     @property
     def key(self) -> tuple[str, ...]:
