@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -31,6 +31,7 @@ from taskloom.flows.settings_file import parse_yaml, read_settings_file
 from taskloom.model_clients.lookup import PROVIDERS
 from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from taskloom.offline.models import MODEL, PROVIDER
+from taskloom.resources.record import described_schema
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.criticism.criticism import CriticSettings
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
@@ -41,6 +42,10 @@ from taskloom.synthesis.replay.replay import ReplaySettings
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
 from taskloom.synthesis.validation.validation import ValidationSettings
 from taskloom.taskgraph.records.model_calls import ModelRole
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler, JsonValue
+    from pydantic_core import CoreSchema
 
 PREFIX = "TASKLOOM_"
 _file: ContextVar[Path | None] = ContextVar("file", default=None)
@@ -142,6 +147,13 @@ class Settings(BaseSettings):
     """What a build that grows a dataset by itself does."""
     gates: GateSettings = GateSettings()
     """What must hold of a version for it to be published, also against the one before."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> dict[str, JsonValue]:
+        """The JSON schema, in which settings are described."""
+        return described_schema(cls, core_schema, handler)
 
     @classmethod
     def settings_customise_sources(

@@ -7,8 +7,13 @@ import inspect
 import sys
 from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler, JsonValue
+    from pydantic_core import CoreSchema
 
 
 class Record(BaseModel):
@@ -25,6 +30,25 @@ class Record(BaseModel):
         ser_json_bytes="base64",
         defer_build=True,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> dict[str, JsonValue]:
+        """The JSON schema, in which fields are described."""
+        return described_schema(cls, core_schema, handler)
+
+
+def described_schema(
+    model: type[BaseModel], core_schema: CoreSchema, handler: GetJsonSchemaHandler
+) -> dict[str, JsonValue]:
+    """The JSON schema of a model; fields without a description have their docstrings."""
+    schema: dict[str, JsonValue] = handler(core_schema)
+    properties = handler.resolve_ref_schema(schema).get("properties", {})
+    for name, text in field_docstrings(model).items():
+        if name in properties:
+            properties[name].setdefault("description", text)
+    return schema
 
 
 def field_docstrings(record: type[BaseModel]) -> dict[str, str]:

@@ -142,7 +142,8 @@ def test_deployments_are_made_listed_and_scheduled(environment: dict[str, str], 
     ours = {item["name"]: item["limit"] for item in limits if item["name"].startswith("taskloom-")}
     assert ours == {"taskloom-environments-simulated": 2}
     form = asked(environment, "deployments/name/build_dataset/nightly")["parameter_openapi_schema"]
-    assert all(item["description"] for item in form["properties"].values())
+    for shown in (form, form["definitions"]["Settings"]):
+        assert all(item["description"] for item in shown["properties"].values())
     deadline = time.monotonic() + _START_SECONDS
     while not (runs := runs_of(environment, "SCHEDULED")) and time.monotonic() < deadline:
         time.sleep(0.5)

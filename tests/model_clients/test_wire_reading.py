@@ -98,10 +98,13 @@ def test_schemas_say_nothing_that_prompts_say_in_words() -> None:
 
         title: str = Field(description="What it is called.", max_length=9)
         description: list[Verdict] = Field(default_factory=list, description="Notes below.")
+        verdict: Verdict
+        """Judged below."""
 
     whole, lean = Note.model_json_schema(), wordless_schema(Note.model_json_schema())
-    assert "called" in str(whole) and "called" not in str(lean) and "A note" not in str(lean)
-    assert list(lean["properties"]) == ["title", "description"]  # type: ignore[arg-type]
+    for words in ("A note.", "What it is called.", "Judged below."):
+        assert words in str(whole) and words not in str(lean)
+    assert list(lean["properties"]) == ["title", "description", "verdict"]  # type: ignore[arg-type]
     assert "(maxLength 9)" in str(strict_schema(lean))
 
 
