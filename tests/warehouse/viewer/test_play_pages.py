@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
 from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages import play_pages
 from taskloom.warehouse.viewer.server import create_application
 from tests.warehouse.viewer.conftest import HOSTILE
 
@@ -111,6 +112,20 @@ def test_a_turn_that_is_over_takes_no_move(pages: TestClient, people: Path) -> N
     assert "No attempt waits" in pages.get("/play").text
     assert "The environment is at work" in pages.get(PATH).text
     assert not (folder / MOVE).exists()
+
+
+def test_a_waiting_page_asks_the_warehouse_once(pages: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def judged(_: object, attempt_id: str) -> bool:
+        asked.append(attempt_id)
+        return len(asked) == 2
+
+    monkeypatch.setattr(play_pages, "_is_judged", judged)
+    assert "The environment is at work" in pages.get(f"{PATH}?after={TOKEN}").text
+    assert asked == [ATTEMPT]
+    answer = pages.get(f"{PATH}?after={TOKEN}", follow_redirects=False)
+    assert answer.status_code == 303 and "/attempts/" in answer.headers["location"]
 
 
 def test_other_sites_cannot_play(pages: TestClient, people: Path) -> None:

@@ -24,7 +24,7 @@ from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
 from taskloom.warehouse.viewer.website import Site, form_of
 
 _GONE_SECONDS = 10
-_WAIT_SECONDS = 10.0
+_WAIT_SECONDS = 1.0
 _LOOK_SECONDS = 0.05
 
 
@@ -39,15 +39,13 @@ def add_pages(application: FastAPI, site: Site, people: Path | None) -> None:
     async def screen(request: Request, attempt_id: str) -> Response:
         """The screen of an attempt; after a move, as soon as the next turn comes."""
         before, ends = request.query_params.get("after", ""), time.monotonic() + _WAIT_SECONDS
-        while True:
-            turn = turn_in(people, attempt_id)
-            if turn is not None and turn.token != before:
-                return site.page("play.html.jinja", turn=turn)
-            if await run_in_threadpool(_is_judged, site, attempt_id):
-                return RedirectResponse(f"{site.at}/attempts/{attempt_id}", status_code=303)
-            if time.monotonic() > ends or not before:
+        while (turn := turn_in(people, attempt_id)) is None or turn.token == before:
+            if time.monotonic() >= ends:
+                if await run_in_threadpool(_is_judged, site, attempt_id):
+                    return RedirectResponse(f"{site.at}/attempts/{attempt_id}", status_code=303)
                 return site.page("play_wait.html.jinja", attempt_id=attempt_id, before=before)
             await asyncio.sleep(_LOOK_SECONDS)
+        return site.page("play.html.jinja", turn=turn)
 
     @application.post("/play/{attempt_id:path}")
     async def move(request: Request, attempt_id: str) -> Response:
