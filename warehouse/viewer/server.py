@@ -107,10 +107,7 @@ def create_application(
     """
 
     def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
-        site = Site(shown, at, versions)
-        made = _pages(site, desk, read_call, switch.present_path)
-        play_pages.add_pages(made, site, people)
-        return made
+        return _pages(Site(shown, at, versions), desk, read_call, people, switch.present_path)
 
     switch = VersionSwitch(store, pages_of)
     application = pages_of(store, "", switch.choices)
@@ -122,7 +119,9 @@ def create_application(
     return application
 
 
-def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, present_path: str) -> FastAPI:
+def _pages(
+    site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, people: Path | None, present_path: str
+) -> FastAPI:
     application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
     for pages in (
         downloads,
@@ -138,6 +137,7 @@ def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, pres
     if site.store.version is None:
         review_pages.add_pages(application, site, desk)
         compare_page.add_pages(application, site)
+        play_pages.add_pages(application, site, people)
     else:
         _lead_to_present(application, present_path)
     _add_files(application, site.store)
@@ -166,6 +166,7 @@ def _lead_to_present(application: FastAPI, present_path: str) -> None:
 
     @application.get("/review")
     @application.get("/compare")
+    @application.get("/play")
     def lead(request: Request) -> RedirectResponse:
         query = f"?{request.url.query}" if request.url.query else ""
         page = request.url.path.rpartition("/")[2]

@@ -80,6 +80,8 @@ def test_all_versions_and_the_present_state_can_be_chosen(present: TestClient, p
         assert 'href="/at/-/tasks"' in old.get("/tasks").text
         assert rows(old, "/at/-/tasks") == 4
         assert rows(old, "/at/v2/tasks") == 3
+        assert old.get("/play", follow_redirects=False).headers["location"] == "/at/-/play"
+        assert "No attempt waits" in old.get("/at/-/play").text
 
 
 @pytest.mark.parametrize("path", ["/at/v9/tasks", "/at/", "/at/..%2f..%2fetc/", "/at/v1'%20OR%201=1/tasks"])
