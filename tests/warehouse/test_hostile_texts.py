@@ -132,10 +132,11 @@ def test_every_file_of_an_export_is_whole(empty_template: Path, name: str, text:
                 check_file(path)
 
 
-@settings(max_examples=examples(3, 15))
-@given(TEXTS, TEXTS, st.sampled_from(["step", "trajectory"]))
+@pytest.mark.parametrize(("granularity", "window"), [("step", 0), ("trajectory", 0), ("trajectory", 1)])
+@settings(max_examples=examples(2, 6))
+@given(TEXTS, TEXTS)
 def test_conversations_hold_one_action_a_turn_and_come_back(
-    empty_template: Path, text: str, thought: str, granularity: str
+    empty_template: Path, granularity: str, window: int, text: str, thought: str
 ) -> None:
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
@@ -146,7 +147,7 @@ def test_conversations_hold_one_action_a_turn_and_come_back(
                 opened,
                 "sharegpt",
                 folder / "out",
-                options=ExportOptions.model_validate({"granularity": granularity}),
+                options=ExportOptions.model_validate({"granularity": granularity, "window": window}),
             )
             first = {item.trajectory_id: len(item.steps) for item in opened.read(Trajectory)}
         for record in json.loads((folder / "out" / "train.json").read_text("utf-8")):

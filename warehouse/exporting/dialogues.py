@@ -97,20 +97,23 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
     """Dialogues of all recordings that belong to the selected tasks, by id.
 
     With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful
-    replays of whole tasks under the task's instruction. Agents' attempts are under what the agent was told;
+    replays of whole tasks under the task's instruction. With a window, every part begins with what was done
+    before it, and its id ends with its first step. Agents' attempts are under what the agent was told;
     what could not be done is left out as a slip is.
     """
     for trajectory, instruction, split, scores in recordings(source, options):
         if options.granularity == "trajectory":
             size = options.window or max(len(trajectory.steps), 1)
             for start in range(0, len(trajectory.steps), size):
-                asked = _with_history(trajectory, trajectory.steps[start], instruction, options)
+                asked = instruction
+                if options.window:
+                    asked = _with_history(trajectory, trajectory.steps[start], instruction, options)
                 turns = tuple(
-                    _turn(trajectory, step, "" if place else asked if start else instruction, options)
+                    _turn(trajectory, step, "" if place else asked, options)
                     for place, step in enumerate(trajectory.steps[start : start + size])
                 )
-                name = f"{trajectory.trajectory_id}#{start + 1}" if start else trajectory.trajectory_id
-                yield Dialogue(name, split, turns, scores)
+                part = f"#{start + 1}" if options.window else ""
+                yield Dialogue(trajectory.trajectory_id + part, split, turns, scores)
             continue
         for step in trajectory.steps:
             if not _learnt(step):
