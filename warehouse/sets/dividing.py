@@ -143,7 +143,7 @@ class _Dealer:
 
     def is_knot(self, group: Sequence[int]) -> bool:
         """Whether no set can take a group and stay near its share."""
-        if len(group) == 1 or len(self._names) == 1:
+        if len(self._names) == 1:
             return False
         return self.weight(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 

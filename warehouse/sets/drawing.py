@@ -105,7 +105,9 @@ def draw_tasks(
     report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
         update={
             **_account(asked, division, removed, lists, items),
-            "advice": tuple(advice_on(tasks, asked, selection.seed)) if division.left_out and request else (),
+            "advice": tuple(advice_on(tasks, asked, selection.seed, items))
+            if division.left_out and request
+            else (),
         }
     )
     if report.leaks:
@@ -286,7 +288,9 @@ _NAMED: Final = 3
 _MOST_TASKS: Final = 50_000
 
 
-def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[str]:
+def advice_on(
+    tasks: ComparedTasks, request: SetRequest, seed: int, items: CountedItems | None
+) -> Iterator[str]:
     """Sentences about what most tasks share, and about what allowing sets to share it would change."""
     table = tasks.table
     total = len(table.tasks)
@@ -297,9 +301,11 @@ def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[
         yield f"what most of the {total} tasks share: {listed}"
     if total > _MOST_TASKS or request.held_out:
         return
+    weights = items.weights() if items else None
     for kind in LEAK_KINDS:
         if any(key.startswith(f"{kind} ") for key in table.keys):
-            left_out = len(divide(_without(table, kind), request.shares, seed, tasks.strata).left_out)
+            division = divide(_without(table, kind), request.shares, seed, tasks.strata, weights)
+            left_out = len(division.left_out)
             yield f"with --leak {kind}, {left_out} tasks ({left_out / total:.0%}) would be left out"
 
 
