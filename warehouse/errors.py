@@ -30,6 +30,8 @@ from typing import Final, Protocol, Self
 
 from taskloom.resources.errors import TaskloomError
 
+BROKEN: Final = "format_broken"
+"""The code of an item that is not what its format describes."""
 _FAULTS_SHOWN: Final = 50
 
 
@@ -145,14 +147,14 @@ class ImportRefusedError(WarehouseError):
     """Data to import break their format; nothing was imported. The message lists every fault that was
     found."""
 
-    def __init__(self, file: str, field: str, reason: str, *, code: str = "format_broken") -> None:
+    def __init__(self, file: str, field: str, reason: str, *, code: str = BROKEN) -> None:
         """Describe one fault; `code` groups rejections of this kind."""
         self.faults: tuple[Fault, ...] = (Fault(file, field, reason),)
         self.code = code
         super().__init__(str(self.faults[0]))
 
     @classmethod
-    def listing(cls, faults: Sequence[Fault], hint: str = "", code: str = "format_broken") -> Self:
+    def listing(cls, faults: Sequence[Fault], hint: str = "", code: str = BROKEN) -> Self:
         """The refusal for several faults, of which the message shows the first fifty."""
         first = faults[0]
         error = cls(first.file, first.field, first.reason, code=code)

@@ -18,8 +18,8 @@ from typing import Final, Protocol, cast
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.taskgraph.records.task import Rejection, Task
-from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.items import BROKEN, BrokenItem
+from taskloom.warehouse.errors import BROKEN, ImportRefusedError
+from taskloom.warehouse.importing.items import BrokenItem
 from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.schema import TABLE_OF_RECORD

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Jso
 from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import place_of, reason_of
 from taskloom.taskgraph.records.task import Rejection
-from taskloom.warehouse.errors import Fault, ImportRefusedError
+from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.json_reading import holds_lines, parse_json, read_text
 from taskloom.warehouse.records import ImportedItem
@@ -67,7 +67,7 @@ class Item:
         """File and place in one text."""
         return f"{self.file}:{self.place}" if self.place else self.file
 
-    def refused(self, field: str, reason: str, code: str = "format_broken") -> ImportRefusedError:
+    def refused(self, field: str, reason: str, code: str = BROKEN) -> ImportRefusedError:
         """The refusal of a field."""
         named = ".".join(part for part in (self.place, field) if part)
         return ImportRefusedError(self.file, named, reason, code=code)
@@ -79,10 +79,6 @@ class Item:
             ImportRefusedError: with every fault.
         """
         return parsed(model, self.value, self.file, self.place)
-
-
-BROKEN: Final = "format_broken"
-"""The code of an item that is not what its format describes."""
 
 
 @dataclass(frozen=True, slots=True)

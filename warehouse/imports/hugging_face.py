@@ -19,7 +19,7 @@ from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.errors import Fault, ImportRefusedError, RowInvalidError
+from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError, RowInvalidError
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.imported_trajectories import PaperAction, read_action
@@ -67,7 +67,7 @@ def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Iterator[
                 fault = Fault(shown, f"[{number}]", str(error))
                 name = str(row.get(table.key[0]) or place)
                 yield BrokenItem(
-                    name, kind, place, (fault,), "format_broken", json.loads(json.dumps(row, default=str))
+                    name, kind, place, (fault,), BROKEN, json.loads(json.dumps(row, default=str))
                 )
     except ImportRefusedError as error:
         yield unreadable(error, shown, kind=kind)
@@ -97,9 +97,7 @@ def _trajectories(path: Path) -> Iterator[Record | BrokenItem]:
 
 def _lost(row: dict[str, Any], shown: str, reason: str) -> BrokenItem:
     name = str(row.get("trajectory_id") or "")
-    return BrokenItem(
-        name or shown, "trajectory", shown, (Fault(shown, name, reason),), "format_broken", None
-    )
+    return BrokenItem(name or shown, "trajectory", shown, (Fault(shown, name, reason),), BROKEN, None)
 
 
 def _trajectory(rows: list[dict[str, Any]], shown: str, after_a_gap: bool) -> Record | BrokenItem:
