@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, CDPSession, Page
 
 from benchmarks.agent_harness import page
 from benchmarks.run import Figure, NotMeasuredError
@@ -59,31 +59,39 @@ def heavy_page(folder: str) -> Application:
 
 
 async def measured(
-    costs: Costs, name: str, spent: CoreSeconds, works: Sequence[Callable[[], Awaitable[Any]]]
+    costs: Costs, name: str, spent: CoreSeconds, works: Sequence[Callable[[], Awaitable[Any]]], times: int = 1
 ) -> None:
-    """Do `works` side by side, and note what one of them took."""
+    """Do each of `works` several times, side by side, and note what one of them took once."""
+
+    async def repeated(work: Callable[[], Awaitable[Any]]) -> None:
+        for _ in range(times):
+            await work()
+
     before, began = sum(spent.so_far().values()), time.perf_counter()
-    await asyncio.gather(*(work() for work in works))
+    await asyncio.gather(*map(repeated, works))
     used = sum(spent.so_far().values()) - before
-    costs[name].append((time.perf_counter() - began, used / len(works)))
+    costs[name].append(((time.perf_counter() - began) / times, used / len(works) / times))
 
 
-async def raw_reset(browser: Browser, address: str, pages: dict[int, Page], number: int) -> None:
+Pages = dict[int, tuple[Page, CDPSession]]
+"""The pages of the driver alone, each with the session that takes its pictures."""
+
+
+async def raw_reset(browser: Browser, address: str, pages: Pages, number: int) -> None:
     """A fresh context with the page, and a picture."""
     if number in pages:
-        await pages[number].context.close()
+        await pages[number][0].context.close()
     context = await browser.new_context(viewport={"width": 1280, "height": 760})
-    pages[number] = await context.new_page()
-    await pages[number].goto(address, wait_until="domcontentloaded")
-    await raw_picture(pages[number])
+    opened = await context.new_page()
+    pages[number] = opened, await context.new_cdp_session(opened)
+    await opened.goto(address, wait_until="domcontentloaded")
+    await raw_picture(*pages[number])
 
 
-async def raw_picture(opened: Page) -> bytes:
+async def raw_picture(opened: Page, protocol: CDPSession) -> bytes:
     """A picture once two frames were drawn."""
     await opened.evaluate(_FRAMES)
-    protocol = await opened.context.new_cdp_session(opened)
     answer = await protocol.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
-    await protocol.detach()
     return base64.b64decode(answer["data"])
 
 
@@ -98,12 +106,12 @@ async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, C
         process = await BrowserProcess.start(WebBrowserSettings.model_validate(settings), sandbox)
         browser = (await process.new_context()).browser
         assert browser is not None
-        pages: dict[int, Page] = {}
+        pages: Pages = {}
         address = f"http://127.0.0.1:{server.port}/index.html"
 
         async def raw_step(number: int) -> None:
-            await pages[number].get_by_role("button").click()
-            await raw_picture(pages[number])
+            await pages[number][0].get_by_role("button").click()
+            await raw_picture(*pages[number])
 
         async def step(environment: Environment) -> None:
             await environment.act(ClickInput(control_label="1"))
@@ -116,9 +124,8 @@ async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, C
                 await measured(
                     kept[1], "reset", spent, [partial(item.reset, [application]) for item in environments]
                 )
-                for _ in range(steps):
-                    await measured(kept[0], "step", spent, [partial(raw_step, n) for n in pages])
-                    await measured(kept[1], "step", spent, [partial(step, item) for item in environments])
+                await measured(kept[0], "step", spent, [partial(raw_step, n) for n in pages], steps)
+                await measured(kept[1], "step", spent, [partial(step, item) for item in environments], steps)
         finally:
             await asyncio.gather(*(item.close() for item in environments))
             await process.close()

@@ -120,11 +120,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--installed", action="store_true", help="on the applications installed in --data")
     parser.add_argument("--seconds", type=float, default=0, help="interrupt the run after so many")
-    parser.add_argument("--out", type=Path, default=PICTURES)
+    parser.add_argument("--out", type=Path, help=f"folder of the report; {PICTURES} by default")
     asked = parser.parse_args()
+    if asked.installed and not (asked.data and asked.out):
+        parser.error("--installed needs --data, where the applications are, and --out")
     with tempfile.TemporaryDirectory() as temporary:
         report = measure(asked, asked.data or Path(temporary))
-        write(report, asked.out)
+        write(report, asked.out or PICTURES)
     for row in (*report.leaderboard, *report.ends):
         print("  ".join(row))
     print(f"{report.attempts} of {report.wanted} attempts, {report.invalid} invalid; holds: {report.holds}")
