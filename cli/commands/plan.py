@@ -93,7 +93,8 @@ def plan(
     """Print how many requested tasks the pool can supply, the bottleneck, and what to explore next.
 
     The plan is for a run with the same settings; --want, --capability and --cells replace the quotas of the
-    settings. The exit code is 1 if the pool cannot supply the request.
+    settings. The exit code is 1 if the pool cannot supply the request. What a build adds is not counted:
+    links between subtasks that no catalogue entry names (`composition.links`), and further worlds.
 
     Examples:
       taskloom plan --capability long_range_planning --count 100
@@ -180,6 +181,7 @@ def _described(account: CompositionAccount, pool: str) -> str:
         f"pool              {pool}",
         f"wanted            {account.wanted} tasks",
         f"can be supplied   {account.composed}{'' if account.shortfalls else ' or more'}",
+        "  not counted     what a build adds: links between subtasks (composition.links), further worlds",
         f"cells             {len(account.per_cell)} ({'/'.join(DIMENSIONS)})",
         *(f"  {cell:42}{number:>7}" for cell, number in account.per_cell.items()),
     ]

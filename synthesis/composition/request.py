@@ -67,7 +67,7 @@ class CompositionRequest(Record):
     allowed."""
     links: int = Field(default=1500, ge=0)
     """Most instances, in all worlds together, that take what another subtask makes although no catalogue
-    entry names it; 0 for none."""
+    entry names it; 0 for none. A build makes them, so it may supply more than `taskloom plan` counts."""
     known_task_ids: tuple[str, ...] = ()
     """Tasks that exist already and are not to be made again."""
     twins: bool = False

@@ -45,6 +45,7 @@ def test_plan_says_how_many_the_pool_can_supply(run: Run, pool: object) -> None:
     code, out, _ = run(*wish)
     assert code == 1
     assert "no near-duplicates" in out
+    assert "not counted     what a build adds: links" in out
 
 
 def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: Path) -> None:
