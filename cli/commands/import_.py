@@ -34,7 +34,8 @@ def import_data(
     """Import tasks, all or none.
 
     Every fault of a broken item is printed with file, field and reason. With --skip-broken the other items
-    are imported, and broken ones become rejections that keep the original.
+    are imported, and broken ones become rejections that keep the original. Ten or more items, none in order,
+    are taken for another format and refused in one line.
 
     Examples:
       taskloom import osworld downloaded/evaluation_examples

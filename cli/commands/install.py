@@ -31,7 +31,8 @@ def install(
     ] = "",
     browser_only: Annotated[bool, typer.Option("--browser-only", help="Install only the browser.")] = False,
     platform: Annotated[
-        str | None, typer.Option(help="Platform to install: web_browser (default) or linux_desktop.")
+        str | None,
+        typer.Option(help="Platform to install: web_browser (default), linux_desktop, or both, joined by +."),
     ] = None,
     data: DataOption = None,
     catalog: CatalogOption = None,

@@ -24,13 +24,15 @@ def view(
     review: Annotated[
         bool,
         typer.Option(
-            "--review", help="Let people accept and reject tasks; otherwise the viewer is read-only."
+            "--review", help="Let people accept and reject tasks; otherwise the dataset is only read."
         ),
     ] = False,
     warehouse: WarehouseOption = None,
     data: DataOption = None,
 ) -> None:
     """Browse a dataset in a local web viewer: tasks, graphs, replays, evaluation functions, costs and SQL.
+
+    On the page Play, people act in attempts of the agent `human`.
 
     With --review, people accept or reject tasks by keyboard, under their names, by the rubric of
     docs/quality.md. `taskloom sql acceptance` prints the rates; `taskloom export --accepted` exports accepted
