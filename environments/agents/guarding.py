@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import inspect
+import re
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,8 @@ from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+_LIBRARY = re.compile(r"/lib/python3[^/]*/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +258,10 @@ def _raised_within(error: TimeoutError) -> bool:
 
 
 def _described(error: BaseException) -> str:
-    """The error and the place in the agent's code where it was raised."""
+    """The error and the place in the agent's code where it was raised: the last one outside of installed
+    packages, where there is one."""
     places = traceback.extract_tb(error.__traceback__)
     own = [place for place in places if not place.filename.endswith("agents/guarding.py")]
+    own = [place for place in own if not _LIBRARY.search(place.filename)] or own
     where = f" ({own[-1].filename.rpartition('/')[2]}, line {own[-1].lineno})" if own else ""
     return f"{type(error).__name__}: {error}{where}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -52,6 +53,9 @@ class ExperimentReport(Record):
     """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
     left_out: tuple[str, ...] = ()
     """Selected tasks with subtasks that are not verified for the installed applications."""
+    errors: tuple[str, ...] = ()
+    """Per agent, in how many attempts it made an error, and how many are invalid, with the most frequent
+    message."""
     holds: bool
     """Whether few enough attempts are invalid for the figures to hold."""
     status: ExperimentStatus
@@ -89,6 +93,7 @@ class ExperimentReport(Record):
                 f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task"
                 " needs, or the environment failed."
             )
+        lines.extend(self.errors)
         if not self.holds:
             lines.append("That is more than the experiment allows (invalid_share): its figures do not hold.")
         return lines
@@ -141,6 +146,7 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
         wanted=record.attempts,
         invalid=len(invalid),
         left_out=tuple(left_out),
+        errors=tuple(_errors(runs)),
         holds=holds,
         status=record.status,
         standings=found,
@@ -151,6 +157,15 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
     _write_folder(warehouse, done, runs, shown, drawn, report)
     warehouse.write([done], replace=True)
     return report
+
+
+def _errors(runs: Sequence[AgentRun]) -> Iterator[str]:
+    for end, words in (("agent_error", "an error of the agent"), ("invalid", "invalid")):
+        for agent in dict.fromkeys(run.agent for run in runs):
+            messages = Counter(run.message for run in runs if (run.agent, run.end) == (agent, end))
+            for message, count in messages.most_common(1):
+                which = f", {count} times" if len(messages) > 1 else ""
+                yield f"{agent}, {words} in {messages.total()} attempts{which}: {' '.join(message.split())}"
 
 
 def _write_folder(

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import TypeVar, cast
 
 from pydantic import BaseModel, JsonValue
@@ -203,12 +205,14 @@ def _factory(name: str) -> Callable[..., object]:
             f"the agent {name!r} is neither one of {', '.join(known)} nor of the form module:factory, such as"
             f" my_agents:make.{hint}"
         )
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     try:
         module = import_module(module_name)
     except Exception as error:
         raise CommandError(
             f"the agent's module {module_name!r} cannot be imported: {type(error).__name__}: {error}. Is it"
-            " installed, or its folder in PYTHONPATH?"
+            f" installed, in {here}, or in a folder of PYTHONPATH?"
         ) from error
     factory = getattr(module, attribute, None)
     if not callable(factory):

@@ -78,7 +78,7 @@ def test_names_in_the_folder_of_a_user_disturb_nothing(tmp_path: Path) -> None:
     (folder / "my_agents.py").write_text(agent, encoding="utf-8")
     (folder / "attempt.py").write_text(ATTEMPT, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "attempt.py", str(ROOT)],
+        [sys.executable, "-P", "attempt.py", str(ROOT)],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
         capture_output=True,
@@ -91,7 +91,7 @@ def test_names_in_the_folder_of_a_user_disturb_nothing(tmp_path: Path) -> None:
 ATTEMPT = """
 import asyncio, json, sys
 sys.path = [path for path in sys.path if path != sys.argv[1]]
-import my_agents, taskloom
+import taskloom
 from taskloom.cli.main import create_app
 from taskloom.environments.episode import record_steps
 from taskloom.flows.settings import load_settings
@@ -99,6 +99,7 @@ from taskloom.flows.stages.agents import check_agent
 from taskloom.flows.wiring import catalogue, create_environment
 create_app()
 check_agent("my_agents:make")
+import my_agents
 
 async def attempt():
     environment = create_environment(load_settings(), "simulated")

@@ -61,6 +61,14 @@ async def test_an_exception_in_the_agent_is_its_own_end() -> None:
         await asked(agent_of(decide))
 
 
+async def test_the_place_of_an_exception_is_the_agents_not_that_of_a_library() -> None:
+    def decide(*_: object) -> None:
+        Decision.model_validate({"status": "FINISH"})
+
+    with pytest.raises(AgentCrashedError, match=r"\(test_guarding.py, line \d+\)$"):
+        await asked(agent_of(decide))
+
+
 async def test_a_timeout_that_the_agent_raises_itself_is_a_crash() -> None:
     async def decide(*_: object) -> None:
         raise TimeoutError("my server")

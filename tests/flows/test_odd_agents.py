@@ -158,6 +158,10 @@ def attempted(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
         0,
         True,
     )
+    said = (
+        "Raises, an error of the agent in 2 attempts: ValueError: could not parse the model's answer (test_"
+    )
+    assert any(line.startswith(said) for line in report.remarks)
     found: dict[str, list[AgentRun]] = defaultdict(list)
     with Warehouse(data / "warehouse", read_only=True) as warehouse:
         for run in warehouse.read(AgentRun, "experiment_id = 'odd'"):
