@@ -10,7 +10,6 @@ from functools import cached_property
 
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.state.work import divided, is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.text_matching import has_phrase
@@ -59,23 +58,21 @@ class Subject:
     def asked(self) -> tuple[Effect, ...]:
         """The lasting effects that a function must notice one by one.
 
-        Left out is what an application writes of itself into something that it makes, the same every time and
-        not mentioned by the instruction, or a number that no parameter names: the account of side effects
-        bounds it. So is what another record of the file tells as well, such as the entry of a history or of
-        an index, and what follows from records that were added: their number, and the next one's key.
+        What a record tells is what the parameters, the inputs and the instruction say of it, and every text
+        that is not the same each time. Left out is what comes along with that: the rest of the record, and
+        records of the same file that tell nothing else, such as the entry of a history or of an index, a
+        counter of keys. The account of side effects bounds them.
         """
-        added = {_place(effect): effect for effect in self.essential if effect.kind == "added"}
-        leaves = [
-            item for item in self.essential if self._says_something(item) and not self._follows(item, added)
-        ]
         records: dict[_Key, _Told] = {}
-        for item in leaves:
-            records.setdefault(_place(item)[:-1], _Told()).add(item)
-        told = {place for place in records if place in added and _is_told_elsewhere(place, records, added)}
+        for item in self.essential:
+            if is_leaf(item, self.essential) and not self._is_index_entry(item):
+                records.setdefault(_place(item)[:-1], _Told()).add(item, tells=self._tells(item))
+        added = {_place(effect) for effect in self.essential if effect.kind == "added"}
         kept = [
             item
-            for item in leaves
-            if _place(item)[:-1] not in told and not self._goes_along(item, records[_place(item)[:-1]])
+            for place, record in records.items()
+            if not _comes_along(place, records, added)
+            for item in record.telling or record.others
         ]
         found = [
             item
@@ -104,49 +101,22 @@ class Subject:
         """What the parameters say, and the files that they name."""
         return told_texts(self.essential, self.positive.parameters)
 
-    def _says_something(self, effect: Effect) -> bool:
-        """Whether it is a value, or a whole, that decides whether the work is right."""
-        if not is_leaf(effect, self.essential):
-            return False
-        if effect.kind != "added":
-            return True
-        if is_outermost(effect, self.essential):
+    def _tells(self, effect: Effect) -> bool:
+        """Whether it is a value, or a whole, that decides by itself whether the work is right."""
+        if effect.kind == "added" and is_outermost(effect, self.essential):
             hollow = effect.address and any(_inside(item, effect) for item in self.incidental)
             return not hollow or any(map(names_parameter, effect.address_template))
-        value = effect.after or ""
-        if not value.strip('[]{}" \n'):
+        value = (effect.after or effect.before or "").strip('[]{}" \n')
+        named = _said(effect) or (effect.refers_template and (effect.kind == "added" or effect.holds))
+        if not value or named or effect.source or has_phrase(value, self.positive.instruction):
+            return bool(value)
+        if _NUMBERS.fullmatch(value) is not None:
             return False
-        if names_parameter(effect.after_template) or effect.source or effect.refers_template:
-            return True
-        known = effect.key in self.constant or _NUMBERS.fullmatch(value) is not None
-        return not known or has_phrase(value, self.positive.instruction)
+        return effect.kind != "added" or effect.key not in self.constant
 
-    def _follows(self, effect: Effect, added: Mapping[_Key, Effect]) -> bool:
-        """Whether it goes with the records that were added: their number, a counter of their keys, the entry
-        of an index."""
+    def _is_index_entry(self, effect: Effect) -> bool:
         varies = effect.kind == "removed" or effect.key not in self.constant
-        if varies and is_index_entry(effect, self._texts):
-            return True
-        if effect.kind != "changed" or _said(effect):
-            return False
-        place = _place(effect)
-        beside = {key: item for key, item in added.items() if key[:2] == place[:2]}
-        if effect.address[-1:] == (database.COUNT,):
-            return any(key[:-2] == place[:-1] for key in beside)
-        keys = {key[-1] for key, item in beside.items() if f': "{key[-1]}"' in (item.after or "")}
-        return bool({effect.before, effect.after} & keys)
-
-    def _goes_along(self, effect: Effect, record: _Told) -> bool:
-        """Whether it is a number that changes in the same way whatever the parameters, beside a field that
-        they say, such as who changed the record last."""
-        return (
-            effect.kind == "changed"
-            and effect.key in self.constant
-            and not _names(effect)
-            and bool(record.names)
-            and _NUMBERS.fullmatch(effect.after or "") is not None
-            and not has_phrase(effect.after or "", self.positive.instruction)
-        )
+        return varies and is_index_entry(effect, self._texts)
 
 
 def subject_of(
@@ -181,26 +151,27 @@ def subject_of(
 
 @dataclass(slots=True)
 class _Told:
-    """What the asked fields of one record tell."""
+    """What the fields of one record tell."""
 
+    telling: list[Effect] = field(default_factory=list)
+    """Those that tell something by themselves."""
+    others: list[Effect] = field(default_factory=list)
+    """Changes of the others."""
     values: set[str] = field(default_factory=set)
     """The values, in terms of the parameters."""
     said: set[str] = field(default_factory=set)
     """Parameters whose values stand in it, or stood there before."""
-    meant: list[tuple[str, set[str]]] = field(default_factory=list)
-    """Keys of other records, with the parameters that these hold."""
+    names: set[str] = field(default_factory=set)
+    """These, and parameters that it held, or that a record holds which it refers to."""
 
-    def add(self, effect: Effect) -> None:
+    def add(self, effect: Effect, *, tells: bool) -> None:
+        if not tells:
+            self.others += [effect] if effect.kind != "added" else []
+            return
+        self.telling.append(effect)
         self.values.add(effect.after_template or "")
         self.said |= _said(effect)
-        meant = parameters_named(effect.refers_template)
-        if meant:
-            self.meant.append((effect.after or "", meant))
-
-    @property
-    def names(self) -> set[str]:
-        """All parameters that it tells of."""
-        return self.said.union(*(names for _, names in self.meant))
+        self.names |= _said(effect) | parameters_named(effect.refers_template, *effect.holds)
 
     @property
     def weight(self) -> tuple[int, int, int]:
@@ -208,32 +179,28 @@ class _Told:
         return len(self.said), len(self.names), len(self.values)
 
 
-def _is_told_elsewhere(place: _Key, records: Mapping[_Key, _Told], added: Collection[_Key]) -> bool:
-    """Whether another record of the file says all that this new one says, and more or for itself: the same
-    values, or the same parameters, of which it may be the record itself."""
+def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_Key]) -> bool:
+    """Whether a record comes with others of its file: it tells nothing and is none that a parameter names,
+    or another one says all that it says, and more or for itself."""
     record = records[place]
-    return any(
+    if not record.telling:
+        beside = any(key[:2] == place[:2] for key in added)
+        return beside and not any(effect.holds for effect in record.others)
+    return place in added and any(
         other != place
         and other[:2] == place[:2]
-        and (record.values <= told.values or (record.names and _covers(other, told, record)))
+        and (
+            record.values <= told.values
+            or (record.names and record.said <= told.said and record.names <= told.names)
+        )
         and (other not in added or told.weight > record.weight)
         for other, told in records.items()
-    )
-
-
-def _covers(place: _Key, told: _Told, record: _Told) -> bool:
-    return record.said <= told.said and all(
-        value == place[-1] or names <= told.names for value, names in record.meant
     )
 
 
 def _said(effect: Effect) -> set[str]:
     """Parameters whose values stand, or stood, in a field itself."""
     return parameters_named(effect.after_template, effect.before_template, effect.source_template)
-
-
-def _names(effect: Effect) -> set[str]:
-    return _said(effect) | parameters_named(effect.refers_template)
 
 
 def _place(effect: Effect) -> _Key:
