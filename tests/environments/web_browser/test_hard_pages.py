@@ -84,6 +84,19 @@ async def test_a_change_that_the_page_put_off_is_seen(screen: Screen, after: int
     assert "changed" in screen.texts
 
 
+async def test_waiting_for_a_page_leaves_no_work_in_it_and_draws_few_frames(screen: Screen) -> None:
+    await screen.open(
+        """<p>Quiet</p><script>window.frames_asked = 0; const ask = window.requestAnimationFrame;
+        window.requestAnimationFrame = work => { window.frames_asked += 1; return ask(work) }</script>"""
+    )
+    assert screen.environment._tabs is not None
+    page = screen.environment._tabs.front.page
+    before = await page.evaluate("window.frames_asked")
+    await screen.environment.observe()
+    assert await page.evaluate("window.frames_asked") - before == 3
+    assert await page.evaluate("window[Symbol.for('taskloom.due')]()") == []
+
+
 async def test_keys_that_an_american_keyboard_lacks_are_pressed_and_let_go(screen: Screen) -> None:
     await screen.open(
         """<p id=out>none</p><script>document.onkeydown = event => {

@@ -13,7 +13,7 @@
       if (e.tagName === 'IFRAME') { try { if (e.contentDocument) watch(e.contentDocument); } catch (_) { /* of another origin */ } }
     }
   };
-  const finish = settled => { if (over) return; over = true; for (const observer of observers) observer.disconnect(); resolve(settled); };
+  const finish = settled => { if (over) return; over = true; clearTimeout(end); for (const observer of observers) observer.disconnect(); resolve(settled); };
   const animations = Document.prototype.getAnimations;
   const moving = () => animations ? animations.call(document).some(animation => {
     if (animation.playState !== 'running' || !animation.effect) return false;
@@ -28,8 +28,10 @@
     frames += 1;
     if (now - start > (waiting(now) ? limit + ahead : limit)) return finish(false);
     if (frames > 2 && now - last >= quiet && document.readyState !== 'loading' && !moving() && !waiting(now)) return finish(true);
-    requestAnimationFrame(look);
+    // Drawing frames costs more than all else here, so nothing asks for one that is not needed.
+    if (frames > 2) setTimeout(look, 20); else requestAnimationFrame(look);
   };
+  // Timers of this script are work put off as well: none of them may be left for the next wait.
+  const end = setTimeout(() => finish(false), limit + ahead + 50);
   requestAnimationFrame(look);
-  setTimeout(() => finish(false), limit + ahead + 50);
 })
