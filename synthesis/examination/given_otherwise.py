@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from taskloom.evaluators_api.state.editing import with_text
+from taskloom.evaluators_api.state.editing import change_of, spliced, undone, with_text
 from taskloom.evaluators_api.state.nodes import Node
-from taskloom.evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.evaluators_api.state.records import records_of
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.prompts.shown_effects import Origin
 from taskloom.synthesis.evaluation_functions.origins import origins
@@ -20,10 +21,12 @@ from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.given_content import CLIPBOARD, altered_file
 from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 _States = tuple[Evidence, Evidence]
 _MOST = 8
+_FEWEST = 2
 _SHORTEST_NAMED = 3
 _SHORTEST_SHOWN = 4
 
@@ -56,7 +59,7 @@ def _otherwise(subject: Subject, origin: Origin) -> _States | None:
     if origin.kind == "whole" and not _named_in(subject, source.text):
         text = altered_file(source)
         return None if text is None else _with_copy(subject, origin, source, text)
-    return None
+    return _one_less(subject, source) if origin.kind == "records" else None
 
 
 def _other_field(subject: Subject, origin: Origin, source: FileState) -> _States | None:
@@ -81,6 +84,37 @@ def _other_field(subject: Subject, origin: Origin, source: FileState) -> _States
     start, made = _in_the_clipboard_too((start, made), value, other, unless=origin.target)
     start, made = _shown_too(start, value, other), _shown_too(made, value, other)
     return with_text(start, source.path, text), _kept_up(made, source, text)
+
+
+def _one_less(subject: Subject, source: FileState) -> _States | None:
+    """The source had one record less, and so have the files that it was taken over into: how many there are
+    is no part of the work."""
+    text = source.text or ""
+    form, tree = read(source.path, text)
+    records = [node for node in records_of(tree) if node.extent is not None]
+    if len(records) < _FEWEST or _named_in(subject, records[-1].content()):
+        return None
+    gone, end = records[-1], subject.end
+    for path in dict.fromkeys(item.container for item in subject.asked if item.area == "file"):
+        copies = (
+            item
+            for item in subject.asked
+            if item.container == path and item.kind == "added" and _is_copy(subject, item, gone)
+        )
+        copy = next(copies, None)
+        end = (undone(subject.start, end, copy) if copy is not None else None) or end
+    if end is subject.end or gone.extent is None:
+        return None
+    rest = finished(form, text, spliced(text, (gone.extent, "")))
+    return with_text(subject.start, source.path, rest), _kept_up(end, source, rest)
+
+
+def _is_copy(subject: Subject, effect: Effect, record: Node) -> bool:
+    """Whether it added a record with all values of `record`."""
+    change = change_of(subject.start, subject.end, effect) if effect.address else None
+    made = change.after if change is not None else None
+    values = {node.value for _, node in record.walk()}
+    return made is not None and bool(made.children) and values <= {node.value for _, node in made.walk()}
 
 
 def _with_copy(subject: Subject, origin: Origin, source: FileState, text: str) -> _States | None:

@@ -1,6 +1,10 @@
 """Right work on other content must be accepted: what was exported or copied held something else from the
 start."""
 
+from collections.abc import Mapping
+
+import pytest
+
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.offline.evaluation_writer import write_function
 from taskloom.offline.mistakes import MistakeSource
@@ -119,3 +123,45 @@ def test_what_is_pasted_is_another_one_in_the_clipboard_too() -> None:
     (case,) = otherwise(recording("notes.paste", {"path": "Documents/pasted.txt"}, [done], start=start))
     assert case.start.clipboard.text == case.evidence.clipboard.text != words
     assert {item.text for item in case.evidence.files} == {case.start.clipboard.text}
+
+
+STORE = ".applications/shop/shop.db"
+COPIED = f"check_records_copied(path, '{STORE}', target_within='sales')"
+
+
+def imported(path: str, rows: Mapping[str, int]) -> Trajectory:
+    """A table is imported into a database."""
+    given = file(path, "\n".join(["region,amount", *(f"{name},{amount}" for name, amount in rows.items())]))
+    lines = [f"INSERT INTO \"sales\" VALUES('{name}', {amount});" for name, amount in rows.items()]
+    empty, full = (
+        file(STORE, "\n".join([f'CREATE TABLE "sales"("region", "amount"); -- {len(held)} rows', *held, ""]))
+        for held in ([], lines)
+    )
+    done = click("Import", files=(full, given))
+    return recording("shop.import", {"title": "sales", "path": path}, [done], start={"files": (empty, given)})
+
+
+@pytest.mark.parametrize(
+    "number",
+    [f"check_record_count('{STORE}', {{}}, 3)", f"check_other_records_unchanged('{STORE}', added=3)"],
+)
+def test_a_number_copied_from_recordings_refuses_right_work(
+    shared_sandbox: EvaluationSandbox, number: str
+) -> None:
+    """Even where every performance had as many records."""
+    performances = [
+        imported("Documents/a.csv", {"North": 120, "South": 95, "West": 70}),
+        imported("Documents/b.csv", {"Anna": 20, "Ben": 9, "Cleo": 8}),
+    ]
+    cases = build_cases(performances[0], other_trajectories=performances[1:])
+    qualities = [
+        examine(f"{BEGIN}{COPIED}{more}{END}", performances[0], cases, shared_sandbox)
+        for more in ("", f" and {number}")
+    ]
+    refused = [
+        [text for item in quality.families if item.family == "second_positive" for text in item.survivors]
+        for quality in qualities
+    ]
+    assert all(quality.passes_positive for quality in qualities)
+    assert not refused[0]
+    assert len(refused[1]) == 1 and "Documents/a.csv held something else" in refused[1][0]
