@@ -46,26 +46,28 @@ def largest(data: Path, count: int) -> list[str]:
         return [str(row[0]) for row in found.rows()]
 
 
-def of_every_size(data: Path, count: int) -> list[str]:
-    """Validated tasks, the first of every size and set of applications before the second."""
+def of_every_size(data: Path, count: int, applications: Sequence[str]) -> list[str]:
+    """Validated tasks, the first of every size and set of applications before the second; of these
+    applications only, if any are named."""
     with Warehouse(data / "warehouse", read_only=True) as warehouse:
         found = warehouse.query(
             "SELECT task_id FROM (SELECT task_id, node_count, row_number() OVER (PARTITION BY node_count,"
             " applications ORDER BY task_id) AS turn, row_number() OVER (PARTITION BY node_count ORDER BY"
-            " applications, task_id) AS place FROM tasks WHERE status = 'validated') ORDER BY turn, place,"
-            " node_count, task_id LIMIT ?",
-            [count],
+            " applications, task_id) AS place FROM tasks WHERE status = 'validated'"
+            " AND (len(?) = 0 OR list_has_all(?, applications))) ORDER BY turn, place, node_count, task_id"
+            " LIMIT ?",
+            [list(applications), list(applications), count],
         )
         return [str(row[0]) for row in found.rows()]
 
 
 def specification(
-    url: str, tasks: list[str], repeats: int, models: Sequence[str], seconds: float
+    name: str, url: str, tasks: list[str], repeats: int, models: Sequence[str], seconds: float
 ) -> dict[str, object]:
     """The experiment, as in its file."""
     model = {"provider": "openai", "base_url": url, "api_key_variable": KEY_VARIABLE}
     return {
-        "name": "sample",
+        "name": name,
         "agents": [
             "recorded",
             *({"agent": "recorded", "name": name, "settings": {"fault": name}} for name in FAULTS),
@@ -91,11 +93,13 @@ def measure(asked: argparse.Namespace, data: Path) -> ExperimentReport:
     settings = load_settings(data=data) if asked.installed else settings_in(data)
     if not (data / "warehouse").exists():
         asyncio.run(build_dataset.fn(settings=settings))
-    tasks = (of_every_size if asked.installed else largest)(data, asked.tasks)
+    applications = [name for name in asked.applications.split(",") if name]
+    tasks = of_every_size(data, asked.tasks, applications) if asked.installed else largest(data, asked.tasks)
     models = TWO_MODELS if asked.installed else sorted(SAID)
     os.environ[KEY_VARIABLE] = KEY
     with in_a_thread(LocalModelServer(answerer=answer, key=KEY)) as server:
-        experiment = specification(server.url, tasks, asked.repeats, models, asked.seconds)
+        name = "sample-installed" if asked.installed else "sample"
+        experiment = specification(name, server.url, tasks, asked.repeats, models, asked.seconds)
         return asyncio.run(run_experiment.fn(experiment, settings=settings, quiet=False))
 
 
@@ -119,6 +123,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--installed", action="store_true", help="on the applications installed in --data")
+    parser.add_argument("--applications", default="", help="with --installed: tasks of these only")
     parser.add_argument("--seconds", type=float, default=0, help="interrupt the run after so many")
     parser.add_argument("--out", type=Path, help=f"folder of the report; {PICTURES} by default")
     asked = parser.parse_args()

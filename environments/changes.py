@@ -14,6 +14,8 @@ _Key = tuple[str, str, str, str, int]
 
 NOTHING_CHANGED = "nothing changed on the screen"
 """What is said of an action without effect."""
+ONLY_THE_PICTURE = "only the picture changed"
+"""What is said of one whose effect the controls do not tell."""
 
 
 def describe_change(before: Observation, after: Observation) -> str:
@@ -43,7 +45,7 @@ def describe_change(before: Observation, after: Observation) -> str:
     if parts:
         return "; ".join(parts)
     if before.screenshot.sha256 != after.screenshot.sha256:
-        return "only the picture changed"
+        return ONLY_THE_PICTURE
     return NOTHING_CHANGED
 
 

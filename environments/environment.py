@@ -72,3 +72,7 @@ class WithProfile(Environment, Protocol):
 
     without_cache: dict[str, str]
     """Applications whose cached files do not stay from one reset to the next, with the reason."""
+
+    async def fallback_fonts(self) -> list[str]:
+        """Plain texts in front that no one font draws whole, or a font of pictures, each with its fonts."""
+        ...

@@ -287,7 +287,7 @@ _FIELD = "Edit"
 
 def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
     """The click that gives the focus to the field that `decision` types into; None if it has it, or types
-    elsewhere."""
+    elsewhere. It has no thought, because it is no decision of the agent."""
     action = decision.action
     if not isinstance(action, KeyboardInput):
         return None
@@ -298,13 +298,7 @@ def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
     field = aimed.target
     if field is None or field.focused or field.disabled or field.control_type != _FIELD:
         return None
-    name = f"The field '{field.text}'" if field.text else "The field"
-    return Decision(
-        status="continue",
-        description=decision.description,
-        thought=f"{name} does not have the focus yet; I click it before I type.",
-        action=ClickInput(control_label=field.label, position=action.position),
-    )
+    return Decision(status="continue", action=ClickInput(control_label=field.label, position=action.position))
 
 
 def aimed_again(decision: Decision, before: Observation, after: Observation) -> Decision:

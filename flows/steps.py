@@ -192,7 +192,6 @@ async def evaluate(
 ) -> AgentResults:
     """Have an agent make the attempts that are planned, as many at a time as there are environments."""
     work = work_of(reference)
-    names = (node.subtask_id for _, task in planned for node in task.graph.nodes)
-    verified = await work.making.subtasks(names)
+    await work.making.subtasks(node.subtask_id for _, task in planned for node in task.graph.nodes)
     async with agent_model(work.run, order):
-        return await evaluate_tasks(work.run, order, planned, verified, hashes)
+        return await evaluate_tasks(work.run, order, planned, work.making.verified, hashes)

@@ -139,8 +139,11 @@ class ActorInput(PromptInput[ActorReply]):
     """How the actor says where."""
     screen_size: tuple[int, int] = (1280, 800)
     """Width and height of the screen, in pixels."""
-    screenshot: Screenshot
-    """The screen with a numbered box around every control that can be used, where boxes are shown."""
+    screenshot: Screenshot | None
+    """The screen with a numbered box around every control that can be used, where boxes are shown; None where
+    the list of controls tells enough."""
+    sparing: bool = False
+    """Whether the screen is shown only where the list of controls does not tell enough."""
     shows: Literal["marks_and_list", "marks", "list", "picture"] = "marks_and_list"
     """What is shown of the screen: numbered boxes, the list of controls, both, or the picture as it is."""
     earlier: tuple[Screenshot, ...] = ()
@@ -153,8 +156,10 @@ class ActorInput(PromptInput[ActorReply]):
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
-        """The screen, unless the list of controls is all that is shown."""
-        return () if self.shows == "list" else (*self.earlier, self.screenshot)
+        """The screen, where it is shown."""
+        if self.shows == "list" or self.screenshot is None:
+            return ()
+        return (*self.earlier, self.screenshot)
 
 
 class ComputerActorInput(PromptInput[ComputerReply]):

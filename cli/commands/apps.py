@@ -113,7 +113,7 @@ def check(
         )
     started = time.monotonic()
     try:
-        observation, reset_seconds, unseen, cached_files = asyncio.run(
+        observation, reset_seconds, unseen, cached_files, fallback = asyncio.run(
             _observe(known[name], settings, walk=controls)
         )
     except (ApplicationStartFailedError, EnvironmentBrokenError) as error:
@@ -130,6 +130,7 @@ def check(
         "window_title": observation.window_title,
         "url": observation.url,
         "cached_files": cached_files,
+        "fallback_fonts": fallback,
         "confined": is_confined(settings.isolation),
         "screenshot": str(file),
     }
@@ -140,7 +141,7 @@ def check(
         print_json(answer | ({"control_list": listed} if controls else {}))
     else:
         for key, value in answer.items():
-            typer.echo(f"{key:<15} {', '.join(value) if isinstance(value, list) else value}")
+            typer.echo(f"{key:<15} {', '.join(value) or 'none' if isinstance(value, list) else value}")
         for control in observation.controls if controls else ():
             parent = f"  in {control.parent_type} {control.parent_text!r}" if control.parent_type else ""
             typer.echo(f"{control.label:>4} {control.control_type:<10} {control.text!r}{parent}")
@@ -264,10 +265,10 @@ def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
 
 async def _observe(
     application: Application, settings: Settings, *, walk: bool
-) -> tuple[Observation, float, list[str], str]:
+) -> tuple[Observation, float, list[str], str, list[str]]:
     """The first observation of `application`, and how long it took to get there, in seconds. After a `walk`
     through what the manual names, also the names that no screen showed; and, after a second reset, whether
-    cached files stay."""
+    cached files stay, and which texts fall back to other fonts."""
     import time
 
     from taskloom.environments.environment import WithProfile
@@ -288,11 +289,11 @@ async def _observe(
                 await walked.go()
         unseen = list(never_shown(names, walked.seen)) if names else []
         if not isinstance(environment, WithProfile):
-            return observation, seconds, unseen, "none"
+            return observation, seconds, unseen, "none", []
         await environment.reset([application])
         reason = environment.without_cache.get(application.name)
         cached = f"fresh at every reset: {reason}" if reason else "stay between resets"
-        return observation, seconds, unseen, cached
+        return observation, seconds, unseen, cached, await environment.fallback_fonts()
     finally:
         await environment.close()
 

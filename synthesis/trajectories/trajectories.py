@@ -11,7 +11,7 @@ from pydantic import Field
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.environments.annotated import annotate
-from taskloom.environments.changes import NOTHING_CHANGED
+from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE
 from taskloom.environments.computer_use.conversation import ComputerConversation, SafetyPolicy
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import run_episode
@@ -38,7 +38,15 @@ from taskloom.synthesis.trajectories.setup_trajectories import (
 from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskloom.taskgraph.records.gestures import Coordinates
-from taskloom.taskgraph.records.interaction import Action, Observation, Screenshot, WaitInput
+from taskloom.taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    Control,
+    KeyboardInput,
+    Observation,
+    Screenshot,
+    WaitInput,
+)
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -48,6 +56,10 @@ _TOLD_IN_VAIN = 3
 """After how many equal actions without effect the actor is told so."""
 _MOST_IN_VAIN = 5
 """After how many the attempt ends."""
+_PICTURES = frozenset({"Canvas", "Video"})
+"""Types of controls whose content no list tells."""
+_PRESSED = frozenset({"Button", "Hyperlink", "MenuItem", "TabItem"})
+"""Types of controls of which nothing is known without a name."""
 
 Picture = Callable[[Observation], Screenshot]
 """Makes the picture that the model sees of a screen."""
@@ -76,6 +88,9 @@ class TrajectorySettings(Record):
     actor: Literal["reply", "computer_tool"] = "reply"
     """How the actor is asked: for one action as JSON per step, with the list of controls; or through its
     provider's own `computer` tool (OpenAI, Anthropic), which sees the screen alone."""
+    pictures: Literal["needed", "always"] = "needed"
+    """When the actor sees the screen beside the list of controls: `needed` at its first step and where the
+    list does not tell what happened or what is there. With the computer tool always."""
     safety_checks: SafetyPolicy = "refuse"
     """With the computer tool: what becomes of actions that the provider has doubts about. `acknowledge`
     carries them out."""
@@ -98,6 +113,8 @@ class ModelAgent:
     picture: Picture = plain_picture
     """Makes the picture that the model sees."""
     coordinates: Coordinates = "labels"
+    sparing: bool = False
+    """Whether it sees the screen only where the list of controls does not tell."""
     another_way: bool = False
     """Whether it is asked to go another way than the most obvious one."""
     _end: EndCheck = field(default_factory=EndCheck)
@@ -126,6 +143,7 @@ class ModelAgent:
     ) -> ActorReply:
         told = self.briefing
         repeated = repeated_in_vain(history)
+        shown = not self.sparing or self._end.objections or must_be_seen(observation.controls, history)
         loops = (in_vain(history, repeated),) if repeated >= _TOLD_IN_VAIN else ()
         question = ActorInput(
             application=told.application.name,
@@ -141,7 +159,8 @@ class ModelAgent:
             controls=controls_in_view(observation.controls),
             coordinates=self.coordinates,
             screen_size=observation.screen_size,
-            screenshot=self.picture(observation),
+            screenshot=self.picture(observation) if shown else None,
+            sparing=self.sparing,
         )
         try:
             return await self.models.ask(question, stage=STAGE, item_id=told.item_id, attempt=told.attempt)
@@ -177,7 +196,8 @@ def actor(
     another way."""
     if settings.actor == "computer_tool":
         return ComputerAgent(models, briefing, settings.safety_checks)
-    return ModelAgent(models, briefing, picture, settings.coordinates, another_way)
+    sparing = settings.pictures == "needed" and settings.coordinates == "labels"
+    return ModelAgent(models, briefing, picture, settings.coordinates, sparing, another_way)
 
 
 async def perform_subtask(
@@ -249,6 +269,27 @@ def _prepared(
         return environment
     needed = [applications[name] for name in setup.applications]
     return PreparedEnvironment(environment, setup, needed, first_page=not needs_open_page(instance))
+
+
+def must_be_seen(controls: Sequence[Control], history: Sequence[TrajectoryStep]) -> bool:
+    """Whether the list of controls does not tell all that the actor needs to know.
+
+    That is so at first, after a step that was refused or whose effect the list does not show, after waiting
+    and after moves of the pointer, and where something is drawn or has no name.
+    """
+    last = history[-1] if history else None
+    return (
+        last is None
+        or not isinstance(last.action, ClickInput | KeyboardInput)
+        or last.change in ("", NOTHING_CHANGED, ONLY_THE_PICTURE)
+        or any(_is_drawn(control) for control in controls)
+    )
+
+
+def _is_drawn(control: Control) -> bool:
+    if control.control_type in _PICTURES:
+        return True
+    return control.control_type in _PRESSED and not (control.text or control.row)
 
 
 def repeated_in_vain(history: Sequence[TrajectoryStep]) -> int:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from taskloom.environments.changes import NOTHING_CHANGED
-from taskloom.synthesis.trajectories.trajectories import in_vain, repeated_in_vain
+import pytest
+
+from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE
+from taskloom.synthesis.trajectories.trajectories import in_vain, must_be_seen, repeated_in_vain
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Screenshot, WaitInput
+from taskloom.taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    Control,
+    KeyboardInput,
+    Rectangle,
+    Screenshot,
+    WaitInput,
+    WheelMouseInput,
+)
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 
@@ -40,3 +51,29 @@ def test_a_label_given_anew_is_the_same_action() -> None:
         repeated_in_vain([step(1, ClickInput(control_label="4")), step(2, ClickInput(control_label="9"))])
         == 2
     )
+
+
+def control(control_type: str, text: str = "") -> Control:
+    place = Rectangle(left=0, top=0, right=10, bottom=10)
+    return Control(label="1", text=text, control_type=control_type, rectangle=place)
+
+
+@pytest.mark.parametrize(
+    ("history", "controls", "seen"),
+    [
+        ([], [control("Edit", "Name")], True),
+        ([step(1, ClickInput(control_label="4"), 'new: "Name"')], [control("Button", "Save")], False),
+        ([step(1, KeyboardInput(keys="a"), 'Edit "Name" holds "a"')], [control("Edit")], False),
+        ([step(1, KeyboardInput(keys="a"), ONLY_THE_PICTURE)], [], True),
+        ([step(1, ClickInput(control_label="4"))], [], True),
+        ([step(1, ClickInput(control_label="4"), "", "no such control")], [], True),
+        ([step(1, WaitInput(), 'new: "Saved"')], [], True),
+        ([step(1, WheelMouseInput(wheel_distance=-3), 'gone: "Name"')], [], True),
+        ([step(1, ClickInput(control_label="4"), 'new: "Name"')], [control("Canvas", "Board")], True),
+        ([step(1, ClickInput(control_label="4"), 'new: "Name"')], [control("Button")], True),
+    ],
+)
+def test_the_screen_is_shown_where_the_list_of_controls_does_not_tell(
+    history: list[TrajectoryStep], controls: list[Control], seen: bool
+) -> None:
+    assert must_be_seen(controls, history) is seen

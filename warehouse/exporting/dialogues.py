@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from taskloom.taskgraph.records.agent_run import AgentRun
@@ -14,10 +14,12 @@ from taskloom.warehouse.exporting.exported_actions import announced_calls, call_
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 
 SYSTEM: Final = (
-    "You operate a computer. You see the screen, think, and answer with one action; with the last one, add"
-    " finish(). Points are {coordinates}. Actions: {actions}, finish()."
+    "You operate a computer. You see the screen, think, and answer with one action, or with finish() once it"
+    " shows that the work is done. Points are {coordinates}. Actions: {actions}, finish()."
 )
 """What the agent is told about its actions."""
+FINISH: Final = "Action: finish()"
+"""What it answers at the end."""
 _SCORES: Final = (
     "experiment_id",
     "agent",
@@ -101,26 +103,18 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
     before it, and its id ends with its first step. Agents' attempts are under what the agent was told;
     what could not be done is left out as a slip is.
     """
+    stepwise = options.granularity == "step"
     for trajectory, instruction, split, scores in recordings(source, options):
-        if options.granularity == "trajectory":
-            size = options.window or max(len(trajectory.steps), 1)
-            for start in range(0, len(trajectory.steps), size):
-                asked = instruction
-                if options.window:
-                    asked = _with_history(trajectory, trajectory.steps[start], instruction, options)
-                turns = tuple(
-                    _turn(trajectory, step, "" if place else asked, options)
-                    for place, step in enumerate(trajectory.steps[start : start + size])
-                )
-                part = f"#{start + 1}" if options.window else ""
-                yield Dialogue(trajectory.trajectory_id + part, split, turns, scores)
-            continue
-        for step in trajectory.steps:
-            if not _learnt(step):
+        turns = _turns(trajectory, options)
+        size = 1 if stepwise else options.window or max(len(turns), 1)
+        for start in range(0, len(turns), size):
+            if stepwise and not turns[start].learnt:
                 continue
-            asked = _with_history(trajectory, step, instruction, options)
-            turn = _turn(trajectory, step, asked, options)
-            yield Dialogue(f"{trajectory.trajectory_id}#{step.step}", split, (turn,), scores)
+            part = bool(stepwise or options.window)
+            asked = _with_history(trajectory, start, instruction, options) if part else instruction
+            first = replace(turns[start], question=asked)
+            name = f"{trajectory.trajectory_id}#{start + 1}" if part else trajectory.trajectory_id
+            yield Dialogue(name, split, (first, *turns[start + 1 : start + size]), scores)
 
 
 def recordings(
@@ -152,20 +146,23 @@ def scores_of(run: AgentRun) -> dict[str, object]:
     return {name: said[name] for name in _SCORES if said[name] is not None} | run.further_metrics
 
 
-def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOptions) -> str:
-    """What the agent answers at a step: its thought, then one action; the last one is followed by
-    `finish()`."""
+def answer_text(step: TrajectoryStep, options: ExportOptions) -> str:
+    """What the agent answers at a step: its thought, then one action."""
     size = image_size(step.observation_screenshot.png)
     lines = [f"Thought: {_CALL.sub(' Action:', step.thought)}"] if step.thought else []
-    lines.append(f"Action: {call_text(step, size, options.coordinates)}")
-    if step.step == len(trajectory.steps) and trajectory.termination == "finished":
-        lines.append("Action: finish()")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"Action: {call_text(step, size, options.coordinates)}"])
 
 
-def _turn(trajectory: Trajectory, step: TrajectoryStep, asked: str, options: ExportOptions) -> Turn:
-    answer = answer_text(trajectory, step, options)
-    return Turn(step.observation_screenshot, asked, answer, learnt=_learnt(step))
+def _turns(trajectory: Trajectory, options: ExportOptions) -> list[Turn]:
+    """One turn per step, and one for `finish()` at the screen on which the work ended, where it is known."""
+    turns = [
+        Turn(step.observation_screenshot, "", answer_text(step, options), learnt=_learnt(step))
+        for step in trajectory.steps
+    ]
+    end = trajectory.final_evidence.screenshot
+    if turns and trajectory.termination == "finished" and end is not None and end.png:
+        turns.append(Turn(end, "", FINISH))
+    return turns
 
 
 def _learnt(step: TrajectoryStep) -> bool:
@@ -173,12 +170,10 @@ def _learnt(step: TrajectoryStep) -> bool:
     return step.slip != "slip" and not step.problem
 
 
-def _with_history(
-    trajectory: Trajectory, step: TrajectoryStep, instruction: str, options: ExportOptions
-) -> str:
+def _with_history(trajectory: Trajectory, count: int, instruction: str, options: ExportOptions) -> str:
     done = [
         f"{item.step}. {call_text(item, image_size(item.observation_screenshot.png), options.coordinates)}"
-        for item in trajectory.steps
-        if item.step < step.step and not item.problem
+        for item in trajectory.steps[:count]
+        if not item.problem
     ]
     return "\n".join([f"Task: {instruction}", "Done so far:", *(done or ["nothing"])])

@@ -79,6 +79,6 @@ def _pair(
             {"role": "system", "content": system_text(options)},
             {"role": "user", "content": f"<image>\nTask: {without_marks(better.instruction)}"},
         ],
-        "chosen": [{"role": "assistant", "content": without_marks(answer_text(better, steps[0], options))}],
-        "rejected": [{"role": "assistant", "content": without_marks(answer_text(bad, steps[1], options))}],
+        "chosen": [{"role": "assistant", "content": without_marks(answer_text(steps[0], options))}],
+        "rejected": [{"role": "assistant", "content": without_marks(answer_text(steps[1], options))}],
     }

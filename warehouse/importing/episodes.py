@@ -110,7 +110,9 @@ def task_records(item: Item, source: Source, content: JsonValue = None) -> list[
 
 
 def trajectories_of(
-    source: Source, steps: Sequence[tuple[Picture | None, Demonstrated | str | None]]
+    source: Source,
+    steps: Sequence[tuple[Picture | None, Demonstrated | str | None]],
+    end: Picture | None = None,
 ) -> Iterator[Trajectory | Rejection]:
     """The trajectory of a demonstration; nothing in it is changed or made up.
 
@@ -121,6 +123,7 @@ def trajectories_of(
     Args:
         source: where it comes from.
         steps: screens and actions; a text says why there is no action.
+        end: the screen at the end, where it is known.
     """
     whole = [
         (picture, done) for picture, done in steps if picture is not None and isinstance(done, Demonstrated)
@@ -128,6 +131,7 @@ def trajectories_of(
     if not whole or len(whole) != len(steps):
         yield left_out(source, _first_fault(steps))
         return
+    last = Screenshot.of(end.png) if end is not None else None
     yield Trajectory(
         trajectory_id=f"{source.task_id}:demonstration",
         subtask_id=source.template or source.task_id,
@@ -145,7 +149,7 @@ def trajectories_of(
                 action=done.action,
                 target=ControlQuery(text=done.target) if done.target else None,
                 target_rectangle=done.rectangle,
-                evidence=Evidence(step=number),
+                evidence=Evidence(step=number, screenshot=last if number == len(whole) else None),
             )
             for number, (picture, done) in enumerate(whole, start=1)
         ),

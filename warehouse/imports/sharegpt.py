@@ -20,7 +20,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapte
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Action
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.dialogues import COORDINATES, with_marks
+from taskloom.warehouse.exporting.dialogues import COORDINATES, FINISH, with_marks
 from taskloom.warehouse.exporting.exported_actions import Coordinates, unscaled
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
@@ -163,6 +163,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     yield from task_records(item, source)
     steps: list[tuple[Picture | None, Demonstrated | str | None]] = []
     coordinates = _coordinates(asked)
+    end: Picture | None = None
     for conversation in found:
         marks = sum(
             turn.value.count(_MARK)
@@ -182,8 +183,11 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
                     shown = read_picture(root, next(pictures, ""))
             elif turn.speaker in ("gpt", "assistant"):
                 answer = with_marks(turn.value) if ours else turn.value
+                if answer.strip() == FINISH:
+                    end = shown
+                    continue
                 steps.append((shown, _done(answer, shown, coordinates)))
-    yield from trajectories_of(source, steps)
+    yield from trajectories_of(source, steps, end)
 
 
 def _instruction(asked: str) -> str:

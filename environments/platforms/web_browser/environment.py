@@ -21,6 +21,7 @@ from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.downloads import free_path
 from taskloom.environments.platforms.web_browser.pages import inputs
 from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
+from taskloom.environments.platforms.web_browser.pages.fonts import fallback_fonts
 from taskloom.environments.platforms.web_browser.pages.screen import View, controls_now, look_at
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, page_title
@@ -204,6 +205,11 @@ class WebEnvironment:
             await asyncio.to_thread(cast(Sandbox, self._sandbox).put, files, gone)
             if text:
                 await cast(EnvironmentPage, self._own).copy(text)
+
+    async def fallback_fonts(self) -> list[str]:
+        """Plain texts of the page in front that fall back to another font, each with its fonts."""
+        async with self._lock, _browser_errors():
+            return await fallback_fonts(cast(TabSet, self._tabs).front.page)
 
     async def rest(self) -> None:
         """Close all pages and stop the servers; the browser and the environment's own page stay."""

@@ -3,6 +3,7 @@
 tab                one page: waiting, questions, looking
 tab_set            the open tabs of an environment
 browser_state      what the browser keeps of an application at the start
+fonts              texts drawn by a font that was not meant for them
 screen             page and task bar as one observation
 inputs             mouse and keyboard
 task_bar           the bar below the page

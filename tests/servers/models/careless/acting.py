@@ -16,7 +16,7 @@ _GOAL = re.compile(
     r"[Gg]o to '(?P<page>[^']*)'|[Ss]et '(?P<field>[^']*)' to '(?P<value>[^']*)'"
     r"|[Pp]ress '(?P<button>[^']*)'(?: in the row '(?P<row>[^']*)')?"
 )
-_STEP = re.compile(r"^\d+\. (?P<done>.*?)\. Thought: (?P<thought>.*)$", re.MULTILINE)
+_STEP = re.compile(r"^\d+\. (?P<done>.*?)\.(?: Thought: (?P<thought>.*))?$", re.MULTILINE)
 _AT = re.compile(r"Goal (\d+)")
 _SPECIAL = re.compile(r"[+^%~(){}\[\]]")
 _PATIENCE = 4
@@ -101,7 +101,7 @@ def section_of_history(shown: str) -> list[tuple[str, str]]:
     found = []
     for match in _STEP.finditer(part):
         outcome = "done" if re.search(r": done\b", match["done"]) else "refused"
-        found.append((outcome, match["thought"]))
+        found.append((outcome, match["thought"] or ""))
     return found
 
 
