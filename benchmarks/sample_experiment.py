@@ -2,11 +2,12 @@
 
 A dataset of the simulated platform is built, with tasks of several levels, and its 40 largest are attempted
 twice by a perfect agent, by four with known faults, by one that acts at random, and by a scripted model
-behind a local server for every reply format. The report and the figures are written to
-`docs/pictures/sample-experiment`. With `--data` the dataset is kept, and a stopped experiment goes on.
+behind a local server for every reply format. With `--data` the dataset is kept, and a stopped experiment goes
+on.
 
 With `--installed` the same is done on the dataset in `--data`, with the applications installed there:
-tasks of every size, and two of the scripted models. `--seconds` interrupts it.
+tasks of every size, and two of the scripted models. `--seconds` interrupts it. Its report and figures are
+those in `docs/pictures/sample-experiment` (`--tasks 12`).
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -28,14 +29,18 @@ from taskloom.omnieval.experiments.plan import AgentOrder
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import AGENTS, agent_module, check_agent_settings
 from taskloom.prompts.prompt_input import PromptInput
-from taskloom.resources.categories import ResourceKind
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.reading.catalog import load_resource_categories
-from taskloom.resources.reading.translation import applications_in
+from taskloom.resources.reading.translation import applications_in, parameters_in
+from taskloom.resources.worlds import FIRST_WORLD
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.ports import Models
 from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.trajectories import actor, annotated_picture
+from taskloom.taskgraph.errors import ParameterInvalidError
 from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 MODEL = "model"
@@ -166,15 +171,32 @@ def work_beside(task: Task, place: Workplace, verified: Mapping[str, VerifiedSub
         declared = {item.category for item in (*subtask.inputs, *subtask.outputs)}
         if subtask.application not in opened or declared - categories.keys():
             continue
-        for trajectory in known.trajectories:
-            bound = subtask.bind(trajectory.parameters, categories, trajectory.world)
+        for bound in _instances_in(task.world, known, place.applications, categories):
             read, written = ({item.value for item in side} for side in (bound.inputs, bound.outputs))
             starts = read <= laid and not (written - read) & laid
             lasts = any(item.kind in _LASTING for item in bound.outputs)
-            if trajectory.world == task.world and starts and lasts:
+            trajectory = known.performance(bound) if starts and lasts else None
+            if trajectory is not None:
                 title = there[subtask.application].title
                 return RecordedPart(bound.instance_id, subtask.application, title, False, trajectory)
     return None
+
+
+def _instances_in(
+    world: str,
+    known: VerifiedSubtask,
+    applications: Mapping[str, Application],
+    categories: Mapping[str, ResourceCategory],
+) -> Iterator[BoundSubtask]:
+    """The instances of a verified subtask in one world: its own there, then those of the first world."""
+    for own in (True, False):
+        for item in known.trajectories:
+            if item.world == world and own:
+                yield known.subtask.bind(item.parameters, categories, world)
+            elif item.world == FIRST_WORLD != world and not own:
+                with contextlib.suppress(ParameterInvalidError):
+                    values = parameters_in(applications, item.parameters, world)
+                    yield known.subtask.bind(values, categories, world)
 
 
 def _wanted(factory: Callable[..., object], brief: AgentBrief) -> dict[str, object]:
