@@ -263,7 +263,7 @@ class Covering:
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes)
     """What a replay of a task costs, in any unit."""
     shows: Callable[[Task], Collection[str]] = lambda task: task.components
-    """The components that a replay of a task shows, if it works: its own and parts of them."""
+    """The components that replays of a task show, if all its orders work: its own and parts of them."""
     covered: set[str] = field(default_factory=set)
     """Components that were performed with success, by earlier runs too."""
     failed: dict[str, ReplayedTask] = field(default_factory=dict)
@@ -327,7 +327,7 @@ class Covering:
         bad = {failed_prefix(task, replay) for replay in done.replays} - {()}
         self.bad_orders.setdefault(task.components, set()).update(bad)
         if done.rejection is None:
-            self.covered.update(task.components, self.shows(task))
+            self.covered.update(task.components, *(item.components for item in done.replays if item.success))
             return True
         self.unfit[task.task_id] = done
         return False

@@ -8,7 +8,7 @@ longer once a function has changed.
 
 A replay also shows the *closed connected parts* of its components: connected sets of subtasks that hold, with
 each of them, everything it works on what became of. Nothing that such a part needs comes from outside of it,
-so it was performed as if alone.
+so it was performed as if alone, in as many orders as the whole was.
 """
 
 from __future__ import annotations
@@ -34,24 +34,28 @@ def component_keys(graph: TaskGraph, functions: Mapping[str, str]) -> tuple[str,
     return tuple(sorted({_key(part, graph, functions) for part in components(graph)}))
 
 
-def shown_keys(graph: TaskGraph, functions: Mapping[str, str]) -> frozenset[str]:
-    """The keys of everything that a replay of `graph` shows: its components, and their closed connected
-    parts.
+def shown_keys(
+    graph: TaskGraph, functions: Mapping[str, str], orders: Sequence[Sequence[str]] = ()
+) -> frozenset[str]:
+    """The keys of everything that replays of `graph` in these `orders` show: its components, and their closed
+    connected parts.
 
-    A part in which two subtasks of one application may change places is left out: it is to be performed in
-    two orders, and orders of the whole need not differ in the part. Components of more than `MOST_MEMBERS`
-    show only themselves.
+    A part in which two subtasks of one application may change places is to be performed in two orders: it
+    counts only if the orders of the whole have each two of these both ways round. Components of more than
+    `MOST_MEMBERS` show only themselves.
     """
     keys = set()
     for component in components(graph):
         keys.add(_key(component, graph, functions))
-        keys.update(_key(part, graph, functions) for part in closed_parts(component, graph))
+        keys.update(_key(part, graph, functions) for part in closed_parts(component, graph, orders))
     return frozenset(keys)
 
 
-def closed_parts(component: Sequence[BoundSubtask], graph: TaskGraph) -> list[list[BoundSubtask]]:
-    """The closed connected parts of a component in which the order of each application's subtasks is
-    given."""
+def closed_parts(
+    component: Sequence[BoundSubtask], graph: TaskGraph, orders: Sequence[Sequence[str]] = ()
+) -> list[list[BoundSubtask]]:
+    """The closed connected parts of a component in which the order of each application's subtasks is given,
+    or both ways round in `orders`."""
     if len(component) > MOST_MEMBERS:
         return []
     position = {node.instance_id: index for index, node in enumerate(component)}
@@ -62,7 +66,7 @@ def closed_parts(component: Sequence[BoundSubtask], graph: TaskGraph) -> list[li
             before[second] |= 1 << first
             beside[first] |= 1 << second
             beside[second] |= 1 << first
-    free = _free_pairs(component, before)
+    free = _free_pairs(component, before, orders)
     found = []
     for part in range(1, (1 << len(component)) - 1):
         members = [index for index in range(len(component)) if part >> index & 1]
@@ -73,8 +77,11 @@ def closed_parts(component: Sequence[BoundSubtask], graph: TaskGraph) -> list[li
     return found
 
 
-def _free_pairs(component: Sequence[BoundSubtask], before: Sequence[int]) -> list[int]:
-    """Pairs of subtasks of one application of which either may come first, as sets of positions."""
+def _free_pairs(
+    component: Sequence[BoundSubtask], before: Sequence[int], orders: Sequence[Sequence[str]]
+) -> list[int]:
+    """Pairs of subtasks of one application of which either may come first and one always does in `orders`, as
+    sets of positions."""
     above = list(before)
     for _ in component:
         above = [
@@ -86,7 +93,12 @@ def _free_pairs(component: Sequence[BoundSubtask], before: Sequence[int]) -> lis
         for first, second in combinations(range(len(component)), 2)
         if component[first].application == component[second].application
         and not (above[first] >> second | above[second] >> first) & 1
+        and len({_comes_first(component[first], component[second], order) for order in orders}) < 2
     ]
+
+
+def _comes_first(one: BoundSubtask, other: BoundSubtask, order: Sequence[str]) -> bool:
+    return order.index(one.instance_id) < order.index(other.instance_id)
 
 
 def _is_connected(part: int, beside: Sequence[int]) -> bool:

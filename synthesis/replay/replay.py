@@ -25,7 +25,7 @@ from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.errors import StageInputInvalidError
 from taskloom.synthesis.ports import Environments
-from taskloom.synthesis.replay.components import shown_keys
+from taskloom.synthesis.replay.components import repeats_application, shown_keys
 from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.reperformance import perform_again
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files, since
@@ -107,19 +107,23 @@ class Replayer:
     settings: ReplaySettings
     provenance: Provenance
     _side_effects: SideEffectAccount | None = None
-    _shown: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    _shown: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def shows(self, task: Task) -> frozenset[str]:
-        """The components that a replay of `task` covers if it works: its own, and their closed connected
-        parts."""
-        if task.components not in self._shown or not task.components:
-            functions = {
-                node.subtask_id: self.verified[node.subtask_id].function.function_id
-                for node in task.graph.nodes
-                if node.subtask_id in self.verified
-            }
-            self._shown[task.components] = shown_keys(task.graph, functions)
-        return self._shown[task.components]
+        """The components that replays of `task` cover if all its orders work: its own, and their closed
+        connected parts."""
+        if task.task_id not in self._shown:
+            count = self.settings.orders if repeats_application(task) else 1
+            self._shown[task.task_id] = self._shown_by(task, spread_orders(task, count))
+        return self._shown[task.task_id]
+
+    def _shown_by(self, task: Task, orders: Sequence[Sequence[str]]) -> frozenset[str]:
+        functions = {
+            node.subtask_id: self.verified[node.subtask_id].function.function_id
+            for node in task.graph.nodes
+            if node.subtask_id in self.verified
+        }
+        return shown_keys(task.graph, functions, orders)
 
     async def replay(self, task: Task, orders: int = 0) -> ReplayedTask:
         """Perform `task` in up to `orders` of its successful orders; rejected only if none of them works.
@@ -131,6 +135,10 @@ class Replayer:
         """
         chosen = spread_orders(task, orders or self.settings.orders)
         results = [await self._replay(task, number, order) for number, order in enumerate(chosen)]
+        if len(results) > 1 and all(replay.success for replay, _ in results):
+            last, recording = results[-1]
+            shown = tuple(sorted(self._shown_by(task, chosen)))
+            results[-1] = last.model_copy(update={"components": shown}), recording
         rejection = None
         if not any(replay.success for replay, _ in results):
             replay = next((item for item, _ in results if not item.invalid), results[0][0])
@@ -184,7 +192,7 @@ class Replayer:
             replay_id=replay_id,
             task_id=task.task_id,
             order=tuple(order),
-            components=tuple(sorted(self.shows(task))),
+            components=tuple(sorted(self._shown_by(task, (order,)))),
             success=not performance.failing and not invalid,
             invalid=invalid,
             side_effects=beyond,

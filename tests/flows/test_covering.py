@@ -82,15 +82,26 @@ async def test_a_component_that_fails_twice_takes_all_its_tasks_with_it() -> Non
     assert covering.failure(PAIR) is None
 
 
-async def test_parts_of_a_long_task_that_fails_are_performed_by_themselves() -> None:
+async def test_parts_that_no_replay_of_a_long_task_shows_are_performed_by_themselves() -> None:
     tail = _task("tail", _graph(list(_chain("x").nodes[:2]), (0, 1)))
-    for failing, performed, covered in (((), ["office"], True), (("office",), ["office", "tail"], True)):
-        performer = Performer(*failing)
+    shown = Replay(
+        replay_id="office(0)",
+        task_id="office",
+        order=tuple(node.instance_id for node in OFFICE.graph.nodes),
+        success=True,
+        components=tuple(shown_keys(OFFICE.graph, {})),
+    )
+    for failing, replays, performed in (
+        ((), (shown,), ["office"]),
+        ((), (), ["office", "tail"]),
+        (("office",), (), ["office", "tail"]),
+    ):
+        performer = Performer(*failing, replays=replays)
         covering = _covering(performer)
         covering.shows = lambda task: shown_keys(task.graph, {})
         await covering.cover([OFFICE, tail])
         assert [name for name, _ in performer.performed] == performed
-        assert covering.marked(tail).covered is covered and covering.failure(tail) is None
+        assert covering.marked(tail).covered and covering.failure(tail) is None
 
 
 async def test_when_the_time_is_up_the_rest_is_not_covered() -> None:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import networkx as nx
 from hypothesis import given, settings
-from hypothesis.strategies import integers, lists, sampled_from, tuples
+from hypothesis.strategies import booleans, integers, lists, sampled_from, tuples
 
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
@@ -174,6 +174,13 @@ def test_a_part_in_which_an_application_may_come_first_or_last_is_performed_by_i
     parts = {tuple(node.subtask_id for node in part) for part in closed_parts(nodes, free)}
     assert ("a.make", "b.read") in parts and ("a.make", "b.read", "c.read") in parts
     assert ("a.make", "b.read", "b.show") not in parts
+    names = [node.instance_id for node in nodes]
+    both_ways = closed_parts(nodes, free, (names, names[:1] + names[:0:-1]))
+    assert {tuple(node.subtask_id for node in part) for part in both_ways} == parts | {
+        ("a.make", "b.read", "b.show")
+    }
+    same_way = (names, [names[0], names[3], *names[1:3]])
+    assert {tuple(node.subtask_id for node in part) for part in closed_parts(nodes, free, same_way)} == parts
     given = _graph(nodes, (0, 1), (0, 2), (0, 3), (1, 2))
     assert ["a.make", "b.read", "b.show"] in [
         [node.subtask_id for node in part] for part in closed_parts(nodes, given)
@@ -193,10 +200,11 @@ def test_components_with_many_members_show_only_themselves() -> None:
 @given(
     applications=lists(sampled_from("abcdef"), min_size=1, max_size=6),
     links=lists(tuples(integers(0, 5), integers(0, 5)), max_size=9),
+    both_ways=booleans(),
 )
 @settings(deadline=None)
 def test_parts_are_those_that_brute_force_finds(
-    applications: list[str], links: list[tuple[int, int]]
+    applications: list[str], links: list[tuple[int, int]], both_ways: bool
 ) -> None:
     nodes = [_node(f"{name}.do{number}", "x") for number, name in enumerate(applications)]
     pairs = {(a, b) for a, b in links if a < b < len(nodes)}
@@ -211,14 +219,15 @@ def test_parts_are_those_that_brute_force_finds(
             for part in combinations(names, size):
                 inner = drawn.subgraph(part)
                 closed = all(nx.ancestors(drawn, name) <= set(part) for name in part)
-                given_order = all(
+                given_order = both_ways or all(
                     nx.has_path(inner, one, other) or nx.has_path(inner, other, one)
                     for one, other in combinations(part, 2)
                     if application[one] == application[other]
                 )
                 if closed and given_order and nx.is_weakly_connected(inner):
                     expected.add(part)
-        parts = [tuple(node.instance_id for node in part) for part in closed_parts(component, graph)]
+        orders = (names, names[::-1]) if both_ways else ()
+        parts = [tuple(node.instance_id for node in part) for part in closed_parts(component, graph, orders)]
         assert len(parts) == len(set(parts)) and set(parts) == expected
 
 
