@@ -174,9 +174,9 @@ class _Told:
         self.names |= _said(effect) | parameters_named(effect.refers_template, *effect.holds)
 
     @property
-    def weight(self) -> tuple[int, int, int]:
-        """How much it tells: for itself, of others, in all."""
-        return len(self.said), len(self.names), len(self.values)
+    def weight(self) -> tuple[int, int]:
+        """How much it tells: for itself, and in all."""
+        return len(self.said), len(self.names)
 
 
 def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_Key]) -> bool:
