@@ -352,7 +352,7 @@ class WebEnvironment:
             elif command == "back":
                 await tabs.front.doing(page.go_back(wait_until="commit"))
             elif command == "reload":
-                await tabs.front.doing(page.reload(wait_until="domcontentloaded"))
+                await tabs.front.reload()
             elif command == "start":
                 await tabs.show_first_page()
             elif command == "close":

@@ -265,6 +265,15 @@ async def test_going_to_the_start_page_never_hangs_on_unsaved_changes(screen: Sc
         assert not going.observation.window_title.startswith("Leave")
 
 
+async def test_a_page_of_another_machine_can_be_reloaded_and_left(screen: Screen) -> None:
+    await screen.open("<title>Here</title><a href='http://example.com/'>Powered by</a>")
+    await screen.click("Powered by")
+    await screen.click("Reload")
+    assert screen.now.window_title != "Here"
+    await screen.click("Start page")
+    assert screen.now.window_title == "Here"
+
+
 async def test_nothing_reaches_another_machine_and_the_attempt_is_recorded(screen: Screen) -> None:
     await screen.open("""
       <button onclick="fetch('http://example.com/a').catch(() => out.textContent = 'fetch refused')">Fetch</button>

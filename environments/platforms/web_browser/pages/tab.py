@@ -22,6 +22,8 @@ _Result = TypeVar("_Result")
 _SETTLE = files("taskloom.environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
 _UNENDING = frozenset({"eventsource", "websocket", "media", "ping"})
 _SLOW_REQUEST_SECONDS = 1.5
+_UNREACHED = "chrome-error:"
+_NO_NETWORK = "net::ERR_"
 
 
 class TabAsksError(EnvironmentFailureError):
@@ -101,6 +103,19 @@ class Tab:
             asked.cancel()
             if task not in self._left_over:
                 task.cancel()
+
+    async def reload(self) -> None:
+        """Load the page once more; one that could not be reached before may stay so.
+
+        Raises:
+            TabAsksError, EnvironmentBrokenError: as `doing` does.
+        """
+        unreached = self.page.url.startswith(_UNREACHED)
+        try:
+            await self.doing(self.page.reload(wait_until="domcontentloaded"))
+        except EnvironmentBrokenError as error:
+            if not unreached or _NO_NETWORK not in str(error.__cause__):
+                raise
 
     async def look(self, script: str, argument: object = None) -> object:
         """The answer of a script run in the page, asked again when a navigation interrupts it."""
