@@ -62,6 +62,16 @@ def test_what_the_ledger_has_seen_takes_the_place_of_rough_figures(
     assert not plan["validation"]["measured"]
 
 
+def test_a_small_build_is_planned_with_its_core_alone(tmp_path: Path) -> None:
+    small = {"platform": "simulated", "exploration": {"core_only": True}}
+    whole, core = (
+        plan_run(load_settings(data=tmp_path, **given), "verify_subtasks")
+        for given in ({"platform": "simulated"}, small)
+    )
+    marked = [item for one in simulated_applications() for item in one.example_subtasks if item.core]
+    assert core.subtasks == len(marked) < whole.subtasks
+
+
 def test_no_more_tasks_are_planned_than_subtasks_give(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
