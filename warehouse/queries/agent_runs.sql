@@ -20,4 +20,4 @@ SELECT
     message
 FROM agent_runs
 WHERE ($run = 'any' OR run_id = $run) AND ($experiment = 'any' OR experiment_id = $experiment)
-ORDER BY agent, task_id, variant, repeat
+ORDER BY agent, task_id, variant, repeat, agent_run_id

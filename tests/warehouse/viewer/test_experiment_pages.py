@@ -104,3 +104,36 @@ def test_an_attempt_shows_its_steps_and_the_states_of_its_graph(measured: Wareho
     assert f'data-node="{node}"' in unescape(text)
     assert "data-scrubber" in text and "<script>alert" not in text
     assert client_of(measured).get("/attempts/nothing").status_code == 404
+
+
+def test_lists_do_not_jump_when_rows_come_in_another_order(empty_template: Path, tmp_path: Path) -> None:
+    pair = [RUNNING, RUNNING.model_copy(update={"experiment_id": "later", "name": "later"})]
+    attempts = [
+        AgentRun(
+            agent_run_id=f"{agent}{repeat}",
+            experiment_id="live",
+            agent=agent,
+            task_id="task-1",
+            instruction="Do it.",
+            repeat=repeat,
+            coverage_rate=0.5,
+            end="agent_error",
+            trajectory_id="none",
+        )
+        for repeat in (0, 1, 2)
+        for agent in ("a", "b")
+    ]
+    shown = []
+    for name, written in (("first", [*pair, *attempts]), ("second", [*attempts[::-1], *pair[::-1]])):
+        shutil.copytree(empty_template, tmp_path / name)
+        with Warehouse(tmp_path / name) as opened:
+            for record in written:
+                opened.write([record])
+            pages = client_of(opened)
+            shown.append(
+                [
+                    re.sub(r'content="[^"]*"|nonce="[^"]*"', "", pages.get(path).text)
+                    for path in ("/experiments", "/experiments/live", "/experiments/live?first=a&second=b")
+                ]
+            )
+    assert shown[0] == shown[1]

@@ -41,7 +41,8 @@ _COSTS = (
     " sum(output_tokens)::BIGINT AS output_tokens, sum(cost_usd) AS cost_usd,"
     " sum(mean_latency_seconds * calls) / sum(calls)"
     " AS mean_latency_seconds"
-    " FROM costs GROUP BY stage, role, provider, model ORDER BY cost_usd DESC, calls DESC, stage, role"
+    " FROM costs GROUP BY stage, role, provider, model ORDER BY cost_usd DESC, calls DESC, stage, role,"
+    " provider, model"
 )
 _TOTALS = (
     "SELECT count(*) AS calls,"
@@ -93,7 +94,7 @@ def _overview(site: Site) -> HTMLResponse:
         agents=agent_figures(store),
         scenarios=scenario_chart(store),
         applications=application_chart(store),
-        runs=list(store.read(RunRecord, order_by="started_at DESC"))[:_RUNS_SHOWN],
+        runs=list(store.read(RunRecord, order_by="started_at DESC, run_id"))[:_RUNS_SHOWN],
     )
 
 

@@ -22,7 +22,7 @@ _SHOWN = 1000
 _LIST = (
     "SELECT e.name, e.protocol, e.agents, len(e.task_ids) AS tasks, e.attempts, e.status, e.holds,"
     " e.started_at, (SELECT count(*) FROM agent_runs AS r WHERE r.experiment_id = e.experiment_id) AS made"
-    " FROM experiments AS e ORDER BY e.started_at DESC"
+    " FROM experiments AS e ORDER BY e.started_at DESC, e.name"
 )
 _SO_FAR = (
     "SELECT agent, count(DISTINCT task_id) AS tasks, count(*) AS attempts, count(*) FILTER (WHERE ended ="
@@ -34,7 +34,8 @@ _ATTEMPTS = (
     "SELECT r.agent_run_id, r.agent, r.task_id, r.variant, r.repeat, r.ended, r.success, r.clean, r.held,"
     " r.coverage_rate, r.logical_consistency, r.steps, r.seconds, r.cost_usd, r.message, t.instruction"
     " FROM agent_runs AS r LEFT JOIN tasks AS t USING (task_id) WHERE r.experiment_id = $name AND ($agent ="
-    f" '' OR r.agent = $agent) ORDER BY r.task_id, r.variant, r.repeat, r.agent LIMIT {_SHOWN}"
+    f" '' OR r.agent = $agent) ORDER BY r.task_id, r.variant, r.repeat, r.agent, r.agent_run_id"
+    f" LIMIT {_SHOWN}"
 )
 _SIDE_BY_SIDE = (
     "SELECT a.task_id, t.instruction, a.variant, a.repeat, a.agent_run_id AS first_id, a.ended AS first_end,"
@@ -42,7 +43,8 @@ _SIDE_BY_SIDE = (
     " second_end, b.coverage_rate AS second_rate, b.steps AS second_steps FROM agent_runs AS a JOIN"
     " agent_runs AS b USING (experiment_id, task_id, variant, repeat)"
     " LEFT JOIN tasks AS t ON t.task_id = a.task_id WHERE a.experiment_id = $name AND"
-    " a.agent = $first AND b.agent = $second ORDER BY a.coverage_rate - b.coverage_rate, a.task_id LIMIT"
+    " a.agent = $first AND b.agent = $second ORDER BY a.coverage_rate - b.coverage_rate, a.task_id,"
+    " a.variant, a.repeat, first_id, second_id LIMIT"
     f" {_SHOWN}"
 )
 _METRICS = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")

@@ -138,7 +138,7 @@ def read_report(warehouse: Warehouse, *, sample: int = 8, seed: int = 0) -> Repo
         rates=error_rates(warehouse),
         instructions=task_quality(warehouse),
         agents=tuple(agent_figures(warehouse)),
-        runs=tuple(warehouse.read(RunRecord, order_by="started_at")),
+        runs=tuple(warehouse.read(RunRecord, order_by="started_at, run_id")),
         tasks=tuple(_view(warehouse, task) for task in _sample(warehouse, sample, seed)),
     )
 

@@ -120,7 +120,7 @@ def _desk_page(
             Review,
             "reviewer = ? AND (task_id, reviewed_at) IN (SELECT (task_id, reviewed_at) FROM latest_reviews)",
             [by],
-            order_by="reviewed_at DESC",
+            order_by="reviewed_at DESC, task_id",
         )
     )
     filters = chosen.values
