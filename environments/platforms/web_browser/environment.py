@@ -47,7 +47,7 @@ _COMMANDS = (("Back", "back"), ("Reload", "reload"), (START_PAGE, "start"), ("Cl
 _DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
   for (;;) { e = doc.elementFromPoint(x, y);
     while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; }
-    if (!e || e.tagName !== 'IFRAME' || !e.contentDocument) return e && e.closest('select');
+    if (!e || !['IFRAME', 'FRAME', 'OBJECT'].includes(e.tagName) || !e.contentDocument) return e && e.closest('select');
     const r = e.getBoundingClientRect(); x -= r.left + e.clientLeft; y -= r.top + e.clientTop; doc = e.contentDocument; } }"""  # noqa: E501
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import pytest
 
 from taskloom.environments.errors import ActionInvalidError
@@ -76,12 +78,34 @@ async def test_names_that_shadow_the_document_hide_nothing(screen: Screen) -> No
     assert {"Inside", "Outside", *names.split()} <= set(screen.texts)
 
 
-@pytest.mark.parametrize("after", [50, 150, 400])
-async def test_a_change_that_the_page_put_off_is_seen(screen: Screen, after: int) -> None:
-    work = f"setTimeout(() => {{ out.textContent = 'changed' }}, {after})"
-    await screen.open(f'<button onclick="{work}">Later</button><p id=out>before</p>')
-    await screen.click("Later")
-    assert "changed" in screen.texts
+LATER = "out.textContent = &quot;changed&quot;"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(f"setTimeout(() => {{ {LATER} }}, {after})" for after in (50, 150, 400)),
+        f"setTimeout('{LATER}', 200)",
+        f"let n = 0, id = setInterval(() => {{ if (++n == 3) {{ clearInterval(id); {LATER} }} }}, 100)",
+        f"scheduler.postTask(() => {{ {LATER} }}, {{delay: 250}})",
+    ],
+)
+async def test_a_change_that_the_page_put_off_is_seen(screen: Screen, work: str) -> None:
+    page = f'<button onclick="{work}">Later</button><p id=out>before</p>'
+    for html in (page, f'<iframe srcdoc="{escape(page)}"></iframe>'):
+        await screen.open(html)
+        await screen.click("Later")
+        assert "changed" in screen.texts
+
+
+async def test_pages_in_objects_are_frames(screen: Screen) -> None:
+    await screen.open(
+        """<object data="data:text/html,<button onclick='this.textContent = 1 + 1'>Inside</button>"></object>
+        <object data="nowhere.bin" type="x/y"><button>Instead</button></object>"""
+    )
+    assert "Instead" in screen.texts
+    await screen.click("Inside")
+    assert "2" in screen.texts
 
 
 async def test_waiting_for_a_page_leaves_no_work_in_it_and_draws_few_frames(screen: Screen) -> None:

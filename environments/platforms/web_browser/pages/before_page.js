@@ -8,15 +8,40 @@
   Element.prototype.attachShadow = function attachShadow(options) { const root = attach.call(this, options); if (root.mode === 'closed') roots.set(this, root); return root; };
   hide(Symbol.for('taskloom.roots'), roots);
 
-  // Work that the page put off: a screen is not settled while some of it is due soon. What such work puts off again is not waited for.
-  const due = new Map(), set = window.setTimeout, clear = window.clearTimeout;
+  // Work that the page put off: a screen is not settled while some of it is due soon. What such work puts off again is not waited for,
+  // and of work at intervals only what comes soon after its beginning is.
+  const due = new Map(), now = () => performance.timeOrigin + performance.now(), first = Number.POSITIVE_INFINITY;
   let running = false;
+  const marked = (work, after) => function (...given) { after(); running = true; try { return work.apply(this, given); } finally { running = false; } };
+  const {setTimeout: later, setInterval: often} = window;
   window.setTimeout = function setTimeout(work, delay, ...rest) {
-    if (running || typeof work !== 'function') return set.call(window, work, delay, ...rest);
-    const timer = set.call(window, (...given) => { due.delete(timer); running = true; try { return work.apply(window, given); } finally { running = false; } }, delay, ...rest);
-    due.set(timer, performance.now() + (Number(delay) || 0));
+    if (running) return later.call(window, work, delay, ...rest);
+    const after = () => due.delete(timer), text = typeof work !== 'function';
+    const timer = later.call(window, text ? work : marked(work, after), delay, ...rest);
+    if (text) later.call(window, after, delay);
+    due.set(timer, {at: now() + (Number(delay) || 0), since: first});
     return timer;
   };
-  window.clearTimeout = function clearTimeout(timer) { due.delete(timer); return clear.call(window, timer); };
+  window.setInterval = function setInterval(work, delay, ...rest) {
+    if (running || typeof work !== 'function') return often.call(window, work, delay, ...rest);
+    const since = now(), next = () => due.set(timer, {at: now() + (Number(delay) || 0), since});
+    const timer = often.call(window, marked(work, next), delay, ...rest);
+    next();
+    return timer;
+  };
+  for (const name of ['clearTimeout', 'clearInterval']) {
+    const clear = window[name];
+    window[name] = {[name](timer) { due.delete(timer); return clear.call(window, timer); }}[name];
+  }
+  const post = window.scheduler && window.scheduler.postTask;
+  if (post) window.scheduler.postTask = function postTask(work, options) {
+    const delay = Number(options && options.delay) || 0;
+    if (running || !delay) return post.call(this, work, options);
+    const key = {}, after = () => due.delete(key);
+    due.set(key, {at: now() + delay, since: first});
+    const posted = post.call(this, marked(work, after), options);
+    posted.catch(after);
+    return posted;
+  };
   hide(Symbol.for('taskloom.due'), () => [...due.values()]);
 })();

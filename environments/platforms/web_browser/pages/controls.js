@@ -167,6 +167,7 @@
     return tellingCell(e, ownName(e, textsOf(e, 1)[0] || ''));
   };
   // A heading names what follows it: later siblings, and those of a short block that it stands in.
+  const FRAMES = new Set(['IFRAME', 'FRAME', 'OBJECT']);
   const SECTIONS = new Set(['SECTION', 'ARTICLE', 'ASIDE', 'NAV', 'MAIN', 'LI', 'TR', 'TABLE', 'FORM', 'FIELDSET', 'DIALOG', 'DETAILS', 'IFRAME', 'UL', 'OL']);
   const headingText = (e, tag) => /^H[1-6]$/.test(tag) || tag === 'LEGEND' || tag === 'CAPTION' || attribute(e, 'role') === 'heading' ? clean(safe(e).textContent).slice(0, 80) : '';
 
@@ -244,7 +245,7 @@
   for (;;) {
     let inner = null;
     if (focused && rootOf(focused)) inner = rootOf(focused).activeElement;
-    else if (focused && focused.tagName === 'IFRAME') { try { inner = safe(focused.contentDocument).activeElement; } catch (_) { inner = null; } }
+    else if (focused && FRAMES.has(focused.tagName)) { try { inner = safe(focused.contentDocument).activeElement; } catch (_) { inner = null; } }
     if (!inner) break; focused = inner;
   }
 
@@ -326,7 +327,7 @@
         if (row) { inside = {type: inside ? inside.type : 'Table', row, text: row}; mine = null; }
       }
       if (read || (tag === 'SELECT' && !(e.multiple || e.size > 1)) || tag === 'CANVAS') continue;
-      if (tag === 'IFRAME' || tag === 'FRAME') {
+      if (FRAMES.has(tag) && !(tag === 'OBJECT' && e.childElementCount && !e.contentDocument)) {
         try {
           const doc = e.contentDocument, body = doc && safe(doc).body;
           if (!doc && sized && shown && pointOn(e, box, frame, false)) {

@@ -10,19 +10,24 @@
     observers.push(observer);
     for (const e of root.querySelectorAll('*')) {
       if (e.shadowRoot) watch(e.shadowRoot);
-      if (e.tagName === 'IFRAME') { try { if (e.contentDocument) watch(e.contentDocument); } catch (_) { /* of another origin */ } }
     }
   };
   const finish = settled => { if (over) return; over = true; clearTimeout(end); for (const observer of observers) observer.disconnect(); resolve(settled); };
+  // This window and those of its frames, as far as a script may enter them.
+  const windows = view => { try { return [view, ...Array.from({length: view.document ? view.length : 0}, (_, at) => windows(view[at])).flat()]; } catch (_) { return []; } };
+  const views = windows(window);
   const animations = Document.prototype.getAnimations;
-  const moving = () => animations ? animations.call(document).some(animation => {
+  const moving = () => animations ? views.flatMap(view => animations.call(view.document)).some(animation => {
     if (animation.playState !== 'running' || !animation.effect) return false;
     const end = animation.effect.getComputedTiming().endTime;
     return end !== Infinity && end < 5000;
   }) : false;
-  const due = window[Symbol.for('taskloom.due')];
-  const waiting = now => due ? due().some(at => at >= start && at <= start + ahead && at > now - quiet) : false;
-  watch(document);
+  const putOff = views.map(view => view[Symbol.for('taskloom.due')]).filter(due => due);
+  const waiting = now => putOff.some(due => due().some(({at, since}) => {
+    const when = at - performance.timeOrigin;
+    return when >= start && when <= start + ahead && when > now - quiet && at <= since + ahead;
+  }));
+  for (const view of views) watch(view.document);
   const look = () => {
     const now = performance.now();
     frames += 1;
