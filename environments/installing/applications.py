@@ -52,6 +52,8 @@ class _InstallationStamp(Record):
 
     recipe: str
     size_bytes: int
+    place: str = ""
+    """Where it was installed: programs of packages name their place, so they do not run from another."""
 
 
 def installed_place(application: Application, data_folder: Path) -> InstalledPlace:
@@ -60,13 +62,16 @@ def installed_place(application: Application, data_folder: Path) -> InstalledPla
 
 
 def is_installed(application: Application, data_folder: Path) -> bool:
-    """Whether `application` is completely installed by the catalogue's current recipe and its Python still
-    exists."""
+    """Whether `application` is completely installed by the catalogue's current recipe, its Python still
+    exists, and its programs were not moved."""
     place = installed_place(application, data_folder)
     stamp = _read_stamp(place.install)
     if stamp is None or stamp.recipe != _recipe_hash(application):
         return False
-    return not application.installation.pip or (place.venv / "bin" / "python").exists()
+    recipe = application.installation
+    if stamp.place and (recipe.pip or recipe.npm) and Path(stamp.place).resolve() != place.install.resolve():
+        return False
+    return not recipe.pip or (place.venv / "bin" / "python").exists()
 
 
 def missing_for_start(application: Application, data_folder: Path) -> str:
@@ -178,7 +183,9 @@ def _install(
         node.run_npm(["install", "--save-exact", *recipe.npm], place.install, runner)
     _assemble_site(application, place.install)
     size = _size_of(place.install)
-    stamp = _InstallationStamp(recipe=_recipe_hash(application), size_bytes=size)
+    stamp = _InstallationStamp(
+        recipe=_recipe_hash(application), size_bytes=size, place=str(place.install.resolve())
+    )
     unfinished = place.install / f".{_STAMP}"
     unfinished.write_text(stamp.model_dump_json(), encoding="utf-8")
     unfinished.replace(place.install / _STAMP)

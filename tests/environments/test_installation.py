@@ -156,8 +156,20 @@ def test_installs_pinned_packages_into_an_environment_of_their_own(tmp_path: Pat
         check=True,
     )
     assert said.stdout == "tiny\n"
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert is_installed(wanted, tmp_path / "link")
     python.unlink()
     assert not is_installed(wanted, tmp_path)
+
+
+@pytest.mark.usefixtures("package_index")
+def test_what_names_its_place_is_installed_again_where_the_data_folder_was_moved(tmp_path: Path) -> None:
+    board, site = application(pip=("tiny-board==1.0",)), application("site")
+    install([board, site], tmp_path / "data")
+    (tmp_path / "data").rename(tmp_path / "moved")
+    assert [is_installed(item, tmp_path / "moved") for item in (board, site)] == [False, True]
+    assert [item.outcome for item in install([board, site], tmp_path / "moved")] == ["installed", "skipped"]
+    assert is_installed(board, tmp_path / "moved")
 
 
 @pytest.mark.usefixtures("package_index")
