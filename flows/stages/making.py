@@ -198,9 +198,10 @@ class TaskMaking:
             }
         )
         scenarios = load_scenarios()
+        sense = Sense.of([item.subtask for item in pool.values()], run.applications)
         instances = [instance for _, item in sorted(pool.items()) for instance in self.instances(item)]
         return compose(
-            [*instances, *self._linked(pool, instances, request)],
+            [*instances, *self._linked(pool, instances, request, sense)],
             intents,
             request,
             fixtures={
@@ -210,7 +211,7 @@ class TaskMaking:
             },
             capabilities=load_capabilities(),
             scenario_of=lambda categories, ends: scenario_of(categories, scenarios, ends).name,
-            sense=Sense.of([item.subtask for item in pool.values()], run.applications),
+            sense=sense,
             provenance=self.run.provenance(COMPOSITION),
         )
 
@@ -219,13 +220,16 @@ class TaskMaking:
         pool: Mapping[str, VerifiedSubtask],
         instances: Sequence[BoundSubtask],
         request: CompositionRequest,
+        sense: Sense,
     ) -> list[BoundSubtask]:
-        """Further instances, which take what other subtasks make."""
+        """Further instances, which take what other subtasks make, but put nothing where only what is known to
+        be about the same belongs."""
         examples = {instance.subtask_id: instance for instance in instances}
         subtasks = {
             name: item.subtask
             for name, item in pool.items()
             if name in examples and goes_with_other_content(item, examples[name])
+            if not sense.is_choosy(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
         return linked(instances, subtasks, self.run.categories, most=most, seed=request.seed)

@@ -1,9 +1,10 @@
 """What nobody would ask for together is in no task."""
 
+from taskloom.resources.applications import ResourceDeclaration
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, node
@@ -65,6 +66,23 @@ def test_a_file_of_another_name_is_another_subject_and_a_moved_one_is_the_same()
         for path in ("Documents/ideas.txt", "Archive/ideas.txt", "Archive/agenda.txt", "Archive/kiosk.txt")
     }
     assert list(pasted.values()) == [True, True, False, False]
+
+
+def test_things_of_which_nothing_is_known_go_into_no_place_for_known_ones() -> None:
+    filing = Subtask(
+        subtask_id="file",
+        application="editor",
+        application_category="Office",
+        instruction_template="Move {path} into {folder}.",
+        available_parameters=({"path": "agenda.txt", "folder": "meetings"},),
+        inputs=tuple(
+            ResourceDeclaration(category=category, parameter=name)
+            for category, name in (("text_path", "path"), ("directory_path", "folder"))
+        ),
+    )
+    opening = filing.model_copy(update={"inputs": filing.inputs[:1]})
+    sense = Sense(named={("file", "bakery-1"): {"agenda.txt": "agenda"}})
+    assert sense.is_choosy(filing) and not sense.is_choosy(opening) and not Sense().is_choosy(filing)
 
 
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:

@@ -90,6 +90,11 @@ class Sense:
             return subject or ""
         return next((names[name] for name in _file_names(node.parameters) if name in names), node.instance_id)
 
+    def is_choosy(self, subtask: Subtask) -> bool:
+        """Whether a subtask puts what it works on into a place, and the catalogue says what each of its
+        examples is about: other things do not belong there."""
+        return len(subtask.inputs) > 1 and any(name == subtask.subtask_id for name, _ in self.named)
+
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
 
