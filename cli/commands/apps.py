@@ -104,6 +104,7 @@ def check(
     from taskloom.environments.machines.bubblewrap import is_confined
     from taskloom.flows.settings import load_settings
     from taskloom.resources.reading.catalog import load_applications
+    from taskloom.resources.whole_files import write_whole
 
     settings = load_settings(data=data, catalog=catalog)
     known = load_applications(settings.catalog)
@@ -119,8 +120,11 @@ def check(
     except (ApplicationStartFailedError, EnvironmentBrokenError) as error:
         raise CommandError(str(error), ExitCode.NEGATIVE_ANSWER) from error
     file = screenshot or settings.data / "checks" / f"{name}.png"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(observation.screenshot.png)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, observation.screenshot.png)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from None
     answer: dict[str, object] = {
         "name": name,
         "controls": len(observation.controls),

@@ -57,8 +57,9 @@ class _InstallationStamp(Record):
 
 
 def installed_place(application: Application, data_folder: Path) -> InstalledPlace:
-    """The place of `application` under `data_folder`, installed or not."""
-    return InstalledPlace(data_folder.absolute() / "applications" / application.name)
+    """The place of `application` under `data_folder`, installed or not; links on the way are followed, since
+    a confined program sees what they lead to and not the links."""
+    return InstalledPlace((data_folder / "applications" / application.name).resolve())
 
 
 def is_installed(application: Application, data_folder: Path) -> bool:
@@ -69,7 +70,7 @@ def is_installed(application: Application, data_folder: Path) -> bool:
     if stamp is None or stamp.recipe != _recipe_hash(application):
         return False
     recipe = application.installation
-    if stamp.place and (recipe.pip or recipe.npm) and Path(stamp.place).resolve() != place.install.resolve():
+    if stamp.place and (recipe.pip or recipe.npm) and Path(stamp.place) != place.install:
         return False
     return not recipe.pip or (place.venv / "bin" / "python").exists()
 
@@ -183,9 +184,7 @@ def _install(
         node.run_npm(["install", "--save-exact", *recipe.npm], place.install, runner)
     _assemble_site(application, place.install)
     size = _size_of(place.install)
-    stamp = _InstallationStamp(
-        recipe=_recipe_hash(application), size_bytes=size, place=str(place.install.resolve())
-    )
+    stamp = _InstallationStamp(recipe=_recipe_hash(application), size_bytes=size, place=str(place.install))
     unfinished = place.install / f".{_STAMP}"
     unfinished.write_text(stamp.model_dump_json(), encoding="utf-8")
     unfinished.replace(place.install / _STAMP)

@@ -11,7 +11,7 @@ from taskloom.evaluators_api.state.comparison import compare
 from taskloom.evaluators_api.state.reading import FALLBACK, meaning, read
 from taskloom.evaluators_api.text_matching import document_contains, same_content, with_plain_headings
 from taskloom.taskgraph.records.evidence import FileState
-from taskloom.taskgraph.text_folding import exact_text
+from taskloom.taskgraph.text_folding import composed, exact_text
 
 _JSON = "json_tree"
 CLIPBOARD = "clipboard"
@@ -79,7 +79,8 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
 def _typed(text: str) -> str:
     """JSON in one way of writing, in which 5 is another value than "5"."""
     try:
-        return json.dumps(json.loads(text, parse_int=float, parse_constant=str), sort_keys=True)
+        plain = json.dumps(json.loads(text, parse_int=float, parse_constant=str), ensure_ascii=False)
+        return json.dumps(json.loads(composed(plain)), sort_keys=True)
     except (ValueError, RecursionError):
         return text
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from taskloom.taskgraph.text_folding import composed
+
 Naming = Literal["field", "record", "position", "schema"]
 """What a node's name is: a key or column, the id of a record, or a mere position among its siblings. `schema`
 is a field that describes the records beside it: the names of the columns, the number of rows."""
@@ -81,7 +83,8 @@ def _plain(node: Node) -> object:
 def leaf(
     name: str, naming: Naming, raw: Span, value: str, extent: Span | None = None, whole: Span | None = None
 ) -> Node:
-    """A node with a value."""
+    """A node with a value, in the normal form of texts: an escape may have hidden decomposed accents."""
+    value = composed(value)
     return Node(name, naming, raw, value, (), extent, whole, hash(value))
 
 
@@ -118,11 +121,12 @@ def trimmed(text: str, start: int, end: int) -> Span:
 
 
 def unique_names(names: list[str]) -> list[str]:
-    """`names` with a number behind each that occurred before.
+    """`names`, in the normal form of texts, with a number behind each that occurred before.
 
     >>> unique_names(["a", "b", "a"])
     ['a', 'b', 'a (2)']
     """
+    names = list(map(composed, names))
     seen: dict[str, int] = {}
     taken = set(names)
     found = []

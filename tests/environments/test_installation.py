@@ -158,6 +158,7 @@ def test_installs_pinned_packages_into_an_environment_of_their_own(tmp_path: Pat
     assert said.stdout == "tiny\n"
     (tmp_path / "link").symlink_to(tmp_path)
     assert is_installed(wanted, tmp_path / "link")
+    assert installed_place(wanted, tmp_path / "link") == installed_place(wanted, tmp_path)
     python.unlink()
     assert not is_installed(wanted, tmp_path)
 

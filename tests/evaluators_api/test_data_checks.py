@@ -72,3 +72,17 @@ def test_a_value_is_itself_and_not_its_other_case(text: str) -> None:
     other = text.swapcase()
     if other.strip() and other.casefold() not in {"true", "false", "yes", "no", "on", "off", "null", "none"}:
         assert same_value(text, other) is (other == text) or not text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("path", "held", "text"),
+    [
+        ("a.json", '{"a": "Ma\\u0301laga"}', '{"a": "Málaga"}'),
+        ("a.json", '{"e\\u0301": 1, "f": 2}', '{"f": 2, "é": 1}'),
+        ("a.yaml", 'a: "Ma\\u0301laga"', "a: Málaga"),
+        ("a.xml", '<a b="Ma&#769;laga"/>', '<a b="Málaga"/>'),
+    ],
+)
+def test_accents_may_be_decomposed_where_an_escape_writes_them(path: str, held: str, text: str) -> None:
+    assert same(path, held, text) and same(path, text, held)
+    assert not same(path, held, text.replace("á", "a").replace("é", "e"))

@@ -6,12 +6,15 @@ import io
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
 from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
+    DragInput,
     HoldInput,
     KeyboardInput,
     MoveInput,
@@ -23,7 +26,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.importing.audit import audit_reading
 from taskloom.warehouse.importing.episodes import Demonstrated, Picture
 from taskloom.warehouse.importing.importing import read_import, survey_import
-from taskloom.warehouse.importing.pyautogui_scripts import done_by
+from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
 
 SCREEN = Picture(b"", 200, 100)
 KEPT: list[tuple[str, Action, tuple[int, int] | None]] = [
@@ -38,6 +41,11 @@ KEPT: list[tuple[str, Action, tuple[int, int] | None]] = [
     ("pyautogui.moveTo(0.2, 0.1, duration=1)", MoveInput(), (40, 10)),
     ("pyautogui.write(interval=0.2, message='5%')", KeyboardInput(keys="5{%}"), None),
     ("pyautogui.hotkey(['ctrl', 'shift', 'p'])", KeyboardInput(keys="^+p"), None),
+    (
+        "pyautogui.moveTo(0.2, 0.1)\npyautogui.keyDown('ctrl')\npyautogui.click()\npyautogui.keyUp('ctrl')",
+        ClickInput(held=("ctrl",)),
+        (40, 10),
+    ),
     (
         "pyautogui.keyDown('shift')\npyautogui.click(0.5, 0.5)\npyautogui.keyUp('shift')",
         ClickInput(held=("shift",)),
@@ -76,6 +84,17 @@ REFUSED = {
     "computer.wait(60)": "60 s",
     "pyperclip.copy('x')": "clipboard",
     "pyautogui.dragRel(5, 5)": "dragRel",
+    "pyautogui.moveTo(0.1, 0.1)\npyautogui.press('a')": "2 things",
+    "pyautogui.moveTo(0.1, 0.1)\ntime.sleep(1)": "2 things",
+    "pyautogui.moveTo(0.1, 0.1)\npyautogui.moveTo(0.5, 0.5)": "2 things",
+    "pyautogui.moveTo(0.1, 0.1)\npyautogui.click(0.5, 0.5)": "2 things",
+    "pyautogui.moveTo(0.1, 0.1)\npyautogui.mouseDown(0.5, 0.5)\npyautogui.mouseUp(0.6, 0.6)": "2 things",
+    "pyautogui.write('')": "types nothing",
+    "pyautogui.press([])": "types nothing",
+    "pyautogui.rightClick(0.5, 0.5, button='left')": "not understood",
+    "pyautogui.keyDown('shift')\npyautogui.keyDown('shift')": "down already",
+    "pyautogui.click(float('nan'), 0.5)": "gives click \"float('nan')\", which is no plain value",
+    "computer.terminate(status='success')\npyautogui.click(0.5, 0.5)": "ends the task",
 }
 
 
@@ -133,3 +152,118 @@ def test_a_recording_that_is_left_out_is_counted_and_audited_with_step_and_reaso
         if item.check == "recording_left_out"
     ]
     assert sorted(findings) == sorted(left)
+
+
+def test_only_a_script_that_ends_the_task_well_is_no_step() -> None:
+    assert ends_task("computer.terminate(status='success', answer='it failed before')")
+    assert ends_task("computer.terminate()")
+    assert not ends_task("computer.terminate(status='infeasible')")
+    assert not ends_task("computer.terminate(status='success')\npyautogui.click(0.5, 0.5)")
+
+
+def _read(format_name: str, path: Path) -> dict[str, list[Action] | str]:
+    """The actions of each recording by the name of its task, or why it is left out; an audit finds the
+    latter."""
+    found: dict[str, list[Action] | str] = {}
+    for item in read_import(format_name, path):
+        if isinstance(item, Trajectory):
+            found[item.trajectory_id.split(":")[1]] = [step.action for step in item.steps]
+        elif isinstance(item, Rejection):
+            found[item.item_id.split(":")[1]] = item.message
+    audited = {
+        item.item_id.split(":")[1]
+        for item in audit_reading(survey_import(format_name, path))
+        if item.check == "recording_left_out"
+    }
+    assert audited == {name for name, value in found.items() if isinstance(value, str)}
+    return found
+
+
+def _png() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (200, 100)).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_points_of_a_phone_are_all_kept_or_its_recording_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "screenshots").mkdir()
+    (tmp_path / "screenshots" / "s.png").write_bytes(_png())
+    steps = {
+        "path": ("SCROLL", [[100, 100], [500, 500], [100, 900]]),
+        "two": ("CLICK", [[100, 100], [200, 200]]),
+        "broken": ("SCROLL", [[1], [2, 3], [4, 5]]),
+        "empty": ("TEXT", ""),
+    }
+    for name, (action, info) in steps.items():
+        step = {"action": action, "info": info, "screenshot": "s.png"}
+        episode = {"episode_id": name, "task_info": {"instruction": f"Do {name}"}, "steps": [step]}
+        (tmp_path / "annotations" / f"{name}.json").write_text(json.dumps(episode))
+
+    found = _read("gui_odyssey", tmp_path)
+
+    assert found["path"] == [DragInput(control_label="", path=((0.1, 0.1), (0.5, 0.5), (0.1, 0.9)))]
+    assert "no counterpart" in found["two"] and "no pair of numbers" in found["broken"]
+    assert "types nothing" in found["empty"]
+
+
+def test_what_a_website_lets_do_is_kept_or_its_recording_is_left_out(tmp_path: Path) -> None:
+    def row(name: str, operation: dict[str, str], left: int = 10, reprs: int = 1) -> dict[str, object]:
+        element = {"attributes": json.dumps({"bounding_box_rect": f"{left},10,20,20"})}
+        return {
+            "annotation_id": name,
+            "website": "shop",
+            "confirmed_task": f"Do {name}",
+            "operation": json.dumps(operation),
+            "pos_candidates": [json.dumps(element)],
+            "action_reprs": ["one"] * reprs,
+            "screenshot": {"bytes": _png(), "path": ""},
+        }
+
+    rows = [
+        row("click", {"op": "CLICK", "original_op": "CLICK"}),
+        row("hover", {"op": "CLICK", "original_op": "HOVER"}),
+        row("enter", {"op": "CLICK", "original_op": "ENTER"}),
+        row("outside", {"op": "CLICK"}, left=500),
+        row("part", {"op": "CLICK"}, reprs=3),
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    task = {
+        "annotation_id": "unseen",
+        "website": "shop",
+        "confirmed_task": "Look",
+        "actions": [{"op": "CLICK"}],
+    }
+    (tmp_path / "b.json").write_text(json.dumps([task]))
+
+    found = _read("mind2web", tmp_path)
+
+    assert found["click"] == [ClickInput(control_label="")]
+    assert found["hover"] == [MoveInput(control_label="")]
+    assert found["enter"] == [KeyboardInput(keys="{ENTER}")]
+    assert "outside the screen" in found["outside"] and "1 of its 3 actions" in found["part"]
+    assert "picture is not there" in found["unseen"]
+
+
+def test_an_answer_is_done_on_a_screen_of_its_own_and_inside_of_it(tmp_path: Path) -> None:
+    (tmp_path / "s.png").write_bytes(_png())
+
+    def said(name: str, *answers: str) -> dict[str, object]:
+        turns = [{"from": "human", "value": "<image>Open it"}]
+        for answer in answers:
+            turns += [{"from": "gpt", "value": f"Action: {answer}"}, {"from": "human", "value": "Go on"}]
+        return {"id": name, "conversations": turns, "images": ["s.png"]}
+
+    conversations = [
+        said("kept", "click_input(point=(10, 10))"),
+        said("unseen", "click_input(point=(10, 10))", "click_input(point=(20, 20))"),
+        said("outside", "click_input(point=(10, 101))"),
+        said("stroke", "drag_input(path=[(10, 10), (-5, 10)])"),
+    ]
+    (tmp_path / "a.json").write_text(json.dumps(conversations))
+
+    found = _read("sharegpt", tmp_path)
+
+    assert found["kept"] == [ClickInput(point=(10, 10))]
+    assert "step 2 of 2: its picture is not there" in found["unseen"]
+    assert "outside the screen" in found["outside"] and "outside the screen" in found["stroke"]

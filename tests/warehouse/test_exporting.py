@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import runpy
+import tempfile
 from pathlib import Path
 
 import pyarrow.parquet
@@ -11,6 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.task import Task
@@ -20,15 +22,19 @@ from taskloom.warehouse.errors import (
     QueryFailedError,
     SelectionInvalidError,
     UnknownFormatError,
+    WarehouseUnavailableError,
 )
 from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest
 from taskloom.warehouse.exporting.file_names import id_of_name, safe_name
 from taskloom.warehouse.lookup import EXPORTS
+from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import CellQuota, Selection
+from taskloom.warehouse.storage.object_storage import ScreenshotFolder
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import export, records
+from tests.warehouse.test_writers import small_disk
 
 OWN_FORMATS = [name for name in EXPORTS.built_in() if name not in ("crab", "taskbench")]
 
@@ -62,6 +68,39 @@ def test_an_export_that_fails_leaves_nothing(sampled: Warehouse, tmp_path: Path,
         export(sampled, name, tmp_path / "out", Selection(where="false"))
 
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", OWN_FORMATS)
+def test_an_export_onto_a_full_disk_leaves_nothing(sampled: Warehouse, tmp_path: Path, name: str) -> None:
+    with small_disk(tmp_path / "disk", "4k") as disk:
+        with pytest.raises(ExportRefusedError, match=r"left nothing: .*No space"):
+            export(sampled, name, disk / "out")
+
+        assert not list(disk.iterdir())
+
+
+def test_a_trial_on_a_full_disk_is_told_as_such(
+    sampled: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_disk(tmp_path / "disk", "4k") as disk:
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+        with pytest.raises(ExportRefusedError, match=r"left nothing: .*No space"):
+            export(sampled, "osworld", tmp_path / "out", sets=SetRequest(shares={"train": 0.5, "test": 0.5}))
+
+        assert not list(disk.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["disk"]
+
+
+def test_a_picture_on_a_full_disk_leaves_no_half_file(tmp_path: Path) -> None:
+    png = b"\x89PNG\r\n\x1a\n" + bytes(100_000)
+    name = hashlib.sha256(png).hexdigest()
+    with small_disk(tmp_path / "disk", "20k") as disk:
+        with pytest.raises(WarehouseUnavailableError, match="No space"):
+            ScreenshotFolder(disk).write_all({name: png})
+        with pytest.raises(OSError, match="No space"):
+            write_whole(disk / "view.png", png)
+
+        assert not [path for path in disk.rglob("*") if path.is_file()]
 
 
 def test_an_export_never_overwrites(sampled: Warehouse, tmp_path: Path) -> None:

@@ -346,17 +346,17 @@ def export(
         kind: Kind = "replays" if options.instruction_level == "high" else "subtasks"
         return counted_items(warehouse, task_ids, unit, kind)
 
-    drawn = draw_tasks(warehouse, selection, sets, named_lists, judging, counted)
-    source = ExportSource(
-        warehouse,
-        drawn.task_ids,
-        {name: frozenset(ids) for name, ids in drawn.splits.items()},
-        checks or {},
-        drawn.report,
-    )
     folder = folder.absolute()
     aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
     try:
+        drawn = draw_tasks(warehouse, selection, sets, named_lists, judging, counted)
+        source = ExportSource(
+            warehouse,
+            drawn.task_ids,
+            {name: frozenset(ids) for name, ids in drawn.splits.items()},
+            checks or {},
+            drawn.report,
+        )
         aside.mkdir(parents=True)
         outcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
@@ -387,7 +387,7 @@ def export(
         aside.rename(folder)
     except OSError as error:
         raise ExportRefusedError(
-            f"The export to {folder} failed and left nothing: {error.strerror}."
+            f"The export to {folder} failed and left nothing: {error.strerror or error}."
         ) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)

@@ -258,7 +258,13 @@ def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrate
 
 
 def typing(text: str) -> Demonstrated:
-    """Typing a text; characters that would mean keys are escaped."""
+    """Typing a text; characters that would mean keys are escaped.
+
+    Raises:
+        ValueError: there is no text.
+    """
+    if not text:
+        raise ValueError("types nothing")
     return Demonstrated(KeyboardInput(keys=literal_keys(text)))
 
 

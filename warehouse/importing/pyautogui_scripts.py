@@ -71,13 +71,18 @@ _ORDER: Final[dict[str, tuple[str, ...]]] = {
     "sleep": ("seconds",),
     "wait": ("seconds",),
     "copy": ("text",),
-    **dict.fromkeys(_CLICKS.keys() - {"click"}, ("x", "y", "interval", "button")),
+    "terminate": ("status", "answer"),
+    **dict.fromkeys(("doubleclick", "tripleclick"), ("x", "y", "interval", "button")),
+    **dict.fromkeys(("leftclick", "rightclick", "middleclick"), ("x", "y", "interval")),
 }
 """The functions that are understood, in small letters without underscores, and the order of their
 arguments."""
 _HARMLESS: Final = frozenset({"duration", "tween", "interval", "logScreenshot", "_pause"})
 """Arguments that say how fast, not what."""
 _MOST_PRESSES: Final = 20_000
+_WELL: Final = "success"
+_ELSEWHERE: Final = (HoldInput, KeyboardInput, WaitInput)
+"""What is done wherever the pointer is: moving it before is a thing of its own."""
 Fractions = tuple[float, float]
 
 
@@ -104,6 +109,8 @@ class _Hands:
 
     def do(self, name: str, given: dict[str, Any]) -> None:
         place = self._place(given)
+        if self.moved and place != self.at and name != "dragto":
+            self._pointed(MoveInput())
         if name in ("keydown", "keyup"):
             self._key(name, str(given.get("key", "")))
         elif name in ("moveto", "mousedown", "mouseup", "dragto"):
@@ -124,6 +131,8 @@ class _Hands:
             self._scroll(name, place, given.get("clicks"))
         elif name == "copy":
             self.copied = _text(given.get("text"))
+        elif name == "terminate":
+            raise ValueError("ends the task with another status than success, or does more")
         else:
             self._type(name, given)
 
@@ -135,6 +144,8 @@ class _Hands:
         return self.found
 
     def _add(self, done: Demonstrated) -> None:
+        if self.moved and self.at is not None and isinstance(done.action, _ELSEWHERE):
+            self.found.append(Demonstrated(MoveInput(), point(*self.at, self.picture)))
         self.found.append(done)
         self.moved = False
 
@@ -224,6 +235,8 @@ class _Hands:
             if len(each) * presses > _MOST_PRESSES:
                 raise ValueError(f"presses more than {_MOST_PRESSES} keys")
             keys = "".join(_chord([*self.down, key]) for key in each) * presses
+        if not keys:
+            raise ValueError("types nothing")
         self.used = True
         self._add(Demonstrated(KeyboardInput(keys=keys)))
 
@@ -231,6 +244,8 @@ class _Hands:
         if self.path is not None:
             raise ValueError("presses keys while a button is down")
         if name == "keydown":
+            if key in self.down:
+                raise ValueError(f"presses the key {key!r}, which is down already")
             self.down.append(key)
             return
         if key not in self.down:
@@ -278,8 +293,16 @@ def _one(found: list[Demonstrated]) -> Demonstrated:
 
 
 def ends_task(script: str) -> bool:
-    """Whether a script only ends the task, well."""
-    return script.strip().startswith("computer.terminate") and "fail" not in script
+    """Whether a script only ends the task, well.
+
+    >>> ends_task("computer.terminate(status='success')"), ends_task("computer.terminate(status='failure')")
+    (True, False)
+    """
+    try:
+        calls = list(_calls(script))
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return len(calls) == 1 and calls[0][0] == "terminate" and calls[0][1].get("status", _WELL) == _WELL
 
 
 def _modifier(key: object) -> tuple[str, Modifier]:
@@ -311,8 +334,8 @@ def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
         name = call.func.attr.replace("_", "").casefold()
         if any(item.arg is None for item in call.keywords):
             raise ValueError("is more than calls")
-        given = {item.arg: ast.literal_eval(item.value) for item in call.keywords if item.arg}
-        positional = [ast.literal_eval(item) for item in call.args]
+        given = {item.arg: _literal(item.value, name) for item in call.keywords if item.arg}
+        positional = [_literal(item, name) for item in call.args]
         if name == "hotkey":
             keys = positional[0] if len(positional) == 1 and isinstance(positional[0], list) else positional
             yield name, {"keys": list(keys)}
@@ -325,6 +348,13 @@ def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if unknown or len(positional) > len(order):
             raise ValueError(f"gives {call.func.attr} arguments that are not understood")
         yield name, {key: value for key, value in given.items() if value is not None}
+
+
+def _literal(value: ast.expr, name: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        raise ValueError(f"gives {name} {ast.unparse(value)[:100]!r}, which is no plain value") from None
 
 
 def _text(value: object) -> str:

@@ -125,6 +125,8 @@ def _done(action: _Action, picture: Picture | None) -> Demonstrated | str | None
         return None
     if action.action_type == "click" and action.x is not None and action.y is not None:
         return click(action.x / picture.width, action.y / picture.height, picture)
-    if action.action_type == "input_text" and action.text:
+    if action.action_type == "input_text":
+        if "\N{REPLACEMENT CHARACTER}" in action.text:
+            raise ValueError("types a text that is not UTF-8")
         return typing(action.text)
     return None

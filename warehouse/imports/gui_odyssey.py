@@ -105,10 +105,10 @@ def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
     if picture is None:
         return None
     points = _points(step.info)
-    if step.action == "CLICK" and points:
+    if step.action == "CLICK" and len(points) == 1:
         done = click(*points[0], picture)
     elif step.action == "SCROLL" and len(points) > 1:
-        done = drag(points[:2], picture)
+        done = drag(points, picture)
     elif step.action in ("TEXT", "TYPE") and isinstance(step.info, str):
         done = typing(step.info)
     else:
@@ -117,8 +117,14 @@ def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
 
 
 def _points(info: JsonValue) -> list[tuple[float, float]]:
+    """The points of a step; none where it names none.
+
+    Raises:
+        ValueError: one is no pair of numbers.
+    """
     found: list[tuple[float, float]] = []
     for pair in info if isinstance(info, list) else []:
-        if isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, (int, float)) for part in pair):
-            found.append((float(str(pair[0])) / 1000, float(str(pair[1])) / 1000))
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ValueError("a point is no pair of numbers")
+        found.append((float(str(pair[0])) / 1000, float(str(pair[1])) / 1000))
     return found

@@ -2,9 +2,9 @@
 screenshot), and the lists of tasks on live websites in SeeAct and Online-Mind2Web.
 
 A task is one subtask on a website; where the website is an address, its host is the application. The HTML of
-pages is not kept. With pictures, a trajectory comes in where every action has a place and is a click or
-typing; choosing from a list has no action here. A task of a list has no demonstration, and is told by its
-`task_id`.
+pages is not kept. A trajectory comes in where every action has a picture and a place and is a click,
+hovering, Enter or typing; choosing from a list has no action here. A task of a list has no demonstration, and
+is told by its `task_id`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from typing import Any
 from pydantic import AliasChoices, Field, JsonValue
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput
+from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, MoveInput
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
     as_picture,
-    literal_keys,
+    left_out,
     task_records,
     trajectories_of,
+    typing,
     understood,
     website_name,
 )
@@ -50,6 +51,8 @@ _PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")
 
 class _Operation(ForeignModel):
     op: Text
+    original_op: str = ""
+    """What was done: `op` calls hovering and Enter clicks, too."""
     value: str = ""
 
 
@@ -164,7 +167,10 @@ def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
         content = {**content, "actions": kept}  # type: ignore[dict-item]
     yield from task_records(item, source, content)
     shown = [as_picture(data) if data else None for data in pictures]
-    if len(shown) == len(kept):
+    if kept and len(kept) != len(task.action_reprs or kept):
+        yield left_out(source, f"{len(kept)} of its {len(task.action_reprs)} actions are there")
+    elif kept:
+        shown += [None] * (len(kept) - len(shown))
         yield from trajectories_of(
             source, [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
         )
@@ -177,12 +183,20 @@ def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated
         box = _box(action.get("pos_candidates"))
     except ValueError:
         return None
-    if picture is None or box is None or operation.op not in ("CLICK", "TYPE"):
+    if picture is None or box is None:
         return None
+    if box[0] >= picture.width or box[1] >= picture.height:
+        raise ValueError(f"its element at {box[0]}, {box[1]} is outside the screen")
+    done: dict[str, Action] = {
+        "CLICK": ClickInput(control_label=""),
+        "HOVER": MoveInput(control_label=""),
+        "ENTER": KeyboardInput(keys="{ENTER}"),
+    }
+    if operation.op == "TYPE":
+        done["TYPE"] = typing(operation.value).action
+    name = operation.original_op or operation.op
     words = str(action.get("target_action_reprs") or "")
-    if operation.op == "CLICK":
-        return Demonstrated(ClickInput(control_label=""), box, words)
-    return Demonstrated(KeyboardInput(keys=literal_keys(operation.value)), box, words)
+    return Demonstrated(done[name], box, words) if name in done else None
 
 
 def _json(value: JsonValue) -> JsonValue:

@@ -187,6 +187,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
                     end = shown
                     continue
                 steps.append((shown, _done(answer, shown, coordinates)))
+                shown = None  # what follows is done on a screen of its own
     yield from trajectories_of(source, steps, end)
 
 
@@ -208,6 +209,10 @@ def _coordinates(asked: str) -> Coordinates:
     return next((name for name in names if f"Points are {COORDINATES[name]}." in asked), "absolute")
 
 
+def _inside(at: tuple[int, int], size: tuple[int, int]) -> bool:
+    return 0 <= at[0] <= size[0] and 0 <= at[1] <= size[1]
+
+
 def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
     """The one action of an answer; None where it is none of ours."""
     before, *found = _CALL.split(answer)
@@ -226,6 +231,9 @@ def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Dem
             values["point"] = unscaled(point, size, coordinates)
         if path:
             values["points"] = path
+        outside = [at for at in (*path, values.get("point")) if at and not _inside(at, size)]
+        if outside:
+            return f"its point {outside[0]} is outside the screen"
         target = str(values.pop("control_text", ""))
         action = _ACTION.validate_python({"operation": call.func.id, **values})
     except (SyntaxError, ValueError, TypeError, ValidationError, IndexError, MemoryError, RecursionError):

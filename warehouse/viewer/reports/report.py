@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
+from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.drawing.svg import draw_svg
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
 from taskloom.taskgraph.records.task import Replay, Task
@@ -52,13 +52,10 @@ def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0)
             rates_unknown=UNKNOWN,
         )
     )
-    aside = out.with_name(f".{out.name}.{os.getpid()}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(page, encoding="utf-8")
-        aside.replace(out)
+        write_whole(out, page)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise WarehouseUnavailableError(f"The report {out} cannot be written: {error.strerror}") from None
     return out
 

@@ -229,7 +229,11 @@ class Hosting:
                 )
             return None
         return Confinement(
-            sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())
+            sandbox.root,
+            (
+                self._settings.data_folder.absolute(),
+                *(Path(places[name]).absolute() for name in ("install", "node")),
+            ),
         )
 
     def _values(self, application: Application, sandbox: Sandbox) -> dict[str, str]:
