@@ -10,8 +10,9 @@ import contextlib
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -37,6 +38,8 @@ class Person:
     """The task."""
     folder: Path
     """The folder of the attempt."""
+    began: float = field(default_factory=time.time)
+    """When the attempt began."""
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -46,6 +49,7 @@ class Person:
         turn = Turn(
             token=secrets.token_hex(16),
             attempt_id=self.brief.attempt_id,
+            began=self.began,
             instruction=instruction,
             question=self.brief.task.question,
             step=len(history) + 1,

@@ -37,6 +37,8 @@ class Turn(Record):
     """Name of this turn, which nobody else can guess; its picture is `<token>.png`."""
     attempt_id: str
     """The attempt."""
+    began: float = 0.0
+    """When the attempt began, in seconds since 1970."""
     instruction: str
     """What is to be done."""
     question: str = ""

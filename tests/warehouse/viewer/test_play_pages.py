@@ -58,6 +58,27 @@ def move_in(folder: Path) -> Move:
     return Move.model_validate_json((folder / MOVE).read_bytes())
 
 
+def test_an_attempt_keeps_its_place_in_the_list_when_its_next_turn_comes(people: Path) -> None:
+    def lay_turn(attempt_id: str, began: float, step: int) -> None:
+        turn = Turn(
+            token=TOKEN,
+            attempt_id=attempt_id,
+            began=began,
+            instruction="Do it",
+            step=step,
+            step_limit=30,
+            screen_size=(4, 4),
+        )
+        folder = people / place_of(attempt_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / TURN).write_text(turn.model_dump_json())
+
+    for attempt_id, began, step in (("b", 1.0, 1), ("a", 2.0, 1), ("c", 2.0, 1), ("b", 1.0, 2)):
+        lay_turn(attempt_id, began, step)
+
+    assert [turn.attempt_id for turn in play_pages.waiting(people)] == ["b", "a", "c"]
+
+
 def test_what_waits_is_listed_and_shown(pages: TestClient, people: Path) -> None:
     assert "No attempt waits" in pages.get("/play").text
     lay(people, problem="outside", told="It is 3.", question="How many?", can_ask=True)

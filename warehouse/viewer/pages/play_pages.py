@@ -66,13 +66,9 @@ def add_pages(application: FastAPI, site: Site, people: Path | None) -> None:
 
 
 def waiting(people: Path | None) -> list[Turn]:
-    """The turns of attempts that wait now, in the order in which they began to wait."""
-    found = []
-    for path in people.glob(f"*/{TURN}") if people is not None else ():
-        turn = _read(path)
-        if turn is not None:
-            found.append((path.parent.stat().st_ctime, turn))
-    return [turn for _, turn in sorted(found, key=lambda item: item[0])]
+    """The turns of attempts that wait now, in the order in which the attempts began."""
+    read = [_read(path) for path in people.glob(f"*/{TURN}")] if people is not None else []
+    return sorted((turn for turn in read if turn), key=lambda turn: (turn.began, turn.attempt_id))
 
 
 def turn_in(people: Path | None, attempt_id: str) -> Turn | None:
