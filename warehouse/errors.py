@@ -32,6 +32,8 @@ from taskloom.resources.errors import TaskloomError
 
 BROKEN: Final = "format_broken"
 """The code of an item that is not what its format describes."""
+GOAL_NOT_WRITTEN: Final = "goal_not_written"
+"""The code of an item whose instruction its collection makes when a task starts: no fault of the item."""
 _FAULTS_SHOWN: Final = 50
 
 

@@ -41,6 +41,7 @@ KEPT: list[tuple[str, Action, tuple[int, int] | None]] = [
     ("pyautogui.moveTo(0.2, 0.1, duration=1)", MoveInput(), (40, 10)),
     ("pyautogui.write(interval=0.2, message='5%')", KeyboardInput(keys="5{%}"), None),
     ("pyautogui.hotkey(['ctrl', 'shift', 'p'])", KeyboardInput(keys="^+p"), None),
+    ("pyautogui.hotkey(keys=['ctrl', 'v'])", KeyboardInput(keys="^v"), None),
     (
         "pyautogui.moveTo(0.2, 0.1)\npyautogui.keyDown('ctrl')\npyautogui.click()\npyautogui.keyUp('ctrl')",
         ClickInput(held=("ctrl",)),
@@ -76,6 +77,8 @@ REFUSED = {
     "pyautogui.click(0.5, 0.5, clicks=5)": "clicks 5 times",
     "pyautogui.scroll(2.5)": "whole notches",
     "pyautogui.hotkey('win', 'd')": "'win'",
+    "pyautogui.hotkey('ctrl', keys=['v'])": "not understood",
+    "pyautogui.hotkey(keys=['ctrl', 'v'], times=2)": "not understood",
     "pyautogui.press('volumeup')": "'volumeup'",
     "pyautogui.press('a', presses=10**9)": "",
     "pyautogui.press('a', presses=900)": "900 times",

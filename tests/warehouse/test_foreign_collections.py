@@ -19,6 +19,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exported_actions import points_of
 from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.importing.audit import audit_reading
 from taskloom.warehouse.importing.importing import read_import, survey_import
 from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem
@@ -30,6 +31,7 @@ from tests.warehouse.collection_layouts import (
     CUA_GYM,
     MIND2WEB,
     ODYSSEY,
+    WEB_ARENA,
     agent_net,
     android_control,
     android_in_the_wild,
@@ -131,6 +133,39 @@ def test_a_web_task_knows_its_template_its_sites_and_that_it_cannot_be_done(tmp_
     assert task.graph.nodes[0].parameters == {"thing": "a kettle", "most": "3"}
     assert len({item.graph.nodes[0].subtask_id for item in tasks.values()}) == 1
     assert all(item.infeasible for item in found if isinstance(item, ImportedItem))
+
+
+def test_lists_of_evaluators_are_read_and_an_expected_error_is_infeasible(tmp_path: Path) -> None:
+    answer = {"evaluator": "AgentResponseEvaluator", "expected": {"status": "SUCCESS"}}
+    lists = [
+        [answer, {"evaluator": "NetworkEventEvaluator"}],
+        [{**answer, "expected": {"status": "NOT_FOUND"}}],
+    ]
+    tasks = [{**WEB_ARENA, "task_id": number, "eval": evaluators} for number, evaluators in enumerate(lists)]
+    foreign.write(tmp_path, "verified.json", [*tasks, {**WEB_ARENA, "eval": []}, {**WEB_ARENA, "eval": [3]}])
+
+    reading = survey_import("web_arena", tmp_path)
+
+    kept = {item.item_id: item.infeasible for item in reading.records if isinstance(item, ImportedItem)}
+    assert kept == {"web_arena:verified/0": False, "web_arena:verified/1": True}
+    assert [item.place for item in reading.broken] == ["verified.json:[2]", "verified.json:[3]"]
+
+
+def test_words_that_are_written_elsewhere_are_a_note_of_the_audit(tmp_path: Path) -> None:
+    foreign.write(tmp_path, "task_configs/report.json", [{"question": "max"}, {"goal": "Open the report."}])
+
+    (found,) = audit_reading(survey_import("work_arena", tmp_path))
+
+    assert (found.severity, found.check) == ("note", "goal_not_written")
+
+
+def test_a_prompt_in_the_first_layout_of_cua_world_is_the_instruction(tmp_path: Path) -> None:
+    task = {"id": "hello@1", "env_id": "basic_env@0.1", "natural_language": {"prompt": "Type a greeting."}}
+    foreign.write(tmp_path, "tasks/hello/task.json", task)
+
+    (found,) = [item for item in read_import("cua_world", tmp_path) if isinstance(item, Task)]
+
+    assert found.instruction == "Type a greeting."
 
 
 def test_a_task_of_cua_world_belongs_to_its_environment(tmp_path: Path) -> None:

@@ -57,6 +57,20 @@ def test_folders_that_belong_to_an_osworld_id_survive(warehouse: Warehouse, tmp_
     assert json.loads((tmp_path / "out/test_all.json").read_text()) == {"Windows/word": ["x"]}
 
 
+def test_folders_of_tasks_beside_an_osworlds_examples_come_in_too(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    here = tmp_path / "in" / "evaluation_examples"
+    foreign.write(here, "examples/os/x.json", {**foreign.OSWORLD, "id": "x"})
+    foreign.write(here, "examples_windows/excel/x.json", {**foreign.OSWORLD, "id": "x"})
+    foreign.write(here, "examples_notes.json", {})
+
+    for given in (tmp_path / "in", here, here / "examples_windows"):
+        run_import(warehouse, "osworld", given)
+        found = {task.task_id for task in warehouse.read(Task)}
+        assert found == {"osworld:os/x", "osworld:examples_windows/excel/x"}
+
+
 @pytest.mark.parametrize("name", ["osworld", "crab", "taskbench"])
 def test_what_came_in_goes_out_as_equal_json(warehouse: Warehouse, tmp_path: Path, name: str) -> None:
     source = getattr(foreign, name)(tmp_path / "in")

@@ -14,6 +14,7 @@ from taskloom.taskgraph.measures.symmetry import key_of
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.taskgraph.text_folding import fold_text
+from taskloom.warehouse.errors import GOAL_NOT_WRITTEN
 from taskloom.warehouse.exporting.osworld.metrics import METRICS
 from taskloom.warehouse.importing.importing import ImportReading
 from taskloom.warehouse.importing.value_mentions import mention_of, unsaid_files, unsaid_sheets
@@ -64,7 +65,7 @@ def audit_reading(reading: ImportReading) -> list[Finding]:
             file=fault.file,
             item_id=item.item_id,
             field=fault.field,
-            severity="error",
+            severity="note" if item.code == GOAL_NOT_WRITTEN else "error",
             check=item.code,
             message=fault.reason,
         )
@@ -134,7 +135,7 @@ def audit(
             file=item.details.get("place", ""),
             item_id=item.item_id,
             field="",
-            severity="note" if item.item_kind == "trajectory" else "error",
+            severity="note" if item.item_kind == "trajectory" or item.reason == GOAL_NOT_WRITTEN else "error",
             check=item.reason,
             message=item.message,
         )

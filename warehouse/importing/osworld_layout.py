@@ -9,6 +9,7 @@ parallel lists of results and expectations. A task whose metric is `infeasible` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
@@ -34,6 +35,7 @@ from taskloom.warehouse.records import ImportedItem
 
 _NO_TASKS = frozenset({"manifest.json", "template.json"})
 _INDEX_FILES = "test_*.json"
+_FOLDER = re.compile(r"examples(_\w+)?")
 
 
 class _Step(ForeignModel):
@@ -90,7 +92,8 @@ def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenIte
     root = path if path.is_dir() else path.parent
     files = [
         file
-        for file in json_files(_examples(path))
+        for folder in _examples(path)
+        for file in json_files(folder)
         if file.name not in _NO_TASKS and not (file.match(_INDEX_FILES) and file.parent == root)
     ]
     places = {file.relative_to(root).as_posix(): _place(file, root) for file in files}
@@ -105,19 +108,23 @@ def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenIte
     yield from checked(listed_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
 
 
-def _examples(path: Path) -> Path:
-    """The folder of the tasks, where `path` holds the whole repository or collection."""
+def _examples(path: Path) -> list[Path]:
+    """The folders of tasks, where `path` holds the whole repository or collection: `examples`, and others
+    beside it whose names begin so (`examples_windows`)."""
     for inside in ("evaluation_examples/examples", "evaluation_examples_windows/examples", "examples"):
         if (path / inside).is_dir():
-            return path / inside
-    return path
+            beside = (path / inside).parent.iterdir()
+            return sorted(item for item in beside if item.is_dir() and _FOLDER.fullmatch(item.name))
+    return [path]
 
 
 def _place(file: Path, root: Path) -> str:
-    """Domain and file: the folders below `examples`, else below the imported folder."""
+    """Domain and file: the folders below `examples` or from one beside it on, else below the imported
+    folder."""
     parts = file.absolute().parts
-    if "examples" in parts[:-2]:
-        return "/".join(parts[len(parts) - parts[::-1].index("examples") :])
+    at = next((at for at in range(len(parts) - 3, -1, -1) if _FOLDER.fullmatch(parts[at])), None)
+    if at is not None:
+        return "/".join(parts[at + (parts[at] == "examples") :])
     below = file.relative_to(root).parts
     return "/".join(below if len(below) > 1 else (root.absolute().name, *below))
 

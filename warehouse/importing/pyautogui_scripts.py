@@ -337,7 +337,10 @@ def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
         given = {item.arg: _literal(item.value, name) for item in call.keywords if item.arg}
         positional = [_literal(item, name) for item in call.args]
         if name == "hotkey":
-            keys = positional[0] if len(positional) == 1 and isinstance(positional[0], list) else positional
+            if given.keys() - {"keys"} - _HARMLESS or ("keys" in given and positional):
+                raise ValueError("gives hotkey arguments that are not understood")
+            named = [given["keys"]] if "keys" in given else positional
+            keys = named[0] if len(named) == 1 and isinstance(named[0], (list, tuple)) else named
             yield name, {"keys": list(keys)}
             continue
         order = _ORDER.get(name)

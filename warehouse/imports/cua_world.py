@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from pydantic import AliasChoices, AliasPath, Field
+
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Source, task_records
@@ -29,7 +31,9 @@ class _Named(ForeignModel):
 
 
 class _Task(_Named):
-    description: Text
+    description: Text = Field(
+        validation_alias=AliasChoices("description", AliasPath("natural_language", "prompt"))
+    )
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:

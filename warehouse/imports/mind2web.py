@@ -1,10 +1,10 @@
 """Mind2Web (`train_*.json`, `test_*.json`), Multimodal-Mind2Web (`*.parquet`, one row per action with its
-screenshot), and the lists of tasks on live websites in SeeAct and Online-Mind2Web.
+screenshot), and the lists of tasks on live websites in SeeAct, Online-Mind2Web and Mind2Web-Live.
 
 A task is one subtask on a website; where the website is an address, its host is the application. The HTML of
 pages is not kept. A trajectory comes in where every action has a picture and a place and is a click,
 hovering, Enter or typing; choosing from a list has no action here. A task of a list has no demonstration, and
-is told by its `task_id`.
+is told by its `task_id` or `index`; Mind2Web-Live's website is that of the first address that it evaluates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, Field, JsonValue
+from pydantic import AliasChoices, AliasPath, Field, JsonValue
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, MoveInput
@@ -57,12 +57,14 @@ class _Operation(ForeignModel):
 
 
 class _Named(ForeignModel):
-    annotation_id: Identifier = Field(validation_alias=AliasChoices("annotation_id", "task_id"))
+    annotation_id: Identifier = Field(validation_alias=AliasChoices("annotation_id", "task_id", "index"))
 
 
 class _Task(_Named):
-    website: Text
-    confirmed_task: Text
+    website: Text = Field(
+        validation_alias=AliasChoices("website", AliasPath("evaluation", 0, "content", "url"))
+    )
+    confirmed_task: Text = Field(validation_alias=AliasChoices("confirmed_task", "task"))
     domain: str = ""
     subdomain: str = ""
     action_reprs: list[str] = Field(default_factory=list)

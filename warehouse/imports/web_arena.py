@@ -1,7 +1,7 @@
-"""WebArena and VisualWebArena: configurations, as lists (`test.raw.json`) or as one file per task.
+"""WebArena, VisualWebArena, WebArena-Verified: configurations, as lists or as one file per task.
 
 A task is one subtask, which fills in a template: tasks of one template are known as such. A task whose
-reference answer is `N/A` is kept and marked as infeasible.
+reference answer is `N/A`, or whose expected status is an error, is kept and marked as infeasible.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Source, task_records
@@ -29,13 +30,27 @@ from taskloom.warehouse.importing.json_reading import as_text, json_files
 class _Evaluation(ForeignModel):
     eval_types: list[Text] = Field(min_length=1)
     reference_answers: JsonValue = None
+    statuses: list[JsonValue] = Field(default_factory=list)
+    """Results that the evaluators of WebArena-Verified expect."""
+
+
+def _as_evaluation(value: object) -> object:
+    """The list of evaluators of WebArena-Verified as the one object of WebArena."""
+    if not isinstance(value, list):
+        return value
+    parts = [part if isinstance(part, dict) else {} for part in value]
+    expected = [part["expected"] for part in parts if isinstance(part.get("expected"), dict)]
+    return {
+        "eval_types": [part.get("evaluator") for part in parts],
+        "statuses": [part["status"] for part in expected if "status" in part],
+    }
 
 
 class _Task(ForeignModel):
     task_id: Identifier
     intent: Text
     sites: list[Text] = Field(min_length=1)
-    eval: _Evaluation
+    eval: Annotated[_Evaluation, BeforeValidator(_as_evaluation)]
     intent_template: str = ""
     instantiation_dict: dict[str, JsonValue] = Field(default_factory=dict)
 
@@ -80,14 +95,17 @@ def _records(item: Item) -> Iterator[Record]:
         format="web_arena",
         instruction=task.intent,
         applications=task.sites,
-        infeasible=_is_impossible(task.eval.reference_answers),
+        infeasible=_is_impossible(task.eval),
         template=f"web_arena:template-{digest}" if task.intent_template else "",
         parameters={name: as_text(value) for name, value in task.instantiation_dict.items()},
     )
     yield from task_records(item, source)
 
 
-def _is_impossible(answers: JsonValue) -> bool:
+def _is_impossible(evaluation: _Evaluation) -> bool:
+    answers = evaluation.reference_answers
+    if any(status != "SUCCESS" for status in evaluation.statuses):
+        return True
     return isinstance(answers, dict) and "N/A" in (answers.get("fuzzy_match"), answers.get("exact_match"))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from taskloom.resources.record import Record
+from taskloom.warehouse.errors import GOAL_NOT_WRITTEN
 from taskloom.warehouse.importing.episodes import Source, task_records
 from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, checked, listed_items
 from taskloom.warehouse.importing.json_reading import json_files
@@ -46,7 +47,7 @@ def _records(item: Item) -> Iterator[Record]:
     instruction = configuration.goal.strip() or ("" if ";" in asked else asked.strip())
     if not instruction:
         raise item.refused(
-            "goal", "is missing: WorkArena's own program writes the words of this task", "goal_not_written"
+            "goal", "is missing: WorkArena's own program writes the words of this task", GOAL_NOT_WRITTEN
         )
     yield from task_records(
         item,

@@ -7,6 +7,8 @@ from typing import Final
 METRICS: Final = frozenset(
     [
         "check_gnome_favorite_apps",
+        "check_play_and_exit",
+        "check_structure_sim_with_threshold",
         "is_utc_0",
         "check_text_enlarged",
         "check_moved_jpgs",
