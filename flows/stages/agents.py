@@ -243,7 +243,7 @@ def _factory(name: str) -> Callable[..., object]:
 
 
 def _actor(task: Task, brief: AgentBrief, place: Workplace, models: Models) -> object:
-    """The actor model with the manuals of all applications of the task."""
+    """The actor model with the manuals of all applications of the task; it sees every screen."""
     names = list(dict.fromkeys(node.application for node in task.graph.nodes))
     there = applications_in(place.applications, task.world)
     applications = [there[name] for name in names]
@@ -255,7 +255,8 @@ def _actor(task: Task, brief: AgentBrief, place: Workplace, models: Models) -> o
         }
     )
     briefing = Briefing(brief.attempt_id, whole, brief.task.step_limit, brief.seed)
-    return actor(models, briefing, place.settings.performing, annotated_picture)
+    settings = place.settings.performing.model_copy(update={"pictures": "always"})
+    return actor(models, briefing, settings, annotated_picture)
 
 
 R = TypeVar("R", bound=BaseModel)

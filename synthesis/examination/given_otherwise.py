@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from taskloom.evaluators_api.state.editing import change_of, spliced, undone, with_text
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
-from taskloom.evaluators_api.state.records import records_of
+from taskloom.evaluators_api.state.records import outermost_records
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.prompts.shown_effects import Origin
 from taskloom.synthesis.evaluation_functions.origins import origins
@@ -91,7 +91,7 @@ def _one_less(subject: Subject, source: FileState) -> _States | None:
     is no part of the work."""
     text = source.text or ""
     form, tree = read(source.path, text)
-    records = [node for node in records_of(tree) if node.extent is not None]
+    records = [node for node in outermost_records(tree) if node.extent is not None]
     if len(records) < _FEWEST or _named_in(subject, records[-1].content()):
         return None
     gone, end = records[-1], subject.end

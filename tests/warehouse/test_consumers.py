@@ -107,11 +107,16 @@ def test_long_recordings_are_cut_into_windows_or_show_their_last_screens(
         assert not export(filled, "openai_chat", tmp_path / name, options=options).outcome.refused
 
     windows = [_exchange(record) for record in lines(tmp_path / "windows" / "train.jsonl")]
-    assert [len(answers) for _, answers in windows[:3]] == [10, 10, 3]
+    assert [len(answers) for _, answers in windows[:3]] == [10, 10, 4], "finish() is the last turn"
     assert "10. " in windows[1][0][0] and "20. " in windows[2][0][0] and "21. " not in windows[2][0][0]
-    questions, answers = _exchange(lines(tmp_path / "last" / "train.jsonl")[0])
-    assert answers == [False] * 19 + [True] * 4
-    assert sum("not shown" in text for text in questions) == 18
+    whole = lines(tmp_path / "last" / "train.jsonl")[0]
+    questions, answers = _exchange(whole)
+    assert answers == [False] * 20 + [True] * 4
+    assert sum("not shown" in text for text in questions) == 19
+    messages = whole["messages"]
+    assert isinstance(messages, list)
+    said = [str(message) for message in messages if message["role"] == "assistant"]
+    assert ["finish(" in text for text in said] == [False] * 23 + [True]
 
 
 def _exchange(record: dict[str, object]) -> tuple[list[str], list[bool]]:
