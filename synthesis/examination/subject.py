@@ -179,13 +179,24 @@ class _Told:
         return len(self.said), len(self.names)
 
 
+def _counts(effect: Effect, counted: Collection[str]) -> bool:
+    """Whether a number is a key of what was added, or grows by one or by as much as was added."""
+    before, after = effect.before or "", effect.after or ""
+    if not (before.isdecimal() and after.isdecimal()):
+        return True  # other values that tell nothing are by-products
+    return after in counted or str(int(after) - int(before)) in {"1", *counted}
+
+
 def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_Key]) -> bool:
     """Whether a record comes with others of its file: it tells nothing and is none that a parameter names,
     or another one says all that it says, and more or for itself."""
     record = records[place]
     if not record.telling:
-        beside = any(key[:2] == place[:2] for key in added)
-        return beside and not any(effect.holds for effect in record.others)
+        beside = [key for key in added if key[:2] == place[:2]]
+        counted = {key[-1] for key in beside} | {str(len(beside))}
+        return bool(beside) and not any(
+            effect.holds or not _counts(effect, counted) for effect in record.others
+        )
     return place in added and any(
         other != place
         and other[:2] == place[:2]

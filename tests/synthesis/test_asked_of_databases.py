@@ -157,3 +157,28 @@ def test_any_number_of_tokens_may_come_with_the_work_but_not_of_records() -> Non
 
     assert beside(clean) == 0
     assert beside(more) == 1
+
+
+def test_a_changed_number_is_asked_for_beside_a_log_that_names_the_record_but_no_counter_is() -> None:
+    def marked(title: str, book: int) -> Trajectory:
+        def tables(read: int, entries: int) -> FileState:
+            rows = [f"{number}, {read if number == book else 3}" for number in (1, 2)]
+            lines = ['CREATE TABLE "state"("book" PRIMARY KEY, "read");']
+            lines += [f'INSERT INTO "state" VALUES({row});' for row in rows]
+            lines += ['CREATE TABLE "next"("table" PRIMARY KEY, "number");']
+            lines += [f"INSERT INTO \"next\" VALUES('log', {7 + entries});"]
+            lines += ['CREATE TABLE "log"("id" PRIMARY KEY, "what");']
+            lines += [f"INSERT INTO \"log\" VALUES(7, 'marked {title}');"] * entries
+            return file(STORE, "\n".join(lines) + "\n")
+
+        return recording(
+            "library.mark",
+            {"title": title},
+            [click("Mark", files=(tables(5, 1),))],
+            start={"files": (tables(3, 0),)},
+            instruction=f"Mark {title}.",
+        )
+
+    subject = subject_of(marked("Old maps", 1), [marked("Quiet verses", 2)])
+    places = {"/".join(effect.address) for effect in subject.asked}
+    assert "state/rows/1/read" in places and not any(place.startswith("next") for place in places)
