@@ -99,6 +99,8 @@ class GuardedAgent:
             AgentError: its subclass says how the attempt ends.
             TaskloomError: what agents of our own raise when calls cannot go on at all.
         """
+        if self._began is None:
+            self._began = monotonic()
         seen = observation
         if self.perception is not None:
             try:
@@ -106,8 +108,6 @@ class GuardedAgent:
             except PictureUnreadableError as error:
                 raise AgentError(str(error)) from error
         now = monotonic()
-        if self._began is None:
-            self._began = now
         self._note(now, len(history))
         self._refuse_too_many(history)
         left = self._began + self.patience.attempt_seconds - now

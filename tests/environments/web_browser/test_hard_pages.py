@@ -92,10 +92,23 @@ LATER = "out.textContent = &quot;changed&quot;"
 )
 async def test_a_change_that_the_page_put_off_is_seen(screen: Screen, work: str) -> None:
     page = f'<button onclick="{work}">Later</button><p id=out>before</p>'
-    for html in (page, f'<iframe srcdoc="{escape(page)}"></iframe>'):
+    frame = f'<iframe srcdoc="{escape(page)}"></iframe>'
+    in_a_root = (
+        f"""<div><template shadowrootmode=open>{frame}</template></div><script>var length = 0</script>"""
+    )
+    for html in (page, frame, in_a_root):
         await screen.open(html)
         await screen.click("Later")
         assert "changed" in screen.texts
+
+
+async def test_a_page_may_replace_its_timers(screen: Screen) -> None:
+    await screen.open(
+        """<button onclick="later.call(window, () => { out.textContent = 'changed' }, 60)">Later</button>
+        <p id=out></p><script>const later = setTimeout; setTimeout = clearTimeout = () => 0</script>"""
+    )
+    await screen.click("Later")
+    assert "changed" in screen.texts
 
 
 async def test_pages_in_objects_are_frames(screen: Screen) -> None:

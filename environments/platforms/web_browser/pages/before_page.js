@@ -14,6 +14,7 @@
   let running = false;
   const marked = (work, after) => function (...given) { after(); running = true; try { return work.apply(this, given); } finally { running = false; } };
   const {setTimeout: later, setInterval: often} = window;
+  hide(Symbol.for('taskloom.later'), later);
   window.setTimeout = function setTimeout(work, delay, ...rest) {
     if (running) return later.call(window, work, delay, ...rest);
     const after = () => due.delete(timer), text = typeof work !== 'function';
