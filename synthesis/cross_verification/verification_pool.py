@@ -4,6 +4,10 @@ A subtask whose inputs no reset provides waits here until another one that makes
 waits for a subtask that in turn waits for it. What a subtask is given does not depend on which other one
 happened to be done first, so a run that was killed and started again asks the same questions as one that was
 not.
+
+Each of these rules looks at one question, so two subtasks may still wait for each other: the first for a
+performance of the second, which waits for the first because it would rather be prepared by it. When all that
+are open wait here, nothing more can come, and the first of them by name makes do with what there is.
 """
 
 from __future__ import annotations
@@ -60,6 +64,8 @@ class VerificationPool:
         self._complete = False
         self._chains: dict[str, int] | None = None
         self._postponed: dict[str, tuple[BoundSubtask, ...]] = {}
+        self._waiting: dict[str, bool] = {}
+        self._makes_do: str | None = None
         self._changed = asyncio.Condition()
 
     @property
@@ -81,14 +87,14 @@ class VerificationPool:
                 self._open[subtask.subtask_id] = tuple({item.instance_id: item for item in bound}.values())
                 self._announced[subtask.subtask_id] = self._open[subtask.subtask_id]
             self._chains = None
-            self._changed.notify_all()
+            self._tell()
 
     async def complete(self) -> None:
         """Declare that no further subtasks will be announced."""
         async with self._changed:
             self._complete = True
             self._chains = None
-            self._changed.notify_all()
+            self._tell()
 
     async def record(self, trajectory: Trajectory) -> None:
         """Keep a finished performance as evidence that other subtasks' functions must not accept."""
@@ -96,7 +102,7 @@ class VerificationPool:
             self._recorded.setdefault(trajectory.subtask_id, {}).setdefault(
                 trajectory.instance_id, trajectory
             )
-            self._changed.notify_all()
+            self._tell()
 
     async def settle(self, subtask_id: str, verified: VerifiedSubtask | None) -> None:
         """Record the outcome of a subtask: verified, or rejected (None)."""
@@ -109,14 +115,14 @@ class VerificationPool:
                     for instance in verified.instances(self._categories)
                     if (trajectory := verified.trajectory(instance.instance_id)) is not None
                 )
-            self._changed.notify_all()
+            self._tell()
 
     async def postpone(self, name: str) -> None:
         """Tell that this run cannot settle a subtask, or explore an application, so what needs it must wait
         too."""
         async with self._changed:
             self._postponed[name] = self._open.pop(name, ())
-            self._changed.notify_all()
+            self._tell()
 
     async def setup_trajectory(self, instance: BoundSubtask, variant: int = 0) -> SetupTrajectory | None:
         """What to perform before `instance` so that its inputs exist; None if nothing verified can provide
@@ -141,7 +147,7 @@ class VerificationPool:
                     return None
                 if not isinstance(plan, str):
                     return SetupTrajectory(plan)
-                await self._changed.wait()
+                await self._wait(instance.subtask_id, for_others=False)
 
     async def others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...]:
         """Performances of `wanted` other subtasks, those of the same application first; fewer at the end.
@@ -153,8 +159,23 @@ class VerificationPool:
         """
         async with self._changed:
             while (found := self._others(subtask, wanted)) is None:
-                await self._changed.wait()
+                await self._wait(subtask.subtask_id, for_others=True)
             return found
+
+    async def _wait(self, name: str, *, for_others: bool) -> None:
+        """Wait for news, unless all that are open wait and this one is the first of them."""
+        self._waiting[name] = for_others
+        if self._complete and self._makes_do is None and self._open.keys() <= self._waiting.keys():
+            self._makes_do = min(self._waiting, key=lambda item: (not self._waiting[item], item))
+            self._changed.notify_all()
+        if self._makes_do != name:
+            await self._changed.wait()
+
+    def _tell(self) -> None:
+        """Tell all that wait that something has changed."""
+        self._waiting.clear()
+        self._makes_do = None
+        self._changed.notify_all()
 
     def _others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...] | None:
         own = subtask.application
@@ -180,7 +201,7 @@ class VerificationPool:
             sample = self._sample(name)
             if sample is not None and prospect == "possible":
                 found.append(sample)
-            elif name in self._open:
+            elif name in self._open and self._makes_do != subtask.subtask_id:
                 return None
         return tuple(found) if len(found) == wanted or self._complete else None
 
@@ -286,6 +307,7 @@ class VerificationPool:
             return "impossible"
         plans: list[Plan] = []
         obstacles: set[Obstacle] = set()
+        coming = {} if self._makes_do == path[0] else self._open
         for name, performed in self._producers.items():
             if name in path or not self._is_below(name, below):
                 continue
@@ -303,13 +325,13 @@ class VerificationPool:
                     plans.append((*before, (producer, trajectory)))
         if plans:
             rank = min(_rank(plan, instance.application) for plan in plans)
-            if self._better_may_come(self._open, rank, instance, needed, path):
+            if self._better_may_come(coming, rank, instance, needed, path):
                 return "wait"
             if self._better_may_come(self._postponed, rank, instance, needed, path):
                 return "postponed"
             best = [plan for plan in plans if _rank(plan, instance.application) == rank]
             return best[variant % len(best)]
-        for name, producers in self._open.items():
+        for name, producers in coming.items():
             if name in path or not self._is_below(name, below):
                 continue
             for producer in producers:

@@ -237,3 +237,35 @@ async def test_what_waits_for_a_rejected_subtask_to_be_tried_again_is_not_refuse
     task = await asked(waiting, pasting)
     await waiting.settle(opening[0].subtask_id, None)
     assert performers(await task) == [opening[1].subtask_id, copying.subtask_id]
+
+
+async def test_two_that_wait_for_each_other_are_both_served() -> None:
+    """Copying, one of whose texts must be written first, is compared with pasting, which waits for it."""
+    copying = COPY.model_copy(
+        update={"available_parameters": (*COPY.available_parameters, {"text_path": "Documents/todo.txt"})}
+    )
+    circle = await announced(WRITE, copying, PASTE, FAR, settled=[WRITE, FAR])
+    await circle.record(recording(WRITE.subtask_id, WRITE.available_parameters[0], []))
+    pasted = await asked(circle, PASTE)
+    async with asyncio.timeout(5):
+        others = await circle.others(copying, 6)
+        assert [item.subtask_id for item in others] == [WRITE.subtask_id]
+        assert not pasted.done()
+        await circle.settle(copying.subtask_id, verified(copying))
+        assert performers(await pasted) == [COPY.subtask_id]
+
+
+async def test_two_that_would_rather_be_prepared_by_each_other_make_do() -> None:
+    slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
+    one = subtask("simulated_notes.one", inputs=slot, outputs="text_in_clipboard")
+    two = subtask("simulated_notes.two", inputs="text_in_clipboard", outputs=slot)
+    both = [item.model_copy(update={"inputs": ()}) for item in (one, two)]
+    circle = await announced(*both, FAR, subtask("simulated_notes.z_open", outputs=slot))
+    for producer in (FAR, subtask("simulated_notes.z_open", outputs=slot)):
+        await circle.settle(producer.subtask_id, verified(producer))
+    made_do, waiting = (asyncio.create_task(circle.setup_trajectory(first(item))) for item in (one, two))
+    async with asyncio.timeout(5):
+        assert performers(await made_do) == ["simulated_notes.z_open"]
+        assert not waiting.done()
+        await circle.settle(one.subtask_id, verified(both[0]))
+        assert performers(await waiting) == [one.subtask_id]
