@@ -48,6 +48,8 @@ def web_arena(answers: object) -> dict[str, object]:
         ("tasks.json", json.dumps(OSWORLD).encode()),
         ("tasks.JSON", json.dumps(OSWORLD).encode()),
         ("tasks.jsonl", LINES.encode()),
+        ("tasks.json", LINES.encode()),
+        ("tasks.json.gz", gzip.compress(f"\n{LINES}\n".encode())),
         ("tasks.json.gz", gzip.compress(json.dumps(OSWORLD).encode())),
         ("tasks.jsonl.gz", gzip.compress(LINES.encode("utf-8-sig"))),
     ],

@@ -144,15 +144,23 @@ def file_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]
 def listed_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
     """The items of files that hold one each, a list of them, or one a line (JSON Lines)."""
     for path, shown in files:
-        if holds_lines(path):
+        found = None if holds_lines(path) else next(_read_item(path, shown))
+        if found is None or (isinstance(found, BrokenItem) and _is_lines(found.content)):
             yield from line_items(path, shown)
-            continue
-        for item in _read_item(path, shown):
-            if isinstance(item, Item) and isinstance(item.value, list):
-                for number, value in enumerate(item.value):
-                    yield Item(item.file, value, f"[{number}]")
-            else:
-                yield item
+        elif isinstance(found, Item) and isinstance(found.value, list):
+            for number, value in enumerate(found.value):
+                yield Item(found.file, value, f"[{number}]")
+        else:
+            yield found
+
+
+def _is_lines(text: JsonValue) -> bool:
+    """Whether a text that is not one JSON value begins with a line that is an object: it is JSON Lines."""
+    first = text.lstrip().partition("\n")[0] if isinstance(text, str) else ""
+    try:
+        return isinstance(parse_json(first, ""), dict)
+    except ImportRefusedError:
+        return False
 
 
 def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
