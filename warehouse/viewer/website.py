@@ -111,12 +111,17 @@ class Memory:
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The kept answer for `key`, or the one that `make` gives now."""
+        return self.renewed(key, lambda _: make())
+
+    def renewed(self, key: Hashable, make: Callable[[T | None], T]) -> T:
+        """The kept answer for `key`, or the one that `make` gives now from the answer kept before, if any."""
         now = time.monotonic()
         with self._guard:
             kept = self._kept.get(key)
+        former = None if kept is None else cast(T, kept[1])
         if kept is not None and (self._seconds is None or now - kept[0] < self._seconds):
             return cast(T, kept[1])
-        made = make()
+        made = make(former)
         with self._guard:
             self._kept.pop(key, None)
             self._kept[key] = (now, made)

@@ -11,10 +11,11 @@ from fastapi.testclient import TestClient
 
 from taskloom.taskgraph.records.review import Review
 from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.reviews import new_review
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages.task_list import TaskFilter
 from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
-from taskloom.warehouse.viewer.reviewing.review_pages import progress_of, queue_of
+from taskloom.warehouse.viewer.reviewing.review_pages import Queue, progress_of, queue_of
 from taskloom.warehouse.viewer.server import create_application
 from tests.warehouse.samples import records
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
@@ -182,12 +183,25 @@ def test_the_queue_begins_with_one_task_of_each_combination_of_levels(filled: Wa
         + [TASK.model_copy(update={"task_id": "composed", "status": "composed"})]
     )
     queue = queue_of(filled, TaskFilter.of({}))
-    assert len(queue) == 22 and "composed" not in queue
-    assert "h0" in queue[:2]
+    assert len(queue.order) == 22 and queue.present == set(queue.order) - {"composed"}
+    assert "h0" in queue.order[:2]
     assert queue == queue_of(filled, TaskFilter.of({}))
-    assert queue_of(filled, TaskFilter.of({"status": "composed"})) == ["composed"]
-    assert progress_of(queue, set(queue)).task_id == ""
-    assert progress_of([], set()).task_id == ""
+    assert queue_of(filled, TaskFilter.of({"status": "composed"})).order == ("composed",)
+    assert progress_of(queue, queue.present).task_id == ""
+    assert progress_of(Queue(), set()).task_id == ""
+
+
+def test_nobodys_place_in_the_queue_changes_while_tasks_are_made_and_reviewed(filled: Warehouse) -> None:
+    chosen = TaskFilter.of({"reviewed": "not yet"})
+    filled.write([TASK.model_copy(update={"task_id": f"e{number}"}) for number in range(8)])
+    first = queue_of(filled, chosen)
+    filled.write([TASK.model_copy(update={"task_id": f"f{number}"}) for number in range(30)])
+    at = first.order[3]
+    filled.write([new_review(at, TASK.instruction, "Ada", "accepted")])
+    later = queue_of(filled, chosen, first)
+    assert later.order[: len(first.order)] == first.order
+    assert (at in later.present, len(later.present)) == (False, len(first.order) - 1 + 30)
+    assert progress_of(later, {at}, after=at).task_id == first.order[4]
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -112,7 +112,9 @@ def _desk_page(
     site: Site, desk: ReviewDesk, by: str, given: Mapping[str, str], problem: str = ""
 ) -> HTMLResponse:
     chosen = TaskFilter.of(given)
-    queue = site.memory.get(("queue", *chosen.values.values()), lambda: queue_of(site.store, chosen))
+    queue = site.memory.renewed(
+        ("queue", *chosen.values.values()), lambda former: queue_of(site.store, chosen, former)
+    )
     progress = progress_of(queue, reviewed_by(site.store, by), given.get("after", ""))
     task_id = given.get("task", "") or progress.task_id
     mine = list(
@@ -195,23 +197,36 @@ class Progress:
     """The task to review next; empty when all are reviewed."""
 
 
-def queue_of(warehouse: Warehouse, chosen: TaskFilter) -> list[str]:
-    """Ids of the tasks that the filter allows: one of each combination of levels, then the others, as if
-    drawn by lot.
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The tasks that a filter allows, in the order in which people get them."""
 
-    Only finished tasks, unless the filter names a status. The order depends on the ids alone.
+    order: tuple[str, ...] = ()
+    """Ids of all tasks that have been in the queue since the viewer started."""
+    present: frozenset[str] = frozenset()
+    """Those that are in it now."""
+
+
+def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = None) -> Queue:
+    """The tasks that the filter allows: one of each combination of levels, then the others, as if drawn by
+    lot.
+
+    Those of the `former` queue keep their order, and new ones follow: nobody's place changes while tasks are
+    made. Only finished tasks, unless the filter names a status. Otherwise the order depends on the ids alone.
     """
+    known = former.order if former else ()
     condition, bound = chosen.condition()
     if not chosen.values["status"]:
         condition += f" AND {_FINISHED}"
     cell = ", ".join(f"{name}_level" for name in DIMENSIONS)
     rows = warehouse.query(
         f"SELECT task_id FROM (SELECT task_id, md5(task_id) AS lot, row_number() OVER (PARTITION BY {cell}"
-        f" ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition}) ORDER BY place > 1, lot,"
-        f" task_id LIMIT {MOST_TASKS}",
-        bound,
+        f" ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition}) ORDER BY task_id NOT IN"
+        f" (SELECT unnest(?::VARCHAR[])), place > 1, lot, task_id LIMIT {MOST_TASKS}",
+        [*bound, list(known)],
     ).rows()
-    return [str(row[0]) for row in rows]
+    present = [str(row[0]) for row in rows]
+    return Queue(tuple(dict.fromkeys([*known, *present])), frozenset(present))
 
 
 def reviewed_by(warehouse: Warehouse, reviewer: str) -> set[str]:
@@ -224,14 +239,18 @@ def reviewed_by(warehouse: Warehouse, reviewer: str) -> set[str]:
     return {str(row[0]) for row in rows}
 
 
-def progress_of(queue: Sequence[str], reviewed: Collection[str], after: str = "") -> Progress:
+def progress_of(queue: Queue, reviewed: Collection[str], after: str = "") -> Progress:
     """What is done, and the first task after `after` that is not, from the beginning again at the end.
 
-    >>> progress_of(["a", "b", "c"], {"b"}, after="a")
+    >>> queue = Queue(("a", "gone", "b", "c"), frozenset("abc"))
+    >>> progress_of(queue, {"b"}, after="gone")
     Progress(done=1, total=3, task_id='c')
-    >>> progress_of(["a", "b", "c"], {"b", "c"}, after="b").task_id
+    >>> progress_of(queue, {"b", "c"}, after="b").task_id
     'a'
     """
-    start = queue.index(after) + 1 if after in queue else 0
-    left = [name for name in (*queue[start:], *queue[:start]) if name not in reviewed]
-    return Progress(done=len(queue) - len(left), total=len(queue), task_id=left[0] if left else "")
+    order = queue.order
+    start = order.index(after) + 1 if after in order else 0
+    turned = (*order[start:], *order[:start])
+    left = [name for name in turned if name in queue.present and name not in reviewed]
+    total = len(queue.present)
+    return Progress(done=total - len(left), total=total, task_id=left[0] if left else "")
