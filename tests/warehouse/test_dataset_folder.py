@@ -13,6 +13,7 @@ import mlcroissant
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from absl import logging as absl_logging
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError
@@ -25,6 +26,10 @@ from taskloom.warehouse.sets.requests import parse_request
 from taskloom.warehouse.sets.selection import Selection
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
+
+# Croissant's library brings a log handler whose stream is pytest's capture of standard error. It closes that
+# stream when logging is set up anew while another capture is in place (by Prefect, at its first import).
+absl_logging.get_absl_handler().python_handler.setStream(sys.__stderr__)
 
 
 def many(warehouse: Warehouse, count: int) -> None:
