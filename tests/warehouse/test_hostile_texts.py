@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
 
+import atif
 import pyarrow.parquet
 import pytest
 import yaml
@@ -107,6 +109,57 @@ def check_file(path: Path) -> None:
         compile(text, path.name, "exec")
     elif text.startswith("---\n"):
         yaml.safe_load(text.split("\n---\n", 1)[0].removeprefix("---\n"))
+
+
+@pytest.mark.parametrize("ids", [("a.b", "a_b"), ("../x", ".hidden"), ("a#1", "a")])
+@settings(max_examples=examples(1, 3))
+@given(TEXTS, TEXTS)
+def test_documents_and_shards_give_back_every_text_and_id(
+    empty_template: Path, ids: tuple[str, str], text: str, thought: str
+) -> None:
+    with tempfile.TemporaryDirectory() as at:
+        folder = Path(at)
+        shutil.copytree(empty_template, folder / "warehouse")
+        with Warehouse(folder / "warehouse") as opened:
+            opened.write([_renamed(item, ids) for item in hostile(text, thought)])
+            export(opened, "atif", folder / "atif")
+            export(opened, "web_dataset", folder / "shards")
+            steps = {item.trajectory_id: len(item.steps) for item in opened.read(Trajectory)}
+        for path in (folder / "atif" / "train").glob("*/trajectory.json"):
+            document = atif.Trajectory.model_validate_json(path.read_text("utf-8"))
+            first, *others = document.steps
+            assert isinstance(first.message, list) and first.message[0].text == text
+            assert [(step.message, step.reasoning_content) for step in others] == [
+                (text, thought)
+            ] * steps.pop(document.trajectory_id or "")
+        samples: dict[str, dict[str, bytes]] = {}
+        with tarfile.open(folder / "shards" / "train-00000.tar") as shard:
+            for member in shard:
+                key, _, ending = member.name.partition(".")
+                read = shard.extractfile(member)
+                assert read is not None and ending not in samples.setdefault(key, {})
+                samples[key][ending] = read.read()
+    assert not set(ids) & set(steps)
+    read_back = [json.loads(sample["json"]) for sample in samples.values()]
+    assert all(sample["png"].startswith(b"\x89PNG") for sample in samples.values())
+    assert len({record["id"] for record in read_back}) == len(samples) == 10
+    assert all(text in record["question"] for record in read_back)
+
+
+def _renamed(item: Record, ids: tuple[str, str]) -> Record:
+    """The record with other ids for both recordings."""
+
+    def told(value: object) -> object:
+        if isinstance(value, str):
+            return value.replace("trajectory-1", ids[0]).replace("trajectory-2", ids[1])
+        if isinstance(value, dict):
+            return {key: told(part) for key, part in value.items()}
+        return type(value)(map(told, value)) if isinstance(value, (list, tuple)) else value
+
+    if isinstance(item, Trajectory):
+        return item.model_copy(update={"trajectory_id": told(item.trajectory_id)})
+    values = item.model_dump()
+    return item if told(values) == values else type(item).model_validate(told(values))
 
 
 @pytest.mark.slow

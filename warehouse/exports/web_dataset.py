@@ -1,8 +1,8 @@
 """WebDataset shards for training at scale: `<set>-00000.tar` with `<key>.png` and `<key>.json` for every
 step.
 
-The JSON holds the system text, what is asked and what should be answered. Shards hold a thousand steps; equal
-data give equal bytes.
+A key holds no dot, at which readers of the format end it, and stands for one id. The JSON holds the system
+text, what is asked and what should be answered. Shards hold a thousand steps; equal data give equal bytes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _add(shard: tarfile.TarFile, dialogue: Dialogue, options: ExportOptions) -> 
         "answer": turn.answer,
         **({"scores": dialogue.scores} if dialogue.scores else {}),
     }
-    key = safe_name(dialogue.dialogue_id).replace(".", "_")
+    key = safe_name(dialogue.dialogue_id).replace(".", "%2E")
     for ending, data in (
         ("png", turn.screenshot.png),
         ("json", json.dumps(record, ensure_ascii=False).encode()),
