@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -13,7 +16,7 @@ from taskloom.environments.errors import MachineUnavailableError
 from taskloom.environments.lookup import create_environment
 from taskloom.environments.platforms.linux_desktop.server import desktop, programs
 from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop
-from taskloom.environments.platforms.linux_desktop.server.display import Window
+from taskloom.environments.platforms.linux_desktop.server.display import Screen, Window
 from taskloom.environments.platforms.linux_desktop.server.programs import Programs
 from taskloom.environments.starting_place import START_PAGE
 from taskloom.taskgraph.records.interaction import ClickInput
@@ -135,3 +138,45 @@ async def test_an_application_that_the_bus_has_started_is_up_and_begins_anew_as_
         pytest.skip(str(error))
     finally:
         await environment.close()
+
+
+class Still(Desktop):
+    """A desktop on which nothing is drawn."""
+
+    def __init__(self) -> None:
+        self.screen = cast(Screen, SimpleNamespace(still_since=lambda: 60.0))
+        self._restless = frozenset()
+
+
+def test_what_is_at_work_is_waited_for_though_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    working = iter([frozenset({7})] * 3)
+    monkeypatch.setattr(desktop, "at_work", lambda: next(working, frozenset()))
+    now = time.monotonic()
+    assert Still().settle(0.1, now + 5) > now + 5
+    assert next(working, None) is None
+
+
+def test_what_never_rests_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desktop, "at_work", lambda: frozenset({7}))
+    monkeypatch.setattr(desktop.Patience, "longest_work", 0.05)
+    still, now = Still(), time.monotonic()
+    assert still.settle(0.1, now + 5) >= now + 5.05
+    later = time.monotonic() + 5
+    assert still.settle(0.1, later) == later
+
+
+def test_a_program_is_at_work_while_a_thread_of_it_runs() -> None:
+    spins = "import threading, time; threading.Thread(target=lambda: any(iter(int, 1)), daemon=True).start()"
+    with (
+        subprocess.Popen([sys.executable, "-c", f"{spins}; time.sleep(60)"]) as busy,
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as idle,
+    ):
+        both = (busy.pid, idle.pid)
+        deadline = time.monotonic() + 20
+        while programs.at_work(both) != {busy.pid} and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert programs.at_work(both) == {busy.pid}
+        busy.kill()
+        idle.kill()
+        busy.wait()
+        assert not programs.at_work([busy.pid])

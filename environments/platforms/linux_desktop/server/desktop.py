@@ -18,7 +18,7 @@ from taskloom.environments.platforms.linux_desktop.server.controls import Contro
 from taskloom.environments.platforms.linux_desktop.server.display import Screen, Window
 from taskloom.environments.platforms.linux_desktop.server.evidence import Evidence
 from taskloom.environments.platforms.linux_desktop.server.inputs import Inputs
-from taskloom.environments.platforms.linux_desktop.server.programs import Programs
+from taskloom.environments.platforms.linux_desktop.server.programs import Programs, at_work
 
 Done = TypeVar("Done")
 Document = dict[str, Any]
@@ -46,6 +46,8 @@ class Patience:
     """Without drawing after a window opened or closed, which others often follow."""
     longest = 1.5
     """While it does not become still."""
+    longest_work = 3.0
+    """Beyond that, while a program is at work: on a busy machine it may draw nothing for long."""
 
 
 class Desktop:
@@ -67,6 +69,7 @@ class Desktop:
         self._bars: dict[str, bytes] = {}
         self._front = ""
         self._open: frozenset[int] = frozenset()
+        self._restless: frozenset[int] = frozenset()
         self._habits: dict[int, tuple[int, int]] = {}
         self._differing: dict[int, tuple[int, int]] = {}
 
@@ -80,7 +83,7 @@ class Desktop:
         deadline = time.monotonic() + float(told.get("longest", Patience.longest))
         before, wanted = self._open, told.get("picture", True)
         while True:
-            self.settle(quiet, deadline)
+            deadline = self.settle(quiet, deadline)
             looked, shown = time.monotonic(), self._front
             # The picture is packed while applications are asked; drawing in between makes both anew.
             picture = self._drawing.submit(self.screen.png, self._bars.get(shown, b"")) if wanted else None
@@ -196,10 +199,25 @@ class Desktop:
             self.inputs.keys([("escape", ())])
             self.settle(Patience.quiet_after_deed, time.monotonic() + Patience.longest)
 
-    def settle(self, quiet: float, deadline: float) -> None:
-        """Wait until nothing has been drawn for `quiet` seconds, or until `deadline`."""
-        while self.screen.still_since() < quiet and time.monotonic() < deadline:
+    def settle(self, quiet: float, deadline: float) -> float:
+        """Wait until nothing has been drawn for `quiet` seconds and no program works, or until `deadline`.
+
+        Work puts the deadline off, which is returned; a program that never rests is no longer waited for.
+        """
+        latest = deadline + Patience.longest_work
+        while (now := time.monotonic()) < deadline:
+            working: frozenset[int] = frozenset()
+            if self.screen.still_since() >= quiet:
+                working = at_work() - self._restless
+                if not working:
+                    break
             time.sleep(_POLL_SECONDS)
+            if working:
+                deadline += time.monotonic() - now
+                if deadline >= latest:
+                    self._restless |= working
+                    break
+        return deadline
 
     def under(self, x: int, y: int, windows: Sequence[Window]) -> Window | None:
         """The window at a point."""

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 MARK = "MACHINE_APPLICATION"
@@ -132,6 +132,24 @@ def mark_of(process: int) -> str:
         return ""
     wanted = f"{MARK}=".encode()
     return next((item[len(wanted) :].decode() for item in variables if item.startswith(wanted)), "")
+
+
+def at_work(processes: Iterable[int] | None = None) -> frozenset[int]:
+    """Those of the processes, by default of all others in the machine, of which a thread runs, or waits for a
+    processor or the disk."""
+    others = (process for process in _all_processes() if process != os.getpid())
+    return frozenset(
+        process for process in (others if processes is None else processes) if _states(process) & set("RD")
+    )
+
+
+def _states(process: int) -> set[str]:
+    """What the threads of a process do, in the letters of the kernel."""
+    states = set()
+    with contextlib.suppress(OSError):  # it has ended
+        for thread in Path("/proc", str(process), "task").iterdir():
+            states.add((thread / "stat").read_text().rpartition(")")[2].split()[0])
+    return states
 
 
 def running_programs() -> list[tuple[str, str]]:
