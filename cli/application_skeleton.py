@@ -22,7 +22,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 from taskloom.flows.errors import CommandError
 from taskloom.resources.applications import Application
 from taskloom.resources.errors import CatalogError, ExitCode
-from taskloom.resources.reading.catalog import load_applications
+from taskloom.resources.reading.catalog import load_applications, read_anew
 
 _LONGEST_LICENCE = 60
 _LOOKUP_SECONDS = 120
@@ -218,6 +218,7 @@ def write_entry(file: Path, entry: dict[str, object]) -> None:
             writer.dump(entry, out)
     except OSError as error:
         raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+    read_anew()
     try:
         load_applications(file.parents[1])
     except CatalogError:
@@ -260,6 +261,7 @@ def pin_anew(file: Path, facts: PackageFacts, *, from_npm: bool, command: str = 
             shutil.copyfile(tried, file)
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+    read_anew()
 
 
 def _same_package(pin: str, package: str, separator: str) -> bool:

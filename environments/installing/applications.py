@@ -80,7 +80,8 @@ def missing_for_start(application: Application, data_folder: Path) -> str:
     if not needs_installation(application):
         return ""
     if not is_installed(application, data_folder):
-        return f"{application.title} is not installed; run: taskloom install --only {application.name}"
+        mine = f" --catalog {application.catalog_folder}" if application.catalog_folder else ""
+        return f"{application.title} is not installed; run: taskloom install --only {application.name}{mine}"
     packages = missing_packages(application.installation.apt)
     if packages:
         return f"{application.title} needs the system packages {', '.join(packages)}."

@@ -54,6 +54,12 @@ def load_applications(extra: Path | None = None) -> dict[str, Application]:
     return dict(_applications(extra.resolve() if extra else None))
 
 
+def read_anew() -> None:
+    """Have the catalogues read again: a file of a user's was written."""
+    _applications.cache_clear()
+    _categories.cache_clear()
+
+
 def load_application(name: str, extra: Path | None = None) -> Application:
     """The application `name` of the built-in catalogue, or of the user's in the folder `extra`.
 

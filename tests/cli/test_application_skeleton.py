@@ -23,7 +23,7 @@ from taskloom.cli.main import main
 from taskloom.flows.errors import CommandError
 from taskloom.resources.applications import Application
 from taskloom.resources.errors import CatalogError
-from taskloom.resources.reading.catalog import load_application
+from taskloom.resources.reading.catalog import load_application, load_applications
 
 PYTHON = PackageFacts("board==1.4.0", "1.4.0", "MIT", "A board.", ("board-server",))
 PAGE = PackageFacts("@x/page@2.0.0", "2.0.0", pages=("node_modules/@x/page/dist",))
@@ -40,6 +40,16 @@ def test_a_python_package_starts_its_console_script_on_the_port(tmp_path: Path) 
     assert written.installation.pip == ("board==1.4.0",)
     assert written.launch.command == ("{venv}/bin/board-server", "--port", "{port}")
     assert "TODO" in written.manual and "Board" in written.manual
+
+
+def test_an_entry_is_known_in_a_catalogue_that_was_read_before(tmp_path: Path) -> None:
+    (tmp_path / "applications").mkdir()
+    assert "board" not in load_applications(tmp_path)
+    write_entry(tmp_path / "applications" / "board.yaml", entry(PYTHON))
+    assert load_application("board", tmp_path).version == "1.4.0"
+    again = PackageFacts("board==1.5.0", "1.5.0")
+    pin_anew(tmp_path / "applications" / "board.yaml", again, from_npm=False)
+    assert load_application("board", tmp_path).version == "1.5.0"
 
 
 def test_an_npm_package_with_a_page_is_served(tmp_path: Path) -> None:
