@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from taskloom.taskgraph.records.interaction import ClickInput
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -131,6 +132,19 @@ async def test_a_check_box_drawn_by_its_label_can_be_used(screen: Screen) -> Non
     assert screen.find("Fancy", "CheckBox").checked is False
     await screen.click("Fancy")
     assert screen.find("Fancy", "CheckBox").checked is True
+
+
+@pytest.mark.parametrize("place", ["position:absolute;left:20px;top:10px", "position:static"])
+async def test_a_check_box_drawn_beside_an_empty_label_can_be_used(screen: Screen, place: str) -> None:
+    await screen.open(f"""
+      <style>td{{position:relative;height:60px;width:90px}} input{{position:absolute;opacity:0;width:0;height:0}}
+      label{{display:inline-block}} .boxed:before{{content:'';display:inline-block;{place};width:18px;height:18px;background:#888}}</style>
+      <table><tr><th>Anna</th><td><input type=checkbox id=may><label for=may class=boxed></label></td></tr>
+      <tr><th>Ben</th><td><input type=checkbox id=not><label for=not></label></td></tr></table>""")  # noqa: E501
+    boxes = [control for control in screen.controls if control.control_type == "CheckBox"]
+    assert [(box.text, box.checked) for box in boxes] == [("", False)]
+    await screen.do(ClickInput(control_label=boxes[0].label))
+    assert [box.checked for box in screen.controls if box.control_type == "CheckBox"] == [True]
 
 
 async def test_editable_content_shows_its_text_as_value(screen: Screen) -> None:

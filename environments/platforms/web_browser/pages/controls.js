@@ -267,6 +267,25 @@
     }
   };
 
+  // Where a label is drawn; one without text may be drawn by a pseudo-element alone, which has no outline that can be asked for.
+  const drawnLabel = label => {
+    const outline = Element.prototype.getBoundingClientRect.call(label);
+    if (outline.width > 2 && outline.height > 2) return outline;
+    for (const which of ['::before', '::after']) {
+      const style = getComputedStyle(label, which), [width, height] = [style.width, style.height].map(parseFloat);
+      if (style.content === 'none' || style.display === 'none' || !(width > 2 && height > 2)) continue;
+      let left = outline.left, top = outline.top;
+      if (style.position === 'absolute') {
+        let holder = label;
+        while (parentOf(holder) && getComputedStyle(holder).position === 'static') holder = parentOf(holder);
+        const around = Element.prototype.getBoundingClientRect.call(holder);
+        left = around.left + holder.clientLeft + (parseFloat(style.left) || 0); top = around.top + holder.clientTop + (parseFloat(style.top) || 0);
+      }
+      return {left, top, right: left + width, bottom: top + height};
+    }
+    return outline;
+  };
+
   const walk = (elements, frame, clip, parent, container, row, section) => {
     let here = section, own = '';
     for (const e of elements) {
@@ -295,7 +314,7 @@
         // A transparent file input laid over a button is what a click on the button hits.
         let place = box, usable = sized && (style.opacity !== '0' || (tag === 'INPUT' && e.type === 'file'));
         if (!usable && tag === 'INPUT' && (e.type === 'checkbox' || e.type === 'radio') && e.labels && e.labels.length) {
-          place = meet(shifted(e.labels[0].getBoundingClientRect(), frame), clip);
+          place = meet(shifted(drawnLabel(e.labels[0]), frame), clip);
           usable = place.right - place.left > 2 && place.bottom - place.top > 2;
         }
         const text = !usable ? '' : type === 'Text' && tag !== 'LABEL' ? (e.innerText !== undefined && clean(e.innerText).length <= textLimit && !e.querySelector('a,button,input,select,textarea') ? clean(e.innerText) : ownText(e)) : nameOf(e, type);
