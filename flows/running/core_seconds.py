@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 _EVERY_SECONDS = 0.5
+_ELSEWHERE_EVERY = 10
+"""Numbers of processes that are not below this one are read this seldom: another process may get them."""
 _TICK = os.sysconf("SC_CLK_TCK")
 OWN, BROWSERS, APPLICATIONS = "taskloom", "browsers", "applications"
 _MARKS = {
@@ -54,13 +55,15 @@ class CoreSeconds:
         """Count nothing yet."""
         self._spent: dict[str, float] = {}
         self._last: Processes = {}
+        self._elsewhere: set[int] = set()
+        self._readings = 0
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep_reading, name="core-seconds", daemon=True)
 
     def __enter__(self) -> CoreSeconds:
         """Begin: what was used before does not count."""
-        self._last = below(os.getpid(), _processes(), {})
+        self._last = below(os.getpid(), _processes(os.getpid(), (), ()), {})
         self._thread.start()
         return self
 
@@ -72,7 +75,13 @@ class CoreSeconds:
     def so_far(self) -> dict[str, float]:
         """Seconds by purpose since entering."""
         with self._lock:
-            now = below(os.getpid(), _processes(), self._last)
+            self._readings += 1
+            if self._readings % _ELSEWHERE_EVERY == 0:
+                self._elsewhere.clear()
+            known = {number for number, _ in self._last}
+            machine = _processes(os.getpid(), known, self._elsewhere)
+            now = below(os.getpid(), machine, self._last)
+            self._elsewhere.update(number for number, _ in machine.keys() - now.keys())
             self._spent = _sum(self._spent, spent_between(self._last, now))
             self._last = now
             return dict(self._spent)
@@ -158,18 +167,38 @@ def _sum(*parts: Mapping[str, float]) -> dict[str, float]:
     return dict(total)
 
 
-def _processes() -> Processes:
-    """All processes of the machine; none where there is no `/proc`."""
-    found = {}
+def _processes(root: int, known: Collection[int], elsewhere: Collection[int]) -> Processes:
+    """The processes of the machine but for those `elsewhere`, and what those below `root` or `known` ones are
+    for; none where there is no `/proc`."""
+    rows: dict[int, list[bytes]] = {}
+    children: defaultdict[int, list[int]] = defaultdict(list)
     with suppress(OSError):
         for entry in os.scandir("/proc"):
-            if entry.name.isdigit():
+            if entry.name.isdigit() and (number := int(entry.name)) not in elsewhere:
                 with suppress(OSError):
-                    fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
-                    used, waited = (sum(map(int, fields[at : at + 2])) / _TICK for at in (11, 13))
-                    command = Path(entry.path, "cmdline").read_bytes().decode(errors="replace")
-                    purpose = next((name for mark, name in _MARKS.items() if mark in command), "")
-                    found[int(entry.name), int(fields[19])] = ProcessTimes(
-                        int(fields[1]), used, waited, purpose
-                    )
+                    rows[number] = fields = _read(number, "stat").rpartition(b")")[2].split()
+                    children[int(fields[1])].append(number)
+    purposes, pending = {root: ""}, [*children[root], *(number for number in known if number in rows)]
+    while pending:
+        number = pending.pop()
+        if number not in purposes:
+            purposes[number] = _purpose(number)
+            pending += children[number]
+    found = {}
+    for number, fields in rows.items():
+        used, waited = (sum(map(int, fields[at : at + 2])) / _TICK for at in (11, 13))
+        times = ProcessTimes(int(fields[1]), used, waited, purposes.get(number, ""))
+        found[number, int(fields[19])] = times
     return found
+
+
+def _purpose(number: int) -> str:
+    with suppress(OSError):
+        command = _read(number, "cmdline").decode(errors="replace")
+        return next((name for mark, name in _MARKS.items() if mark in command), "")
+    return ""
+
+
+def _read(number: int, name: str) -> bytes:
+    with open(f"/proc/{number}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - a third of the time
+        return file.read()

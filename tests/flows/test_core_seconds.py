@@ -1,11 +1,13 @@
 """Processor time belongs to what it was spent on, whoever waited for the process."""
 
+import os
 import subprocess
 import sys
 import time
 
 import pytest
 
+from taskloom.flows.running import core_seconds
 from taskloom.flows.running.core_seconds import (
     CoreSeconds,
     Processes,
@@ -76,3 +78,26 @@ def test_a_child_is_counted_once_and_whole() -> None:
             pass
         own = since(before, spent.so_far())
         assert 0.1 <= own["taskloom"] <= 0.6 and "applications" not in own
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_processes_elsewhere_on_the_machine_are_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    read = core_seconds._read
+    monkeypatch.setattr(core_seconds, "_EVERY_SECONDS", 1000)
+
+    def noted(number: int, name: str) -> bytes:
+        looked.append(number)
+        return read(number, name)
+
+    monkeypatch.setattr(core_seconds, "_read", noted)
+    with CoreSeconds() as spent, subprocess.Popen(["sleep", "100"]) as child:
+        for _ in range(3):
+            looked.clear()
+            spent.so_far()
+        assert {os.getpid(), child.pid} <= set(looked)
+        assert os.getppid() not in looked
+        for _ in range(core_seconds._ELSEWHERE_EVERY):
+            spent.so_far()
+        assert os.getppid() in looked, "another process may have its number by now"
+        child.kill()
