@@ -128,6 +128,9 @@ class Launch(Record):
     know the screen alone."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Extra environment variables, with placeholders."""
+    reads_files_anew: bool = False
+    """Whether all that anybody can change in its server is in files that it reads again at every request, so
+    that a reset puts the files back under the running server."""
     url_path: str = "/"
     """Path opened in the browser, from the first slash."""
     ready_text: str = ""

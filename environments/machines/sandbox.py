@@ -43,13 +43,17 @@ class Sandbox(WatchedFolder):
         """Where the state of `application` lives."""
         return self.home / APPLICATIONS_FOLDER / application
 
-    def clear(self) -> None:
-        """Empty the home and lay out its folders anew."""
-        for folder in (self.home, self.private):
-            reaper.remove_folder(folder)
-        for name in PERSONAL_FOLDERS:
-            (self.home / name).mkdir(parents=True)
-        (self.home / APPLICATIONS_FOLDER).mkdir()
+    def clear(self, standing: Collection[str] = ()) -> None:
+        """Empty the home and lay out its folders anew.
+
+        The state folders of the applications `standing` are emptied in their place, for servers that run in
+        them.
+        """
+        reaper.remove_folder(self.private)
+        states = [self.state_folder(name) for name in standing]
+        _empty(self.home, {*states, *(state.parent for state in states)})
+        for folder in (*PERSONAL_FOLDERS, APPLICATIONS_FOLDER):
+            (self.home / folder).mkdir(parents=True, exist_ok=True)
         for name in ("config", "data", "cache", "run", "temporary"):
             (self.private / name).mkdir(parents=True, mode=0o700)
 
@@ -140,3 +144,14 @@ class Sandbox(WatchedFolder):
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
         }
+
+
+def _empty(folder: Path, standing: Collection[Path]) -> None:
+    """Remove what is in `folder`, but for the folders `standing`, which are emptied in turn."""
+    for entry in list(folder.iterdir()) if folder.is_dir() else ():
+        if entry in standing and not entry.is_symlink():
+            _empty(entry, standing)
+        elif entry.is_dir() and not entry.is_symlink():
+            reaper.remove_folder(entry)
+        else:
+            entry.unlink(missing_ok=True)

@@ -9,13 +9,14 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from taskloom.environments.machines.bubblewrap import confined_command
+from taskloom.environments.platforms.web_browser.servers.resting import family, is_at_rest
 from taskloom.environments.platforms.web_browser.servers.template_state import fill_placeholders
 from taskloom.resources.applications import Application
 
@@ -49,6 +50,7 @@ class ApplicationServer:
         self.port = port
         self._process = process
         self._log = log
+        self._family: frozenset[int] = frozenset()
 
     @classmethod
     async def start(
@@ -81,8 +83,7 @@ class ApplicationServer:
         if confinement is None:
             listener.close()
         filled = {**values, "port": str(port)}
-        for path, content in unfilled_files(Path(values["state"])).items():
-            path.write_bytes(content.replace(_PORT, str(port).encode()))
+        fill_port(Path(values["state"]), port)
         arguments = [fill_placeholders(argument, filled) for argument in application.launch.command]
         extra = {
             name: fill_placeholders(text, filled) for name, text in application.launch.environment.items()
@@ -111,12 +112,29 @@ class ApplicationServer:
         except BaseException:
             await server.stop()
             raise
+        if confinement is not None and application.launch.reads_files_anew:
+            server._family = await asyncio.to_thread(family, process.pid)
         return server
 
     @property
     def is_running(self) -> bool:
         """Whether the process still runs."""
         return self._process.returncode is None
+
+    async def may_stay(self, application: Application, folders: Collection[Path]) -> bool:
+        """Whether `folders` can be emptied and filled for `application` while the server runs.
+
+        It must be started alike, its entry must allow it, and the server must be at rest as it was started.
+        One that is not confined never stays: its processes could live apart from it.
+        """
+        launched, wanted = self.application.launch, application.launch
+        return (
+            wanted.reads_files_anew
+            and (launched.command, launched.environment) == (wanted.command, wanted.environment)
+            and self.is_running
+            and bool(self._family)
+            and await asyncio.to_thread(is_at_rest, self._process.pid, self._family, folders)
+        )
 
     def printed(self) -> str:
         """The end of what the process printed."""
@@ -183,6 +201,12 @@ async def _bound_socket(port: int) -> socket.socket:
             await asyncio.sleep(_POLL_SECONDS)
         else:
             return made
+
+
+def fill_port(state: Path, port: int) -> None:
+    """Write the port into the files of a state that ask for it."""
+    for path, content in unfilled_files(state).items():
+        path.write_bytes(content.replace(_PORT, str(port).encode()))
 
 
 def unfilled_files(state: Path) -> dict[Path, bytes]:

@@ -15,6 +15,7 @@ from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.servers.application_server import (
     ApplicationServer,
     Confinement,
+    fill_port,
     unfilled_files,
 )
 from taskloom.environments.platforms.web_browser.servers.login import cookies_of
@@ -50,35 +51,39 @@ class Hosting:
         """Folders outside of the sandbox where applications that run already keep their data."""
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
-        """Stop all servers, empty the home, set up the clean states and fixtures of `applications` and start
+        """Stop the servers, empty the home, set up the clean states and fixtures of `applications` and start
         them.
 
         Fixtures whose paths are in `without` are left out. File servers without a state of their own keep
-        running.
+        running, and so do servers that read all their files anew and have come to rest.
 
         Raises:
             ApplicationUnavailableError: one is not installed or cannot be prepared.
             ApplicationStartFailedError: one did not come up.
         """
-        await self.stop()
+        staying = await self._staying(applications)
+        await self.stop(except_for=staying)
         for application in applications:
             missing = missing_for_start(application, self._settings.data_folder)
             if missing:
                 raise ApplicationUnavailableError(missing)
-        await asyncio.to_thread(self._sandbox.clear)
+        await asyncio.to_thread(self._sandbox.clear, staying)
         prepared = await asyncio.gather(*(asyncio.to_thread(self._prepare, item) for item in applications))
         for application, template in zip(applications, prepared, strict=True):
             state = self._sandbox.state_folder(application.name)
             if template is None:
-                state.mkdir(parents=True)
+                state.mkdir(parents=True, exist_ok=True)
             else:
                 await asyncio.to_thread(lay_state, template, state)
                 self._cookies[application.name] = kept_cookies(template)
+            if application.name in staying:
+                fill_port(state, self._ports[application.name])
         self._sandbox.lay_fixtures(applications, without)
         self._revived.clear()
         self.data_folders.clear()
         outcomes = await asyncio.gather(
-            *(self._start_patiently(item) for item in applications), return_exceptions=True
+            *(self._start_patiently(item) for item in applications if item.name not in staying),
+            return_exceptions=True,
         )
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
@@ -125,10 +130,10 @@ class Hosting:
         await server.stop()
         await self._start(server.application, server.port)
 
-    async def stop(self) -> None:
-        """Stop every server process."""
-        servers, self._servers = self._servers, {}
-        await asyncio.gather(*(server.stop() for server in servers.values()))
+    async def stop(self, except_for: Collection[str] = ()) -> None:
+        """Stop every server process, `except_for` those of some applications."""
+        stopped = [self._servers.pop(name) for name in list(self._servers) if name not in except_for]
+        await asyncio.gather(*(server.stop() for server in stopped))
 
     async def close(self) -> None:
         """Stop everything, file servers included."""
@@ -136,6 +141,13 @@ class Hosting:
         for static in self._static.values():
             await asyncio.to_thread(static.close)
         self._static.clear()
+
+    async def _staying(self, applications: Sequence[Application]) -> frozenset[str]:
+        """Names of the applications whose servers run on, each with its port."""
+        folders = (self._sandbox.home, self._sandbox.private)
+        servers = [(item, self._servers[item.name]) for item in applications if item.name in self._servers]
+        found = await asyncio.gather(*(server.may_stay(item, folders) for item, server in servers))
+        return frozenset(item.name for (item, _), stays in zip(servers, found, strict=True) if stays)
 
     def _prepare(self, application: Application) -> Path | None:
         preparation = application.preparation

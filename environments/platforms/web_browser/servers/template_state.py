@@ -76,7 +76,7 @@ def kept_cookies(prepared: Path) -> dict[str, str]:
 
 
 def lay_state(prepared: Path, state: Path) -> None:
-    """Copy a prepared state to `state`, with its old path replaced by the new one.
+    """Copy a prepared state to `state`, which is absent or empty, with its old path replaced by the new one.
 
     Links stay links; times of change are kept, which is what version control and servers compare.
 
@@ -84,7 +84,7 @@ def lay_state(prepared: Path, state: Path) -> None:
         ValueError: the two paths are not of the same length, so that one cannot stand in binary files for the
             other.
     """
-    shutil.copytree(prepared / _STATE, state, symlinks=True)
+    shutil.copytree(prepared / _STATE, state, symlinks=True, dirs_exist_ok=True)
     old = (prepared / _ORIGIN).read_bytes()
     new = os.fsencode(_home_of(state))
     if len(old) != len(new):
