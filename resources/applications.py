@@ -18,7 +18,6 @@ node  the node executable; home  the sandbox home; state  its state folder insid
       port.
 """
 
-
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
 """Hosts of the address at which an application may run already."""
 
@@ -129,8 +128,7 @@ class Launch(Record):
     environment: dict[str, str] = Field(default_factory=dict)
     """Extra environment variables, with placeholders."""
     reads_files_anew: bool = False
-    """Whether all that anybody can change in its server is in files that it reads again at every request, so
-    that a reset puts the files back under the running server."""
+    """Whether the server keeps nothing but files, read at every request, so that resets only lay them."""
     url_path: str = "/"
     """Path opened in the browser, from the first slash."""
     ready_text: str = ""

@@ -18,6 +18,9 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.episode import record_steps
 from taskloom.environments.installing.applications import is_installed
 from taskloom.environments.lookup import platform
+from taskloom.environments.machines.bubblewrap import bubblewrap_works
+from taskloom.environments.machines.reaper import MARK, marked_processes
+from taskloom.environments.platforms.web_browser.environment import WebEnvironment
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind
@@ -298,3 +301,46 @@ async def test_a_resource_made_in_one_application_is_used_in_another(
     members = [(*find(name), index) for name, index in CHAINS[title]]
     need(application.name for application, _, _ in members)
     assert await perform(environment, members) == []
+
+
+@pytest.mark.skipif(not bubblewrap_works(), reason="servers that are not confined are always started again")
+@pytest.mark.parametrize(
+    "name", sorted(name for name, item in APPLICATIONS.items() if item.launch.reads_files_anew)
+)
+async def test_files_put_back_under_the_running_server_are_a_fresh_start(
+    name: str, environment: Environment
+) -> None:
+    (application,) = need([name])
+    await environment.rest()
+    fresh = await environment.reset([application]), await environment.evidence()
+    server = servers_of(environment)
+    failures: list[str] = []
+    for example in application.example_subtasks:
+        for steps in filter(None, (example.worked_example, example.second_example)):
+            recording = await record_steps(
+                environment,
+                WorkedExampleAgent(steps, example.parameter_sets[0]),
+                example.name,
+                await environment.reset([application]),
+                step_limit=STEP_LIMIT,
+            )
+            assert recording.steps, example.name
+            observation, evidence = await environment.reset([application]), await environment.evidence()
+            if servers_of(environment) != server:
+                failures.append(f"{example.name}: the server was started again")
+                server = servers_of(environment)
+            if observation.screenshot != fresh[0].screenshot or observation.controls != fresh[0].controls:
+                failures.append(f"{example.name}: the screen is another one")
+            if (evidence.files, evidence.directories) != (fresh[1].files, fresh[1].directories):
+                failures.append(f"{example.name}: the files are others")
+    assert not failures, "\n".join(failures)
+
+
+def servers_of(environment: Environment) -> set[int]:
+    """The processes around the servers of an environment."""
+    assert isinstance(environment, WebEnvironment) and environment.sandbox is not None
+    return {
+        process
+        for process in marked_processes(f"{MARK}={environment.sandbox.root}")
+        if Path("/proc", str(process), "comm").read_text().strip() == "bwrap"
+    }

@@ -26,7 +26,7 @@ from taskloom.environments.platforms.web_browser.servers.application_server impo
 )
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
-from taskloom.resources.applications import Application
+from taskloom.resources.applications import Application, Preparation
 from tests.environments.web_browser.test_servers import application, get
 from tests.limits import LONGEST_SECONDS
 
@@ -70,6 +70,24 @@ while True:
     while piece := caller.recv(65536): whole += piece
     caller.sendall(whole[::-1]); caller.close()
 """
+
+# Changes a file, and on request keeps something that the file does not tell.
+KEEPING = """
+import http.server, os, pathlib, subprocess, sys, threading, time
+started, kept, note = time.time_ns(), [], pathlib.Path('note.txt')
+def work():
+    while True: pass
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        deed = self.path[1:]
+        if deed: note.write_text('changed')
+        if deed == 'open': kept.append(note.open())
+        if deed == 'start': kept.append(subprocess.Popen(['sleep', '1000'], start_new_session=True))
+        if deed == 'work': threading.Thread(target=work, daemon=True).start()
+        body = f'{started} {note.read_text()} {os.getcwd()}'.encode()
+        self.send_response(200); self.send_header('Content-Length', str(len(body))); self.end_headers(); self.wfile.write(body)
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -204,6 +222,46 @@ async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
                 await Hosting(settings, sandbox).restart([short])
         finally:
             sandbox.close()
+
+
+@with_bubblewrap
+@pytest.mark.parametrize(
+    ("deed", "declared", "stays"),
+    [
+        ("write", True, True),
+        ("write", False, False),
+        ("open", True, False),
+        ("start", True, False),
+        ("work", True, False),
+    ],
+)
+async def test_files_are_put_back_under_a_server_that_reads_them_anew_and_is_at_rest(
+    tmp_path: Path, deed: str, declared: bool, stays: bool
+) -> None:
+    served = application(sys.executable, "-c", KEEPING, "{port}", reads_files_anew=declared).model_copy(
+        update={"preparation": Preparation(files={"note.txt": "clean:{port}"})}
+    )
+    sandbox = Sandbox(tmp_path)
+    hosting = Hosting(WebBrowserSettings(data_folder=tmp_path / "data", temporary_folder=tmp_path), sandbox)
+    try:
+        await hosting.restart([served])
+        port = hosting.port("served")
+        before = (await asyncio.to_thread(get, port, f"/{deed}"))[2].split()
+        (sandbox.home / "Documents" / "left.txt").write_text("left")
+        (sandbox.private / "cache" / "left.txt").write_text("left")
+        assert before[1] == "changed"
+        await hosting.restart([served])
+        after = (await asyncio.to_thread(get, hosting.port("served")))[2].split()
+        assert after[1:] == [f"clean:{hosting.port('served')}", str(sandbox.state_folder("served"))]
+        assert (after[0] == before[0]) is stays
+        assert not list(sandbox.root.rglob("left.txt"))
+        await hosting.restart([served.model_copy(update={"name": "other"})])
+        with pytest.raises(OSError):
+            await asyncio.to_thread(get, port)
+        assert not sandbox.state_folder("served").exists()
+    finally:
+        await hosting.close()
+        sandbox.close()
 
 
 @contextlib.contextmanager

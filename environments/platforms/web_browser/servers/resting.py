@@ -55,13 +55,15 @@ def is_at_rest(process: int, at_start: Collection[int], folders: Collection[Path
 
 
 def _works(process: int) -> bool:
-    return any(_fields(Path(task, "stat"))[0] in "RD" for task in Path("/proc", str(process), "task").iterdir())
+    return any(
+        _fields(Path(task, "stat"))[0] in "RD" for task in Path("/proc", str(process), "task").iterdir()
+    )
 
 
 def _holds(process: int, folders: Collection[Path]) -> bool:
     for opened in Path("/proc", str(process), "fd").iterdir():
-        target = os.readlink(opened)
-        if "inotify" in target or any(Path(target).is_relative_to(folder) for folder in folders):
+        target = opened.readlink()
+        if "inotify" in target.name or any(target.is_relative_to(folder) for folder in folders):
             return True
     return False
 
