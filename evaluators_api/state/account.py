@@ -123,12 +123,16 @@ def _value(effect: Effect, pattern: _Address) -> str | None:
         value is None
         or bool(effect.source)
         or (value in ("", *effect.address[:-1]) and ANY in pattern)
-        or (_NUMBER.fullmatch(value) is not None and value not in ("0", "0.0"))
+        or (_NUMBER.fullmatch(value) is not None and pattern[-1:] == (ANY,) and not _is_nought(value))
         or _DATE.search(value) is not None
     )
     if value is not None and not free:
         free = value.lstrip()[:1] in ("[", "{")
     return None if free else effect.after_template
+
+
+def _is_nought(value: str | None) -> bool:
+    return value in ("0", "0.0")
 
 
 def _where(effect: Effect) -> _Place:
@@ -220,9 +224,13 @@ class _Rule:
         return all(part == ANY or self._is(part, name) for part, name in parts)
 
     def admits(self, value: str | None) -> bool:
-        """Whether this value may be there."""
+        """Whether this value may be there. A number that is not nought may be another such number: it may
+        count something."""
         values = self.allowance.values
-        return values is None or any(filled(text, dict(self.parameters)) == value for text in values)
+        if values is None or any(filled(text, dict(self.parameters)) == value for text in values):
+            return True
+        numbers = (value or "", *values)
+        return all(_NUMBER.fullmatch(text) is not None and not _is_nought(text) for text in numbers)
 
     def _is(self, template: str, text: str) -> bool:
         return _expression(template, self.parameters).fullmatch(text) is not None

@@ -123,15 +123,21 @@ def _doubled(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def steady_path(path: str) -> str:
-    """`path` with `*` for each part that was generated, and for a folder named by how such a part begins.
+    """`path` with `*` for each part that was generated, and for a folder named by how such a part begins, or
+    that tells the beginning of a digest of which such a part is the rest.
 
     >>> steady_path("files/721/721956e86ec607066d8bf26a2c1c5c1b944383d3/8a9cbca2694537e15fc6fd1941def069935e4972.csv")
     'files/*/*/*.csv'
+    >>> steady_path("repository/objects/1c/c6617a16f5bc8c7052872cad42efda1e5dc0fd")
+    'repository/objects/*/*'
     >>> steady_path("Documents/a.csv")
     'Documents/a.csv'
     """  # noqa: E501
     parts = path.split("/")
     generated = [is_generated(PurePosixPath(part).stem) for part in parts]
+    for last in [index for index, made in enumerate(generated) if made]:
+        for first in range(_beginning(parts, last), last):
+            generated[first] = True
     found = []
     for index, part in enumerate(parts):
         leads = index + 1 < len(parts) and generated[index + 1] and parts[index + 1].startswith(part)
@@ -140,6 +146,21 @@ def steady_path(path: str) -> str:
     return "/".join(found)
 
 
+def _beginning(parts: list[str], last: int) -> int:
+    """Index of the part at which the digest begins of which the part at `last` is the end."""
+    digest = PurePosixPath(parts[last]).stem
+    for first in range(last - 1, -1, -1):
+        digest = parts[first] + digest
+        if _DIGITS.fullmatch(digest) is None or len(digest) > max(_DIGEST_LENGTHS):
+            break
+        if len(digest) in _DIGEST_LENGTHS:
+            return first
+    return last
+
+
+_DIGITS = re.compile("[0-9a-f]+")
+_DIGEST_LENGTHS = (32, 40, 56, 64, 96, 128)
+"""Digits of digests, from MD5 and SHA-1 to SHA-512."""
 _GENERATED = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\b\d\d?:\d\d:\d\d\b|(?<![\d.])\d{10,17}(?!\d)"
     r"|\b(?:127\.0\.0\.1|localhost):\d+\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,}|\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12,}\b"

@@ -372,7 +372,9 @@ def _check_step(step: WorkedStep, subtask: ExampleSubtask, at: Field) -> Iterato
     known = names | {name + part for name in names for part in PATH_PARTS}
     texts: Sequence[tuple[str, str]] = [("keys", step.keys)]
     if step.control is not None:
-        texts = [*texts, ("control", step.control.text), ("control", step.control.parent_text)]
+        control = step.control
+        named = (control.text, control.parent_text, control.row or "", control.section or "")
+        texts = [*texts, *(("control", text) for text in named)]
     for field, text in texts:
         for name in _PLACEHOLDER.findall(text):
             if name not in known:

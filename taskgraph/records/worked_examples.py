@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from taskloom.resources.applications import WorkedStep
+from taskloom.resources.applications import ControlQuery, WorkedStep
 from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.interaction import escape_keys
 from taskloom.taskgraph.records.subtask import fill
@@ -19,6 +19,9 @@ def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
     >>> step = WorkedStep(operation="keyboard_input", keys="^a{csv_path_name}{ENTER}")
     >>> fill_step(step, {"csv_path": "Documents/a+b.csv"}).keys
     '^aa{+}b.csv{ENTER}'
+    >>> step = WorkedStep(operation="click_input", control=ControlQuery(text="Edit", row="{person}"))
+    >>> fill_step(step, {"person": "Ada"}).control.row
+    'Ada'
 
     Raises:
         ParameterInvalidError: a placeholder has no value.
@@ -27,6 +30,8 @@ def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
     keys = fill(step.keys, {name: escape_keys(value) for name, value in values.items()})
     control = step.control
     if control is not None:
-        texts = {"text": fill(control.text, values), "parent_text": fill(control.parent_text, values)}
-        control = control.model_copy(update=texts)
+        named = {name: getattr(control, name) for name in ("text", "parent_text", "row", "section")}
+        control = control.model_copy(
+            update={name: fill(text, values) for name, text in named.items() if text is not None}
+        )
     return step.model_copy(update={"keys": keys, "control": control})

@@ -356,3 +356,18 @@ def test_a_list_inside_of_a_record_is_bounded() -> None:
     )
     assert not beyond(state({path: opened}), state({path: opened + right}), bound).total
     assert beyond(state({path: opened}), state({path: opened + more}), bound).records_added == 2
+
+
+@pytest.mark.parametrize(
+    ("write", "visits", "damage"), [("1", "1", 0), ("1", "2", 0), ("0", "1", 1), ("", "1", 1)]
+)
+def test_a_number_that_every_performance_leaves_is_not_nought(write: str, visits: str, damage: int) -> None:
+    path, there = ".applications/wiki/users.csv", "name,write,visits\nTom,0,3\n"
+    performances = []
+    for name in ("Ada", "Emmy"):
+        made = f"{there}{name},1,1\n"
+        parameters = {"person": name}
+        performances.append((effects(state({path: there}), state({path: made}), parameters), parameters))
+    bound = [(allowances(performances), {"person": "Sofia"})]
+    end = state({path: f"{there}Sofia,{write},{visits}\n"})
+    assert beyond(state({path: there}), end, bound).total == damage
