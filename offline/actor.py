@@ -8,7 +8,7 @@ from random import Random
 
 from taskloom.environments.screen_words import describe_screen
 from taskloom.offline.mistakes import InjectedMistake, MistakeSource
-from taskloom.offline.telling_steps import WAITING, filled, named, position_in, whole_thought
+from taskloom.offline.telling_steps import WAITING, named, position_in, whole_thought
 from taskloom.prompts.inputs import ActorInput, ControlInView
 from taskloom.prompts.replies import ActorArguments, ActorReply, Point
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
@@ -16,6 +16,7 @@ from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Control, Rectangle, escape_keys
 from taskloom.taskgraph.records.subtask import fill
+from taskloom.taskgraph.records.worked_examples import fill_query
 
 _PATIENCE = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""
@@ -65,7 +66,7 @@ def _next(
         step = steps[index]
         if step.control is None:
             return _do(steps, index, parameters, None, view)
-        control = find_control(filled(step.control, parameters), controls)
+        control = find_control(fill_query(step.control, parameters), controls)
         if control is not None and not (control.disabled and failures < _PATIENCE):
             if failures >= _PATIENCE:
                 return _give_up(f"step {index + 1} cannot be carried out on {control.text!r}")
@@ -73,7 +74,7 @@ def _next(
         if step.optional:
             continue
         if failures >= _PATIENCE:
-            wanted = filled(step.control, parameters)
+            wanted = fill_query(step.control, parameters)
             return _give_up(f"there is no {wanted.control_type or 'control'} {wanted.text!r} on the screen")
         return ActorReply(
             status="CONTINUE",
@@ -141,7 +142,7 @@ def _wrong_control(
     if step.control is None:
         return None
     controls = [_control(item) for item in view.controls]
-    right = find_control(filled(step.control, parameters), controls)
+    right = find_control(fill_query(step.control, parameters), controls)
     if right is None:
         return None
     others = [

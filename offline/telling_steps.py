@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from taskloom.environments.screen_words import in_words
 from taskloom.prompts.inputs import StepInHistory
-from taskloom.resources.applications import ControlQuery, WorkedStep
+from taskloom.resources.applications import WorkedStep
 from taskloom.taskgraph.records.gestures import keys_in_words
 from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Control, escape_keys
 from taskloom.taskgraph.records.subtask import fill
+from taskloom.taskgraph.records.worked_examples import fill_query
 
 WAITING = "Waiting for"
 """How the thought of a step begins that waits for a control."""
@@ -67,7 +68,7 @@ def _ahead(later: Sequence[WorkedStep], parameters: Mapping[str, str], controls:
     following = next((step for step in later if not step.optional), None)
     if following is None:
         return "with this the work is done"
-    query = filled(following.control, parameters) if following.control is not None else None
+    query = fill_query(following.control, parameters) if following.control is not None else None
     if query is None or not query.text or find_control(query, controls) is not None:
         return ""
     return f"this should bring up {named(following, parameters)}, which is not on the screen yet"
@@ -96,13 +97,6 @@ def _deed(
             return f"I drag over {where}" if where else "I drag"
         case _:
             return "I wait"
-
-
-def filled(query: ControlQuery, parameters: Mapping[str, str]) -> ControlQuery:
-    """The control to look for with these values."""
-    return query.model_copy(
-        update={"text": fill(query.text, parameters), "parent_text": fill(query.parent_text, parameters)}
-    )
 
 
 def position_in(

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
@@ -15,7 +16,7 @@ from taskloom.evaluators_api.state.work import divided, is_index_entry, performa
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
 from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -80,7 +81,8 @@ class Subject:
             if not _is_holder(item, self.essential)
             and (item in kept or any(_inside(leaf, item) for leaf in kept))
         ]
-        return tuple(found) or tuple(item for item in self.essential if is_outermost(item, self.essential))
+        outermost = [item for item in self.essential if is_outermost(item, self.essential)]
+        return tuple(found or [item for item in outermost if not _is_unreadable(item)] or outermost)
 
     def reached(self, evidence: Evidence, start: Evidence | None = None) -> bool:
         """Whether all that makes the work right is there in `evidence`."""
@@ -104,6 +106,8 @@ class Subject:
     def _tells(self, effect: Effect) -> bool:
         """Whether it is a value, or a whole, that decides by itself whether the work is right."""
         if effect.kind == "added" and is_outermost(effect, self.essential):
+            if _is_unreadable(effect):
+                return False
             hollow = effect.address and any(_inside(item, effect) for item in self.incidental)
             return not hollow or any(map(names_parameter, effect.address_template))
         value = (effect.after or effect.before or "").strip('[]{}" \n')
@@ -212,6 +216,14 @@ def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_
 def _said(effect: Effect) -> set[str]:
     """Parameters whose values stand, or stood, in a field itself."""
     return parameters_named(effect.after_template, effect.before_template, effect.source_template)
+
+
+def _is_unreadable(effect: Effect) -> bool:
+    """Whether it is a file that neither its name, which an application made up, nor its bytes tell anything
+    of, and that is no copy of another one."""
+    made_up = effect.container.startswith(f"{APPLICATIONS_FOLDER}/") and ANY in effect.container_template
+    bare = effect.area == "file" and not effect.address and (effect.after or "").startswith("sha256:")
+    return bare and made_up and not effect.source and not names_parameter(effect.container_template)
 
 
 def _place(effect: Effect) -> _Key:

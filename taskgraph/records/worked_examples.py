@@ -19,19 +19,24 @@ def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
     >>> step = WorkedStep(operation="keyboard_input", keys="^a{csv_path_name}{ENTER}")
     >>> fill_step(step, {"csv_path": "Documents/a+b.csv"}).keys
     '^aa{+}b.csv{ENTER}'
-    >>> step = WorkedStep(operation="click_input", control=ControlQuery(text="Edit", row="{person}"))
-    >>> fill_step(step, {"person": "Ada"}).control.row
-    'Ada'
 
     Raises:
         ParameterInvalidError: a placeholder has no value.
     """
     values = with_path_parts(parameters)
     keys = fill(step.keys, {name: escape_keys(value) for name, value in values.items()})
-    control = step.control
-    if control is not None:
-        named = {name: getattr(control, name) for name in ("text", "parent_text", "row", "section")}
-        control = control.model_copy(
-            update={name: fill(text, values) for name, text in named.items() if text is not None}
-        )
+    control = None if step.control is None else fill_query(step.control, values)
     return step.model_copy(update={"keys": keys, "control": control})
+
+
+def fill_query(query: ControlQuery, values: Mapping[str, str]) -> ControlQuery:
+    """The control to look for with values for the placeholders in whatever text tells it.
+
+    >>> fill_query(ControlQuery(text="Edit", row="{person}"), {"person": "Ada"}).row
+    'Ada'
+
+    Raises:
+        ParameterInvalidError: a placeholder has no value.
+    """
+    named = {name: getattr(query, name) for name in ("text", "parent_text", "row", "section")}
+    return query.model_copy(update={name: fill(text, values) for name, text in named.items() if text})

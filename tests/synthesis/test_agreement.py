@@ -1,3 +1,4 @@
+import hashlib
 import json
 
 from taskloom.evaluators_api.state.effects import effects
@@ -5,6 +6,7 @@ from taskloom.evaluators_api.state.essential import divide
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.agreement import agreeing, difference, route, routes
 from taskloom.synthesis.cross_verification.clean_work import side_effects
+from taskloom.synthesis.examination.subject import subject_of
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import ClipboardState, FileState, InputEvent
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
@@ -304,3 +306,20 @@ def test_what_does_not_refer_to_what_was_touched_does_not_go_along() -> None:
 
 def found_in(performance: Trajectory) -> tuple[Effect, ...]:
     return effects(performance.initial_evidence, performance.final_evidence, performance.parameters)
+
+
+def kept_by_content(name: str) -> Trajectory:
+    """A page saved by an application that keeps its history in files named after their content."""
+    parts = [hashlib.sha1(f"{name} {number}".encode()).hexdigest() for number in range(3)]
+    paths = [f".applications/wiki/objects/{part[:2]}/{part[2:]}" for part in parts]
+    objects = tuple(
+        FileState(path=path, size=9, sha256=part * 2) for path, part in zip(paths, parts, strict=True)
+    )
+    page = file(f".applications/wiki/{name}.md", "hello")
+    return recording("wiki.save", {"page": name}, [click("Save", files=(page, *objects))])
+
+
+def test_files_named_after_their_content_agree_and_are_not_asked_for() -> None:
+    one, two = kept_by_content("Alder"), kept_by_content("Beech")
+    assert agreeing([one, two], 2) == [one, two]
+    assert [item.container for item in subject_of(one, [two]).asked] == [".applications/wiki/Alder.md"]
