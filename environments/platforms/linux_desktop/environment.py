@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from taskloom.environments.aiming import Aim, aim, moved_or_gone
 from taskloom.environments.bar_drawing import bar_pixels
+from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationStartFailedError,
@@ -39,6 +40,8 @@ from taskloom.taskgraph.records.interaction import (
 )
 
 _COPY = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
+_LATE_SECONDS = 0.6
+"""After this, what seemed to do nothing is looked at again: a file dialog waits for timers of its own."""
 _MOST_SILENCES = 4
 """How often in a row the application in front may leave a look unanswered before it counts as hung."""
 
@@ -130,7 +133,11 @@ class DesktopEnvironment:
             self.log.note(aimed.action, target, controls, self._front)
             self._point_at(aimed)
             inputs = inputs_of(aimed, self._settings.display_size)
-            return await self._look(await self._ask("act", {"inputs": inputs}))
+            seen = await self._look(await self._ask("act", {"inputs": inputs}))
+            if describe_change(view.observation, seen) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
+                await asyncio.sleep(_LATE_SECONDS)
+                seen = await self._look()
+            return seen
 
     async def bring_to_front(self, application: str) -> Observation:
         """Put an application of the last reset in front, as a click on the task bar does."""

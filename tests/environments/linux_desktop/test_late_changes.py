@@ -1,0 +1,49 @@
+"""What an action brings about only after a while, on a desktop whose machine is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
+from taskloom.environments.platforms.linux_desktop import environment
+from taskloom.environments.platforms.linux_desktop.environment import DesktopEnvironment
+from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
+from taskloom.resources.reading.catalog import load_application
+from taskloom.taskgraph.records.interaction import KeyboardInput
+
+
+class Played(DesktopEnvironment):
+    """An environment whose machine shows windows with these titles, one at each look."""
+
+    def __init__(self, titles: Sequence[str], folder: Path) -> None:
+        super().__init__(LinuxDesktopSettings(data_folder=folder), cast(MachineMaker, None))
+        self._machine = cast(Machine, object())
+        self._applications = {"mousepad": load_application("mousepad")}
+        self._front = "mousepad"
+        self.titles, self.asked = list(titles), list[str]()
+
+    async def _ask(self, name: str, document: Document | None = None) -> Reply:
+        self.asked.append(name)
+        return Reply({"active": "", "silent": [], "title": self.titles.pop(0), "controls": []}, b"picture")
+
+
+@pytest.mark.parametrize(
+    ("titles", "asked", "seen"),
+    [
+        (["Save", "Save", "notes.txt"], ["observe", "act", "observe"], "notes.txt"),
+        (["Save", "Save", "Save"], ["observe", "act", "observe"], "Save"),
+        (["Save", "notes.txt"], ["observe", "act"], "notes.txt"),
+    ],
+)
+async def test_what_seemed_to_do_nothing_is_looked_at_again(
+    titles: list[str], asked: list[str], seen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "_LATE_SECONDS", 0.0)
+    played = Played(titles, tmp_path)
+    await played.observe()
+    observation = await played.act(KeyboardInput(keys="{ENTER}"))
+    assert (played.asked, observation.window_title) == (asked, seen)
