@@ -49,8 +49,7 @@ class OpenDocument(Record):
     ending: str = Field(pattern=r"^\.[a-z0-9]+$")
     """Ending of the files that hold such documents, with the dot; it tells the format."""
     script: str = Field(min_length=1)
-    """JavaScript expression whose value is the document's text; evaluated in the page, where it must change
-    nothing."""
+    """JavaScript expression whose value is the document's text; evaluating it must change nothing."""
 
 
 class ToldState(Record):
@@ -102,6 +101,8 @@ class DesktopState(Record):
 
     folder: str = Field(default="", pattern=r"^(\.?\w[\w .-]*(/\.?\w[\w .-]*)*)?$")
     """Folder or file below the home, such as `.config/galculator`."""
+    mail: str = ""
+    """Folder below the home with mail in the MH format; its messages are seen as the file `mail.json`."""
     settings: str = Field(default="", pattern=r"^(/.+)?$")
     """Path of its settings in dconf; seen as the file `settings.ini`."""
     processes: bool = False
@@ -117,8 +118,7 @@ class Launch(Record):
     serve: str = ""
     """Folder of static files, with placeholders, served by taskloom's own loopback file server."""
     address: str = ""
-    """Where an application runs that somebody else starts, such as `http://127.0.0.1:5000`; only this machine
-    can be reached."""
+    """Where an application runs that somebody else starts, on this machine, such as `http://127.0.0.1:5000`."""
     reset_command: tuple[str, ...] = ()
     """With an `address`: puts the application back to its clean state. Runs before every reset, as the caller
     and not isolated."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
+from taskloom.environments.platforms.linux_desktop.server.mail import messages
 from taskloom.environments.platforms.linux_desktop.server.programs import HOME, running_programs
 
 _APPLICATIONS = ".applications"
@@ -36,7 +37,8 @@ class Evidence:
         `unseen` because it cannot be read or is too large.
 
         `wanted` says, per application, what is evidence beside the visible files of the home: `folder` or
-        file with its state, below the home; `settings`, the path of its settings in dconf; `processes`.
+        file with its state, below the home; `mail`, its folder of messages; `settings`, the path of its
+        settings in dconf; `processes`.
         """
         if anew:
             self._sent.clear()
@@ -71,6 +73,8 @@ class Evidence:
             assert isinstance(what, dict)
             shown = f"{_APPLICATIONS}/{application}"
             places += [(shown, HOME / what["folder"])] if what.get("folder") else []
+            if what.get("mail"):
+                yield f"{shown}/mail.json", HOME, messages(HOME / what["mail"])
             if what.get("settings"):
                 yield f"{shown}/settings.ini", HOME, _settings(what["settings"])
             if what.get("processes"):
