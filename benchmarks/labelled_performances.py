@@ -36,8 +36,7 @@ from benchmarks.recordings import subtask_of
 from taskloom.environments.annotated import annotate
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
-from taskloom.environments.installing.applications import is_installed
-from taskloom.environments.lookup import platform
+from taskloom.environments.lookup import missing_for_start, platform
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
 from taskloom.resources.categories import ResourceKind
@@ -269,13 +268,13 @@ async def perform_missing(
     kept = Performances(data)
     queue = [case for case in cases if again or _is_due(kept.find(case))]
     total, failed = len(queue), []
-    module = platform("web_browser")
 
-    async def work() -> None:
+    async def work(name: str) -> None:
+        module = platform(name)
         environment = module.create(module.settings({"data_folder": data}))
         try:
-            while queue:
-                case = queue.pop(0)
+            while case := next((item for item in queue if item.application.platform == name), None):
+                queue.remove(case)
                 started = time.monotonic()
                 try:
                     performance = await asyncio.wait_for(perform(environment, case), CASE_SECONDS)
@@ -297,7 +296,8 @@ async def perform_missing(
         finally:
             await environment.close()
 
-    await asyncio.gather(*(work() for _ in range(min(at_once, total))))
+    for name in sorted({case.application.platform for case in queue}):
+        await asyncio.gather(*(work(name) for _ in range(min(at_once, total))))
     return failed
 
 
@@ -325,7 +325,9 @@ def _is_due(kept: Performance | None) -> bool:
 
 def missing_applications(case: Case, data: Path = DATA) -> list[str]:
     """Titles of applications of `case` that are not installed."""
-    return [application.title for application in applications_of(case) if not is_installed(application, data)]
+    return [
+        application.title for application in applications_of(case) if missing_for_start(application, data)
+    ]
 
 
 def _look(case: Case, final: Evidence, folder: Path) -> None:
