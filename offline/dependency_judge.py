@@ -176,14 +176,19 @@ class _Reader:
         return bool(pattern and re.fullmatch(pattern, words, re.IGNORECASE))
 
     def _is_understood(self, mention: Mention) -> bool:
-        """Whether the words can only be taken for this subtask: no other application is named with them, and
-        those for a kind ("the page") mean what it reads, the last of that kind that the text has named."""
+        """Whether the words can only be taken for this subtask.
+
+        No other application is named with them, nor is the last one named that would be asked alike; and
+        those for a kind ("the page") mean what it reads, the last of that kind that the text has named.
+        """
         own = self.tellers[mention.number].application
         others = "|".join(
             re.escape(teller.application) for teller in self.tellers.values() if teller.application != own
         )
         after = self.text[max(end for _, end in mention.covered) :]
         if others and re.match(rf" \w+ (?:{others})(?!\w)", after, re.IGNORECASE):
+            return False
+        if self._meant(mention) not in ("", own):
             return False
         for hole, words in mention.holes.items():
             thing = self.tellers[mention.number].reads(hole)
@@ -201,6 +206,20 @@ class _Reader:
             if places[thing.value] < max(places.values()) or places[thing.value] < 0:
                 return False
         return True
+
+    def _meant(self, mention: Mention) -> str:
+        """The application that words without its name are about, of those that would be asked in the same
+        words: the last named before; empty where the words name one, or none was named."""
+        asked = _frame(self.tellers[mention.number])
+        able = {teller.application for teller in self.tellers.values() if _frame(teller) == asked}
+        places = {name: self.text.rfind(name, 0, mention.end) for name in able}
+        last = max(places, key=lambda name: places[name])
+        return "" if len(able) == 1 or not -1 < places[last] < mention.start else last
+
+
+def _frame(teller: Teller) -> str:
+    """The words of a request without the name of the application and what it is about."""
+    return re.sub(r"\[.*?\]|\{.*?\}", "", teller.phrases.request)
 
 
 def _mention(

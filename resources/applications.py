@@ -101,7 +101,7 @@ class DesktopState(Record):
 
     folder: str = Field(default="", pattern=r"^(\.?\w[\w .-]*(/\.?\w[\w .-]*)*)?$")
     """Folder or file below the home, such as `.config/galculator`."""
-    mail: str = ""
+    mail: str = Field(default="", pattern=r"^(\.?\w[\w .-]*(/\.?\w[\w .-]*)*)?$")
     """Folder below the home with mail in the MH format; its messages are seen as the file `mail.json`."""
     settings: str = Field(default="", pattern=r"^(/.+)?$")
     """Path of its settings in dconf; seen as the file `settings.ini`."""
