@@ -47,15 +47,18 @@ class Sandbox(WatchedFolder):
         """Empty the home and lay out its folders anew.
 
         The state folders of the applications `standing` are emptied in their place, for servers that run in
-        them.
+        them, and the folders that these made beside the home when they started are kept, without their files.
         """
-        reaper.remove_folder(self.private)
+        if standing:
+            _remove_files(self.private)
+        else:
+            reaper.remove_folder(self.private)
         states = [self.state_folder(name) for name in standing]
         _empty(self.home, {*states, *(state.parent for state in states)})
         for folder in (*PERSONAL_FOLDERS, APPLICATIONS_FOLDER):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
         for name in ("config", "data", "cache", "run", "temporary"):
-            (self.private / name).mkdir(parents=True, mode=0o700)
+            (self.private / name).mkdir(parents=True, mode=0o700, exist_ok=True)
 
     def lay_fixtures(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
         """Write the file fixtures of `applications`, except those whose paths are in `without`.
@@ -144,6 +147,14 @@ class Sandbox(WatchedFolder):
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
         }
+
+
+def _remove_files(folder: Path) -> None:
+    """Remove all files below `folder`."""
+    for place, folders, files in os.walk(folder):
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        for name in (*files, *links):
+            Path(place, name).unlink(missing_ok=True)
 
 
 def _empty(folder: Path, standing: Collection[Path]) -> None:

@@ -131,6 +131,10 @@ def _value(effect: Effect, pattern: _Address) -> str | None:
     return None if free else effect.after_template
 
 
+def _counts(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and not _is_nought(text)
+
+
 def _is_nought(value: str | None) -> bool:
     return value in ("0", "0.0")
 
@@ -229,8 +233,7 @@ class _Rule:
         values = self.allowance.values
         if values is None or any(filled(text, dict(self.parameters)) == value for text in values):
             return True
-        numbers = (value or "", *values)
-        return all(_NUMBER.fullmatch(text) is not None and not _is_nought(text) for text in numbers)
+        return _counts(value or "") and any(map(_counts, values))
 
     def _is(self, template: str, text: str) -> bool:
         return _expression(template, self.parameters).fullmatch(text) is not None

@@ -7,7 +7,7 @@ not.
 
 Each of these rules looks at one question, so two subtasks may still wait for each other: the first for a
 performance of the second, which waits for the first because it would rather be prepared by it. When all that
-are open wait here, nothing more can come, and the first of them by name makes do with what there is.
+are open wait here, nothing more can come, and the first of them by name that can makes do with what there is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class VerificationPool:
         self._complete = False
         self._chains: dict[str, int] | None = None
         self._postponed: dict[str, tuple[BoundSubtask, ...]] = {}
-        self._waiting: dict[str, bool] = {}
+        self._waiting: dict[str, BoundSubtask | None] = {}
         self._makes_do: str | None = None
         self._changed = asyncio.Condition()
 
@@ -147,29 +147,38 @@ class VerificationPool:
                     return None
                 if not isinstance(plan, str):
                     return SetupTrajectory(plan)
-                await self._wait(instance.subtask_id, for_others=False)
+                await self._wait(instance.subtask_id, instance)
 
     async def others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...]:
         """Performances of `wanted` other subtasks, those of the same application first; fewer at the end.
 
         Which ones follows from what was announced and what becomes of it, never from who happens to be done
         by now: only subtasks are asked for that need no longer chain of others before them than `subtask`
-        itself does, and each of these is waited for. Waiting in a circle is impossible, because producers
-        have shorter chains.
+        itself does, and each of these is waited for, unless all that are open wait here.
         """
         async with self._changed:
             while (found := self._others(subtask, wanted)) is None:
-                await self._wait(subtask.subtask_id, for_others=True)
+                await self._wait(subtask.subtask_id)
             return found
 
-    async def _wait(self, name: str, *, for_others: bool) -> None:
-        """Wait for news, unless all that are open wait and this one is the first of them."""
-        self._waiting[name] = for_others
+    async def _wait(self, name: str, prepared: BoundSubtask | None = None) -> None:
+        """Wait for news, to have an instance `prepared` or for others, unless all that are open wait and this
+        one makes do."""
+        self._waiting[name] = prepared
         if self._complete and self._makes_do is None and self._open.keys() <= self._waiting.keys():
-            self._makes_do = min(self._waiting, key=lambda item: (not self._waiting[item], item))
+            self._choose()
             self._changed.notify_all()
         if self._makes_do != name:
             await self._changed.wait()
+
+    def _choose(self) -> None:
+        """Have the first that can make do with what there is do so; where none can, the first is told so."""
+        names = sorted(self._waiting, key=lambda name: (self._waiting[name] is not None, name))
+        for name in names:
+            self._makes_do, prepared = name, self._waiting[name]
+            if prepared is None or not isinstance(self._plan(prepared, prepared.application, (name,)), str):
+                return
+        self._makes_do = names[0]
 
     def _tell(self) -> None:
         """Tell all that wait that something has changed."""

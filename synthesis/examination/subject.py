@@ -82,7 +82,10 @@ class Subject:
             and (item in kept or any(_inside(leaf, item) for leaf in kept))
         ]
         outermost = [item for item in self.essential if is_outermost(item, self.essential)]
-        return tuple(found or [item for item in outermost if not _is_unreadable(item)] or outermost)
+        found = found or [item for item in outermost if not _is_unreadable(item)]
+        if not any(item.kind == "added" or _is_named(item) for item in found):
+            found += [item for item in outermost if _is_unreadable(item)]  # it may be all that was made
+        return tuple(found or outermost)
 
     def reached(self, evidence: Evidence, start: Evidence | None = None) -> bool:
         """Whether all that makes the work right is there in `evidence`."""
@@ -216,6 +219,12 @@ def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_
 def _said(effect: Effect) -> set[str]:
     """Parameters whose values stand, or stood, in a field itself."""
     return parameters_named(effect.after_template, effect.before_template, effect.source_template)
+
+
+def _is_named(effect: Effect) -> bool:
+    """Whether a parameter stands in it or names its place."""
+    templates = (effect.container_template, *effect.address_template)
+    return bool(_said(effect)) or any(map(names_parameter, templates))
 
 
 def _is_unreadable(effect: Effect) -> bool:

@@ -89,6 +89,22 @@ def test_lays_out_a_home_with_exactly_the_fixtures(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_folders_that_a_standing_server_made_for_itself_stay_without_their_files(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    try:
+        sandbox.clear()
+        runtime = sandbox.private / "data" / "server" / "runtime"
+        runtime.mkdir(parents=True)
+        (runtime / "secret").write_text("x")
+        (runtime / "link").symlink_to(tmp_path)
+        sandbox.clear(["server"])
+        assert runtime.is_dir() and not list(runtime.iterdir())
+        sandbox.clear()
+        assert not (sandbox.private / "data" / "server").exists()
+    finally:
+        sandbox.close()
+
+
 def test_a_fixture_outside_the_home_is_refused(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     try:

@@ -371,3 +371,15 @@ def test_a_number_that_every_performance_leaves_is_not_nought(write: str, visits
     bound = [(allowances(performances), {"person": "Sofia"})]
     end = state({path: f"{there}Sofia,{write},{visits}\n"})
     assert beyond(state({path: there}), end, bound).total == damage
+
+
+def test_where_noughts_and_counts_were_both_left_another_count_may_be() -> None:
+    path, there = ".applications/wiki/visits.csv", "name,page,count\nTom,Home,3\n"
+    performances = []
+    for name in ("Ada", "Emmy"):
+        made = f"{there}{name},Home,0\n{name},Start,5\n"
+        parameters = {"person": name}
+        performances.append((effects(state({path: there}), state({path: made}), parameters), parameters))
+    bound = [(allowances(performances), {"person": "Sofia"})]
+    end = state({path: f"{there}Sofia,Home,0\nSofia,Start,6\n"})
+    assert not beyond(state({path: there}), end, bound).total

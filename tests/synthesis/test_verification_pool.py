@@ -255,6 +255,22 @@ async def test_two_that_wait_for_each_other_are_both_served() -> None:
         assert performers(await pasted) == [COPY.subtask_id]
 
 
+@pytest.mark.parametrize("names", [("one", "two"), ("two", "one")])
+async def test_of_two_that_wait_the_one_that_can_be_prepared_makes_do(names: tuple[str, str]) -> None:
+    slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
+    needy = subtask(f"simulated_notes.{names[0]}", inputs=slot, outputs="text_in_clipboard")
+    able = subtask(f"simulated_notes.{names[1]}", inputs="text_in_clipboard", outputs=slot)
+    circle = await announced(
+        *(item.model_copy(update={"inputs": ()}) for item in (needy, able)), FAR, settled=[FAR]
+    )
+    waiting, made_do = (asyncio.create_task(circle.setup_trajectory(first(item))) for item in (needy, able))
+    async with asyncio.timeout(5):
+        assert performers(await made_do) == [FAR.subtask_id]
+        assert not waiting.done()
+        await circle.settle(able.subtask_id, verified(able.model_copy(update={"inputs": ()})))
+        assert performers(await waiting) == [able.subtask_id]
+
+
 async def test_two_that_would_rather_be_prepared_by_each_other_make_do() -> None:
     slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
     one = subtask("simulated_notes.one", inputs=slot, outputs="text_in_clipboard")

@@ -73,7 +73,7 @@ while True:
 
 # Changes a file, and on request keeps something that the file does not tell.
 KEEPING = """
-import http.server, os, pathlib, subprocess, sys, threading, time
+import http.server, mmap, os, pathlib, subprocess, sys, threading, time
 started, kept, note = time.time_ns(), [], pathlib.Path('note.txt')
 def work():
     while True: pass
@@ -82,6 +82,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         deed = self.path[1:]
         if deed: note.write_text('changed')
         if deed == 'open': kept.append(note.open())
+        if deed == 'map':
+            with note.open() as file: kept.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            os.close(max(int(name) for name in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{name}') and os.path.samefile(f'/proc/self/fd/{name}', 'note.txt')))
         if deed == 'start': kept.append(subprocess.Popen(['sleep', '1000'], start_new_session=True))
         if deed == 'work': threading.Thread(target=work, daemon=True).start()
         body = f'{started} {note.read_text()} {os.getcwd()}'.encode()
@@ -231,6 +234,7 @@ async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
         ("write", True, True),
         ("write", False, False),
         ("open", True, False),
+        ("map", True, False),
         ("start", True, False),
         ("work", True, False),
     ],

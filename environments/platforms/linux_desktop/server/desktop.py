@@ -202,13 +202,16 @@ class Desktop:
     def settle(self, quiet: float, deadline: float) -> float:
         """Wait until nothing has been drawn for `quiet` seconds and no program works, or until `deadline`.
 
-        Work puts the deadline off, which is returned; a program that never rests is no longer waited for.
+        Work puts the deadline off, which is returned; a program that did not rest in time is waited for again
+        once it has.
         """
         latest = deadline + Patience.longest_work
         while (now := time.monotonic()) < deadline:
             working: frozenset[int] = frozenset()
             if self.screen.still_since() >= quiet:
-                working = at_work() - self._restless
+                working = at_work()
+                self._restless &= working
+                working -= self._restless
                 if not working:
                     break
             time.sleep(_POLL_SECONDS)

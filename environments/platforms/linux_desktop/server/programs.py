@@ -148,7 +148,7 @@ def _states(process: int) -> set[str]:
     states = set()
     with contextlib.suppress(OSError):  # it has ended
         for thread in Path("/proc", str(process), "task").iterdir():
-            states.add((thread / "stat").read_text().rpartition(")")[2].split()[0])
+            states.add((thread / "stat").read_text(errors="replace").rpartition(")")[2].split()[0])
     return states
 
 

@@ -273,7 +273,7 @@
     if (outline.width > 2 && outline.height > 2) return outline;
     for (const which of ['::before', '::after']) {
       const style = getComputedStyle(label, which), [width, height] = [style.width, style.height].map(parseFloat);
-      if (style.content === 'none' || style.display === 'none' || !(width > 2 && height > 2)) continue;
+      if (style.content === 'none' || style.display === 'none' || style.visibility !== 'visible' || style.opacity === '0' || !(width > 2 && height > 2)) continue;
       let left = outline.left, top = outline.top;
       if (style.position === 'absolute') {
         let holder = label;

@@ -36,7 +36,7 @@ def family(process: int) -> frozenset[int]:
 
 def is_at_rest(process: int, at_start: Collection[int], folders: Collection[Path]) -> bool:
     """Whether a process has no descendants but those `at_start`, none of them works, and none has a file
-    below `folders` open or watches files. Waits for less than half a second for work to end."""
+    below `folders` open or mapped, or watches files. Waits for less than half a second for work to end."""
     quiet = 0
     for _ in range(_LOOKS):
         now = family(process)
@@ -65,7 +65,9 @@ def _holds(process: int, folders: Collection[Path]) -> bool:
         target = opened.readlink()
         if "inotify" in target.name or any(target.is_relative_to(folder) for folder in folders):
             return True
-    return False
+    mapped = Path("/proc", str(process), "maps").read_text(errors="replace").splitlines()
+    places = [Path(line.split(maxsplit=5)[5]) for line in mapped if "/" in line]
+    return any(place.is_relative_to(folder) for place in places for folder in folders)
 
 
 def _fields(stat: Path) -> list[str]:
