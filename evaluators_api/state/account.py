@@ -123,7 +123,7 @@ def _value(effect: Effect, pattern: _Address) -> str | None:
         value is None
         or bool(effect.source)
         or (value in ("", *effect.address[:-1]) and ANY in pattern)
-        or (_NUMBER.fullmatch(value) is not None and pattern[-1:] == (ANY,) and not _is_nought(value))
+        or (pattern[-1:] == (ANY,) and _counts(value))
         or _DATE.search(value) is not None
     )
     if value is not None and not free:
@@ -132,11 +132,8 @@ def _value(effect: Effect, pattern: _Address) -> str | None:
 
 
 def _counts(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None and not _is_nought(text)
-
-
-def _is_nought(value: str | None) -> bool:
-    return value in ("0", "0.0")
+    """Whether it is a number that is not nought."""
+    return _NUMBER.fullmatch(text) is not None and text not in ("0", "0.0")
 
 
 def _where(effect: Effect) -> _Place:

@@ -358,28 +358,25 @@ def test_a_list_inside_of_a_record_is_bounded() -> None:
     assert beyond(state({path: opened}), state({path: opened + more}), bound).records_added == 2
 
 
+def damage_of(done: str, there: str, made: str) -> int:
+    """What is damage in a table that held `there`, where performances for two people left `made`."""
+    path = ".applications/wiki/table.csv"
+    performances = []
+    for name in ("Ada", "Emmy"):
+        left, parameters = there + made.format(name), {"person": name}
+        performances.append((effects(state({path: there}), state({path: left}), parameters), parameters))
+    bound = [(allowances(performances), {"person": "Sofia"})]
+    return beyond(state({path: there}), state({path: there + done}), bound).total
+
+
 @pytest.mark.parametrize(
     ("write", "visits", "damage"), [("1", "1", 0), ("1", "2", 0), ("0", "1", 1), ("", "1", 1)]
 )
 def test_a_number_that_every_performance_leaves_is_not_nought(write: str, visits: str, damage: int) -> None:
-    path, there = ".applications/wiki/users.csv", "name,write,visits\nTom,0,3\n"
-    performances = []
-    for name in ("Ada", "Emmy"):
-        made = f"{there}{name},1,1\n"
-        parameters = {"person": name}
-        performances.append((effects(state({path: there}), state({path: made}), parameters), parameters))
-    bound = [(allowances(performances), {"person": "Sofia"})]
-    end = state({path: f"{there}Sofia,{write},{visits}\n"})
-    assert beyond(state({path: there}), end, bound).total == damage
+    made = ("name,write,visits\nTom,0,3\n", "{},1,1\n")
+    assert damage_of(f"Sofia,{write},{visits}\n", *made) == damage
 
 
 def test_where_noughts_and_counts_were_both_left_another_count_may_be() -> None:
-    path, there = ".applications/wiki/visits.csv", "name,page,count\nTom,Home,3\n"
-    performances = []
-    for name in ("Ada", "Emmy"):
-        made = f"{there}{name},Home,0\n{name},Start,5\n"
-        parameters = {"person": name}
-        performances.append((effects(state({path: there}), state({path: made}), parameters), parameters))
-    bound = [(allowances(performances), {"person": "Sofia"})]
-    end = state({path: f"{there}Sofia,Home,0\nSofia,Start,6\n"})
-    assert not beyond(state({path: there}), end, bound).total
+    made = ("name,page,count\nTom,Home,3\n", "{0},Home,0\n{0},Start,5\n")
+    assert not damage_of("Sofia,Home,0\nSofia,Start,6\n", *made)

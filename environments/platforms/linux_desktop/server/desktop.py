@@ -25,6 +25,8 @@ Document = dict[str, Any]
 """A message of the protocol, as JSON."""
 _LONGEST_CALL_SECONDS = 60.0
 _POLL_SECONDS = 0.004
+_WORK_POLL_SECONDS = 0.02
+"""Between looks at what works, which reads the state of every thread of the machine."""
 _MOST_POPUPS = 4
 _MOST_STARTS = 3
 _HANDOVER_SECONDS = 2.0
@@ -214,7 +216,7 @@ class Desktop:
                 working -= self._restless
                 if not working:
                     break
-            time.sleep(_POLL_SECONDS)
+            time.sleep(_WORK_POLL_SECONDS if working else _POLL_SECONDS)
             if working:
                 deadline += time.monotonic() - now
                 if deadline >= latest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.header import decode_header, make_header
@@ -81,8 +81,8 @@ def _date(message: Message) -> datetime:
 
 
 def _told(folder: str, message: Message) -> dict[str, object]:
-    parts = [part for part in _leaves(message) if part is not _body(message)]
-    body, shown = _body(message), ("from", *_HEADERS) if message["received"] is not None else _HEADERS
+    parts = list(_leaves(message))
+    body, shown = _body(parts), ("from", *_HEADERS) if message["received"] is not None else _HEADERS
     headers = {
         name: ", ".join(map(_decoded, values))
         for name in shown
@@ -92,7 +92,7 @@ def _told(folder: str, message: Message) -> dict[str, object]:
         "folder": folder,
         **headers,
         "text": (_text(body) or "").rstrip() if body is not None else "",
-        "attachments": [_attachment(part) for part in parts],
+        "attachments": [_attachment(part) for part in parts if part is not body],
     }
 
 
@@ -111,12 +111,12 @@ def _leaves(message: Message) -> Iterator[Message]:
         yield message
 
 
-def _body(message: Message) -> Message | None:
+def _body(parts: Sequence[Message]) -> Message | None:
     """The first plain text that is no attachment."""
     return next(
         (
             part
-            for part in _leaves(message)
+            for part in parts
             if part.get_content_type() == "text/plain" and part.get_content_disposition() != "attachment"
         ),
         None,
