@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
@@ -29,7 +30,7 @@ class Models(Protocol):
 class Environments(Protocol):
     """Where environments come from."""
 
-    def lease(self, platform: str, applications: int = 1) -> AbstractAsyncContextManager[Environment]:
-        """An environment of `platform` for so many `applications` that nobody else uses until the block
+    def lease(self, platform: str, applications: Collection[str]) -> AbstractAsyncContextManager[Environment]:
+        """An environment of `platform` for `applications`, by name, that nobody else uses until the block
         ends."""
         ...

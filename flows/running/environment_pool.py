@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from taskloom.environments.environment import Environment
@@ -14,6 +14,20 @@ _APPLICATIONS_EACH = 2.5
 page, takes 100 to 150 MB; most items need one, composed tasks up to six."""
 
 
+_MOST_PASSED_OVER = 8
+"""How often others may be served before an item because an environment just ran their application."""
+
+
+class _Waiting:
+    """An item that waits for an environment."""
+
+    def __init__(self, platform: str, applications: Collection[str]) -> None:
+        self.platform = platform
+        self.applications = frozenset(applications)
+        self.passed_over = 0
+        self.turn = asyncio.Event()
+
+
 def _no_place(_: str) -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
@@ -21,7 +35,9 @@ def _no_place(_: str) -> AbstractAsyncContextManager[None]:
 class EnvironmentPool:
     """Up to `size` environments per platform, created on first use.
 
-    A broken environment is closed and replaced at the next lease, so a crash costs one item.
+    A broken environment is closed and replaced at the next lease, so a crash costs one item. What an
+    application is to be used for next goes to the environment that ran it last: its server may run on, and
+    its files are cached.
     """
 
     def __init__(
@@ -40,9 +56,8 @@ class EnvironmentPool:
         self._room = max(1, round(size * _APPLICATIONS_EACH))
         self._in_use = 0
         self._turns: asyncio.Semaphore | None = None
-        self._waiting = 0
-        self._changed = asyncio.Event()
-        self._idle: dict[str, list[Environment]] = {}
+        self._waiting: list[_Waiting] = []
+        self._idle: dict[str, list[tuple[Environment, frozenset[str]]]] = {}
         self._all: list[Environment] = []
 
     def make_ahead(self, environments: int) -> None:
@@ -59,15 +74,16 @@ class EnvironmentPool:
         return nullcontext() if self._turns is None else self._turns
 
     @asynccontextmanager
-    async def lease(self, platform: str, applications: int = 1) -> AsyncIterator[Environment]:
+    async def lease(self, platform: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         """Exclusive use of an environment of `platform` until the block ends.
 
-        Waits until `applications` more may be open beside those in use, or none are in use.
+        Waits until the `applications`, by name, may be open beside those in use, or none are in use.
         """
-        await self._enter(applications)
+        names = frozenset(applications)
+        await self._enter(platform, names)
         try:
             idle = self._idle.setdefault(platform, [])
-            environment = idle.pop() if idle else self._new(platform)
+            environment = idle.pop(_best(names, idle))[0] if idle else self._new(platform)
             try:
                 async with self._shared_place(platform):
                     yield environment
@@ -75,29 +91,50 @@ class EnvironmentPool:
                 await self._discard(environment)
                 raise
             except BaseException:
-                idle.append(environment)
+                idle.append((environment, names))
                 raise
             if not self._waiting:
                 await environment.rest()  # pages that nobody uses take memory, and some a part of a core
-            idle.append(environment)
+            idle.append((environment, names))
         finally:
-            self._leave(applications)
+            self._free += 1
+            self._in_use -= len(names)
+            self._serve()
 
-    async def _enter(self, applications: int) -> None:
-        self._waiting += 1
+    async def _enter(self, platform: str, applications: frozenset[str]) -> None:
+        waiting = _Waiting(platform, applications)
+        self._waiting.append(waiting)
+        self._serve()
         try:
-            while not self._fits(applications):
-                self._changed.clear()
-                await self._changed.wait()
-        finally:
-            self._waiting -= 1
-        self._free -= 1
-        self._in_use += applications
+            await waiting.turn.wait()
+        except asyncio.CancelledError:
+            if waiting.turn.is_set():
+                self._free += 1
+                self._in_use -= len(applications)
+            else:
+                self._waiting.remove(waiting)
+            self._serve()
+            raise
 
-    def _leave(self, applications: int) -> None:
-        self._free += 1
-        self._in_use -= applications
-        self._changed.set()
+    def _serve(self) -> None:
+        """Let those go on who can: first whose applications an idle environment ran, then who came first."""
+        while fitting := [item for item in self._waiting if self._fits(len(item.applications))]:
+            first = fitting[0]
+            if first.passed_over < _MOST_PASSED_OVER:
+                warm = (item for item in fitting if self._is_warm(item))
+                chosen = next(warm, first)
+            else:
+                chosen = first
+            if chosen is not first:
+                first.passed_over += 1
+            self._waiting.remove(chosen)
+            self._free -= 1
+            self._in_use += len(chosen.applications)
+            chosen.turn.set()
+
+    def _is_warm(self, waiting: _Waiting) -> bool:
+        idle = self._idle.get(waiting.platform, ())
+        return any(not waiting.applications.isdisjoint(ran) for _, ran in idle)
 
     def _fits(self, applications: int) -> bool:
         return self._free > 0 and (not self._in_use or self._in_use + applications <= self._room)
@@ -116,3 +153,9 @@ class EnvironmentPool:
         if environment in self._all:
             self._all.remove(environment)
         await environment.close()
+
+
+def _best(names: Collection[str], idle: Sequence[tuple[Environment, frozenset[str]]]) -> int:
+    """Position of the idle environment that ran most of the applications `names` last; of equals, of the one
+    given back last."""
+    return max(range(len(idle)), key=lambda at: (len(idle[at][1].intersection(names)), at))

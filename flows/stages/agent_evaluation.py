@@ -264,7 +264,7 @@ class AttemptPlace:
         needs = [item for item in first_needs(task.graph.nodes) if item.value not in gone]
         trajectory: Trajectory | None = None
         try:
-            async with place.environments.lease(platform_of(opened), len(names)) as environment:
+            async with place.environments.lease(platform_of(opened), names) as environment:
                 trajectory = await run_episode(
                     environment,
                     _Stopped(agent, judge, asks=task.question is not None or task.lack is not None),

@@ -190,7 +190,8 @@ class PoolGrowth:
         other = next((item for item in others if item.name != name), None)
         if settings.recordings and noise_id(entries) not in measured:
             try:
-                async with run.environments.lease(application.platform, 1 + bool(other)) as environment:
+                used = {name, other.name} if other else {name}
+                async with run.environments.lease(application.platform, used) as environment:
                     found = await measure_noise(
                         entries, environment, settings, run.provenance("noise"), other
                     )

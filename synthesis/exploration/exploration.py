@@ -204,7 +204,7 @@ async def _look(
     while True:
         attempts -= 1
         try:
-            async with environments.lease(application.platform) as environment:
+            async with environments.lease(application.platform, {application.name}) as environment:
                 if not budget:
                     return await environment.reset([application]), (), await environment.evidence()
                 walk = Walk(environment, application, budget, list(memory.screens), provenance)

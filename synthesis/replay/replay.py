@@ -164,7 +164,7 @@ class Replayer:
         started = perf_counter()
         performance = _Performance()
         platform = platform_of(self.applications[node.application] for node in ordered)
-        opened = len({node.application for node in ordered})
+        opened = {node.application for node in ordered}
         simulated = False
         slips = self._slips(f"{task.task_id}({number})")
         for _ in range(self.settings.environment_attempts + (slips is not None)):

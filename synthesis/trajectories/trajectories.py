@@ -239,7 +239,7 @@ async def perform_subtask(
             agent: Agent = RecordedAgent(again)
         else:
             agent = actor(models, briefing, settings, picture, another_way=another_way)
-        async with environments.lease(platform_of(opened)) as environment:
+        async with environments.lease(platform_of(opened), [item.name for item in opened]) as environment:
             trajectory = await run_episode(
                 _prepared(environment, before, instance, applications),
                 agent,

@@ -105,7 +105,7 @@ async def test_a_leased_environment_holds_a_shared_place() -> None:
 
     settings = load_settings(assignments=["platform=simulated"])
     pool = EnvironmentPool(lambda name: create_environment(settings, name), 2, shared)
-    async with pool.lease("simulated"):
+    async with pool.lease("simulated", ["simulated_notes"]):
         assert held == ["simulated"]
     assert held == []
     await pool.close()

@@ -42,7 +42,7 @@ async def test_no_more_environments_are_made_than_are_in_use_at_once() -> None:
 
     async def use() -> None:
         nonlocal in_use, most
-        async with pool.lease("idle"):
+        async with pool.lease("idle", ["notes"]):
             in_use += 1
             most = max(most, in_use)
             await asyncio.sleep(0)
@@ -56,9 +56,9 @@ async def test_no_more_environments_are_made_than_are_in_use_at_once() -> None:
 async def test_a_broken_environment_is_closed_and_not_used_again() -> None:
     pool, made = make_pool(1)
     with pytest.raises(EnvironmentBrokenError):
-        async with pool.lease("idle"):
+        async with pool.lease("idle", ["notes"]):
             raise EnvironmentBrokenError("the browser died")
-    async with pool.lease("idle") as environment:
+    async with pool.lease("idle", ["notes"]) as environment:
         assert environment is made[1]  # type: ignore[comparison-overlap]
     assert [item.closed for item in made] == [1, 0]
 
@@ -66,16 +66,16 @@ async def test_a_broken_environment_is_closed_and_not_used_again() -> None:
 async def test_an_item_that_fails_for_its_own_reasons_gives_the_environment_back() -> None:
     pool, made = make_pool(1)
     with pytest.raises(ValueError, match="item"):
-        async with pool.lease("idle"):
+        async with pool.lease("idle", ["notes"]):
             raise ValueError("item")
-    async with pool.lease("idle") as environment:
+    async with pool.lease("idle", ["notes"]) as environment:
         assert environment is made[0]  # type: ignore[comparison-overlap]
     assert made[0].closed == 0
 
 
 async def test_close_closes_all() -> None:
     pool, made = make_pool(2)
-    async with pool.lease("idle"), pool.lease("idle"):
+    async with pool.lease("idle", ["notes"]), pool.lease("idle", ["notes"]):
         pass
     await pool.close()
     assert [item.closed for item in made] == [1, 1]
@@ -88,7 +88,7 @@ async def test_items_with_many_applications_wait_for_room_and_others_pass_them()
 
     async def use(applications: int, turns: int) -> None:
         nonlocal open_now, most
-        async with pool.lease("idle", applications):
+        async with pool.lease("idle", [str(number) for number in range(applications)]):
             order.append(applications)
             open_now += applications
             most = max(most, open_now)
@@ -104,9 +104,9 @@ async def test_items_with_many_applications_wait_for_room_and_others_pass_them()
 
 async def test_pages_and_servers_go_when_nobody_waits_for_the_environment() -> None:
     pool, made = make_pool(2)
-    async with pool.lease("idle", 5):
+    async with pool.lease("idle", "abcde"):
         pass
-    async with pool.lease("idle"):
+    async with pool.lease("idle", ["notes"]):
         pass
     (environment,) = made
     assert (environment.rested, environment.closed) == (2, 0)
@@ -114,7 +114,7 @@ async def test_pages_and_servers_go_when_nobody_waits_for_the_environment() -> N
 
 async def test_an_environment_does_not_rest_while_somebody_waits_for_it() -> None:
     pool, made = make_pool(1)
-    async with pool.lease("idle", 5):
+    async with pool.lease("idle", "abcde"):
         waiting = asyncio.ensure_future(use_once(pool))
         await asyncio.sleep(0)
     await asyncio.wait_for(waiting, LONGEST_SECONDS)
@@ -123,7 +123,7 @@ async def test_an_environment_does_not_rest_while_somebody_waits_for_it() -> Non
 
 async def test_a_lease_given_up_while_waiting_leaves_the_others_their_turn() -> None:
     pool, made = make_pool(1)
-    async with pool.lease("idle"):
+    async with pool.lease("idle", ["notes"]):
         given_up = asyncio.ensure_future(use_once(pool))
         patient = asyncio.ensure_future(use_once(pool))
         await asyncio.sleep(0)
@@ -134,5 +134,39 @@ async def test_a_lease_given_up_while_waiting_leaves_the_others_their_turn() -> 
 
 
 async def use_once(pool: EnvironmentPool) -> None:
-    async with pool.lease("idle"):
+    async with pool.lease("idle", ["notes"]):
         pass
+
+
+async def test_an_application_goes_to_the_environment_that_ran_it_last() -> None:
+    pool, made = make_pool(2)
+    async with pool.lease("idle", ["notes"]), pool.lease("idle", ["board"]):
+        pass
+    for application, environment in (("board", 1), ("notes", 0), ("board", 1), ("tables", 1)):
+        async with pool.lease("idle", [application]) as leased:
+            assert leased is made[environment], application  # type: ignore[comparison-overlap]
+
+
+async def test_who_waits_for_what_was_just_open_goes_first_but_nobody_waits_for_ever() -> None:
+    pool, _ = make_pool(1)
+    order: list[str] = []
+
+    async def use(application: str) -> None:
+        async with pool.lease("idle", [application]):
+            order.append(application)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(use(application) for application in ["notes", "board", *["notes"] * 20]))
+    assert order[:2] == ["notes", "notes"], "the board passed over"
+    assert order.index("board") < 12
+    assert len(order) == 22
+
+
+async def test_a_lease_given_up_when_its_turn_came_frees_the_place() -> None:
+    pool, _ = make_pool(1)
+    async with pool.lease("idle", ["notes"]):
+        given_up = asyncio.ensure_future(use_once(pool))
+        await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.wait_for(use_once(pool), LONGEST_SECONDS)
+    assert given_up.cancelled()

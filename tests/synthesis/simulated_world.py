@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -49,7 +49,7 @@ class SimulatedEnvironments:
         self.open_now.append(self)
 
     @asynccontextmanager
-    async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Environment]:
+    async def lease(self, name: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         if not self.idle:
             self.made.append(self.make(name))
             self.idle.append(self.made[-1])

@@ -72,7 +72,7 @@ class SpoiltEnvironments:
         return Spoilt(environment, spoil)
 
     @asynccontextmanager
-    async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Spoilt]:
+    async def lease(self, name: str, applications: Collection[str]) -> AsyncIterator[Spoilt]:
         async with self.environments.lease(name, applications) as environment:
             self.leased.append(self.made(environment, self.spoil))
             yield self.leased[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 import pytest
@@ -32,7 +32,7 @@ class Failing:
         self.working = SimulatedEnvironments()
 
     @asynccontextmanager
-    async def lease(self, platform: str, applications: int = 1) -> AsyncIterator[Environment]:
+    async def lease(self, platform: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         self.leased += 1
         async with self.working.lease(platform, applications) as environment:
             if self.errors:

@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from typing import Any, Never
 
 import pytest
@@ -243,7 +244,7 @@ async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
     class Unavailable:
-        def lease(self, platform: str) -> Never:
+        def lease(self, platform: str, applications: Collection[str]) -> Never:
             raise ApplicationStartFailedError("port 8080 never opened")
 
     models = TestModels(BARE)
@@ -266,7 +267,7 @@ async def test_an_application_is_started_again_only_where_that_can_help(
     begun: list[str] = []
 
     class Failing:
-        def lease(self, platform: str) -> Never:
+        def lease(self, platform: str, applications: Collection[str]) -> Never:
             begun.append(platform)
             raise error
 

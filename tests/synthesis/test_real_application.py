@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class OneBrowser:
         self.turn = asyncio.Lock()
 
     @asynccontextmanager
-    async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Environment]:
+    async def lease(self, name: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         async with self.turn:
             yield self.environment
 

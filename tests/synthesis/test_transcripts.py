@@ -76,7 +76,8 @@ async def test_a_session_with_the_habits_of_real_models_is_verified_and_replayed
     assert [item.steps for item in again.trajectories] == [item.steps for item in done.trajectories]
     await replayed.environments.close()
 
-    async with world.environments.lease(world.applications[SESSIONS[session]].platform) as environment:
+    application = world.applications[SESSIONS[session]]
+    async with world.environments.lease(application.platform, [application.name]) as environment:
         for recorded in done.verified.trajectories:
             start = await environment.reset(list(world.applications.values()))
             initial = await environment.evidence()
