@@ -180,11 +180,7 @@ class GuardedAgent:
             if _raised_within(error):
                 raise AgentCrashedError(_described(error)) from error
             raise AgentTimeoutError(f"The agent did not decide within {seconds:g} s.") from None
-        except AgentError:
-            raise
-        except TaskloomError as error:
-            if self.apart:
-                raise AgentCrashedError(_described(error)) from error
+        except TaskloomError:
             raise
         except Exception as error:
             raise AgentCrashedError(_described(error)) from error
@@ -221,8 +217,15 @@ class _AgentThread:
         """What `work` returns, or what it brings when it is awaited."""
 
         async def done() -> object:
-            found = work()
-            return await found if inspect.isawaitable(found) else found
+            try:
+                found = work()
+                return await found if inspect.isawaitable(found) else found
+            except AgentError:
+                raise
+            except BaseException as error:  # also what would end the thread, or the run
+                if isinstance(error, asyncio.CancelledError) and _is_given_up():
+                    raise
+                raise AgentCrashedError(_described(error)) from error
 
         running: concurrent.futures.Future[object] = asyncio.run_coroutine_threadsafe(done(), self._loop)
         return await asyncio.wrap_future(running)
@@ -235,6 +238,12 @@ class _AgentThread:
         for left in asyncio.all_tasks(self._loop):
             left.cancel()
         self._loop.call_soon(self._loop.stop)
+
+
+def _is_given_up() -> bool:
+    """Whether nobody waits for the work of this task any more."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _as_decision(answer: object) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,6 +61,30 @@ async def test_an_exception_in_the_agent_is_its_own_end() -> None:
         await asked(agent_of(decide))
 
 
+class Panics(BaseException):
+    """What some libraries raise that no `except Exception` is to catch."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit(), Panics(), TimeoutError()],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("waits", [False, True])
+async def test_whatever_an_agent_raises_ends_its_attempt_alone(error: BaseException, waits: bool) -> None:
+    def decide(*_: object) -> None:
+        raise error
+
+    async def decide_later(*_: object) -> None:
+        await asyncio.sleep(0)
+        raise error
+
+    name = type(error).__name__
+    with pytest.raises(AgentCrashedError, match=rf"{name}: .*\(test_guarding.py, line"):
+        await asked(agent_of(decide_later if waits else decide))
+
+
+
 async def test_the_place_of_an_exception_is_the_agents_not_that_of_a_library() -> None:
     def decide(*_: object) -> None:
         Decision.model_validate({"status": "FINISH"})
@@ -79,15 +103,16 @@ async def test_a_timeout_that_the_agent_raises_itself_is_a_crash() -> None:
 
 @pytest.mark.parametrize("blocks", [False, True])
 async def test_an_agent_that_never_answers_is_left(blocks: bool) -> None:
+    others_went_on = threading.Event()
+
     async def decide(*_: object) -> None:
         if blocks:
-            time.sleep(3)
+            others_went_on.wait()
         await asyncio.sleep(1000)
 
-    others = asyncio.create_task(asyncio.sleep(0.01))
+    asyncio.get_running_loop().call_later(0.01, others_went_on.set)
     with pytest.raises(AgentTimeoutError, match=r"within 0\.2 s"):
         await asked(agent_of(decide, decision_seconds=0.2))
-    assert others.done()
 
 
 async def test_an_attempt_has_a_time_of_its_own() -> None:
