@@ -281,6 +281,7 @@ class WebEnvironment:
                 if tabs.front is tab and tab.dialog is None:
                     observation = await self._look_at(tab, tab.application, await page_title(tab))
                     if tab.dialog is None and tab.chooser is None:
+                        tab.seen = True
                         return observation
             except TabAsksError:
                 continue

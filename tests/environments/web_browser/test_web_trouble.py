@@ -37,23 +37,47 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.mark.slow
-async def test_a_page_that_hangs_breaks_the_episode_but_not_the_environment(
-    screen: Screen, tmp_path: Path
-) -> None:
+async def test_a_page_that_hangs_can_be_waited_for_or_left(tmp_path: Path) -> None:
     settings = WebBrowserSettings(
         data_folder=tmp_path / "data", temporary_folder=tmp_path / "temporary", action_limit_seconds=4
     )
     folder = tmp_path / "pages"
     folder.mkdir()
     impatient = Screen(WebEnvironment(settings), folder)
+    hang = "document.title = 'busy'; while (Date.now() < window.until) {}"
+    markup = f"""<button onclick="window.until = Date.now() + 6000; {hang}">Long</button>
+    <button onclick="window.until = Infinity; {hang}">For ever</button><p>Page</p>"""
+    asks = ["Page unresponsive", "You can wait for it to become responsive or exit the page."]
     try:
-        await impatient.open("<button onclick='while(true){}'>Hang</button>")
-        with pytest.raises(EnvironmentBrokenError, match="did not answer within 4 s"):
-            await impatient.click("Hang")
+        await impatient.open(markup)
+        await impatient.click("Long")
+        assert impatient.texts == [*asks, "Wait", "Exit page"]
+        await impatient.environment.evidence()
+        assert (await impatient.click("Wait")).window_title == "busy"
+        assert impatient.texts == ["Long", "For ever", "Page"]
+        await impatient.click("For ever")
+        await impatient.click("Wait")
+        assert impatient.texts[:2] == asks
+        assert (await impatient.click("Exit page")).window_title == ""
+        assert impatient.texts == ["Long", "For ever", "Page"]
+        await impatient.click("For ever")
         await impatient.open("<button>Fine</button>")
         assert impatient.texts == ["Fine"]
     finally:
         await impatient.environment.close()
+
+
+@pytest.mark.slow
+async def test_a_page_that_never_answered_is_no_start(screen: Screen, tmp_path: Path) -> None:
+    settings = WebBrowserSettings(data_folder=tmp_path / "data", temporary_folder=tmp_path / "temporary")
+    environment = WebEnvironment(settings)
+    page = screen.application("page", index="<script>while (true) {}</script>")
+    hangs = page.model_copy(update={"launch": Launch(serve=page.launch.serve, start_timeout_seconds=2)})
+    try:
+        with pytest.raises(ApplicationStartFailedError, match="did not answer within 2 s"):
+            await environment.reset([hangs])
+    finally:
+        await environment.close()
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.async_api import Dialog, ElementHandle, FileChooser, Route
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.environments.platforms.web_browser.pages.tab import Tab
+from taskloom.environments.platforms.web_browser.pages.tab import Tab, Unresponsive
 from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Rectangle
 
@@ -26,6 +26,7 @@ ADDRESS = "http://environment.localhost/"
 _MARKUP = (
     files("taskloom.environments.platforms.web_browser.pages").joinpath("environment_page.html").read_text()
 )
+_TITLES = {"beforeunload": "Leave page?", "unresponsive": "Page unresponsive"}
 _LARGEST_LISTING = 2000
 _READ_CLIPBOARD = """async () => {
   const state = {text: null, image: null};
@@ -58,7 +59,7 @@ _LIST_OPTIONS = """select => [...select.options].map((option, index) => ({index,
 class Window:
     """The window that is open, and what its answer goes to."""
 
-    asker: Dialog | FileChooser | ElementHandle
+    asker: Dialog | Unresponsive | FileChooser | ElementHandle
     """What waits for the answer."""
     tab: Tab
     """The tab it belongs to."""
@@ -96,9 +97,10 @@ class EnvironmentPage:
         }
         await self.tab.page.evaluate("argument => showPicker(argument)", argument)
 
-    async def ask(self, tab: Tab, dialog: Dialog, background: bytes) -> None:
-        """Show a question of the page: `alert`, `confirm`, `prompt` or `beforeunload`."""
-        title = "Leave page?" if dialog.type == "beforeunload" else f"{tab.title} says"
+    async def ask(self, tab: Tab, dialog: Dialog | Unresponsive, background: bytes) -> None:
+        """Show a question of the page, `alert`, `confirm`, `prompt` or `beforeunload`; or that it does not
+        answer."""
+        title = _TITLES.get(dialog.type, f"{tab.title} says")
         message = dialog.message
         if dialog.type == "beforeunload" and not message:
             message = "Changes that you made may not be saved."
@@ -141,7 +143,7 @@ class EnvironmentPage:
             window.tab.chooser = None
             if "files" in answer:
                 await window.asker.set_files([self._home / path for path in answer["files"]])
-        elif isinstance(window.asker, Dialog):
+        elif isinstance(window.asker, Dialog | Unresponsive):
             window.tab.answered()
             if answer["accepted"]:
                 await window.asker.accept(answer.get("text", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,25 @@ class TabAsksError(EnvironmentFailureError):
     """The page asks a question, which stops everything in it until it is answered."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Unresponsive:
+    """A page that does not answer any more, about which a browser asks whether to wait or to leave it; it is
+    answered as a `Dialog` is."""
+
+    tab: Tab
+    """The page."""
+    type = "unresponsive"
+    message = "You can wait for it to become responsive or exit the page."
+    default_value = ""
+
+    async def accept(self, _: str = "") -> None:
+        """End what the page does, and load it once more."""
+        await self.tab.interrupt()
+
+    async def dismiss(self) -> None:
+        """Wait on."""
+
+
 @dataclass(eq=False)
 class Tab:
     """One page, the application it belongs to, and everything it currently wants."""
@@ -46,8 +66,10 @@ class Tab:
     """Called with every download."""
     on_blocked: Callable[[str], None]
     """Called with every address outside the loopback interface."""
-    dialog: Dialog | None = None
+    dialog: Dialog | Unresponsive | None = None
     """A question that waits for an answer."""
+    seen: bool = False
+    """Whether it was looked at; from then on it may hang as pages do, and be left."""
     chooser: FileChooser | None = None
     """A file chooser that waits for a file."""
     announced: int = 0
@@ -80,8 +102,9 @@ class Tab:
         """The result of `work` on this page, within the given time limit or that of the settings.
 
         Raises:
-            TabAsksError: the page asked a question instead; the work continues once it is answered.
-            EnvironmentBrokenError: the page crashed, was closed or did not answer in time.
+            TabAsksError: the page asked a question instead, or does not answer any more; the work continues
+                once it is answered.
+            EnvironmentBrokenError: the page crashed, was closed, or never answered in time.
         """
         limit = limit_seconds or self.settings.action_limit_seconds
         task = asyncio.ensure_future(work)
@@ -91,6 +114,8 @@ class Tab:
             await asyncio.wait((task, asked), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
+            if self.dialog is None and self.seen:
+                self._hear_dialog(Unresponsive(self))
             if self.dialog is not None:
                 self._left_over.add(task)
                 raise TabAsksError(
@@ -116,6 +141,13 @@ class Tab:
         except EnvironmentBrokenError as error:
             if not unreached or _NO_NETWORK not in str(error.__cause__):
                 raise
+
+    async def interrupt(self) -> None:
+        """End the script that the page is busy with, and load the page once more."""
+        assert self._protocol is not None
+        with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
+            await self.doing(self._protocol.send("Runtime.terminateExecution"))
+            await self.reload()
 
     async def look(self, script: str, argument: object = None) -> object:
         """The answer of a script run in the page, asked again when a navigation interrupts it."""
@@ -189,7 +221,7 @@ class Tab:
         now = time.monotonic()
         return any(now - started < _SLOW_REQUEST_SECONDS for started in self._under_way.values())
 
-    def _hear_dialog(self, dialog: Dialog) -> None:
+    def _hear_dialog(self, dialog: Dialog | Unresponsive) -> None:
         self.dialog = dialog
         self._asked.set()
 
