@@ -84,7 +84,6 @@ async def test_whatever_an_agent_raises_ends_its_attempt_alone(error: BaseExcept
         await asked(agent_of(decide_later if waits else decide))
 
 
-
 async def test_the_place_of_an_exception_is_the_agents_not_that_of_a_library() -> None:
     def decide(*_: object) -> None:
         Decision.model_validate({"status": "FINISH"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -107,6 +108,16 @@ async def test_downloads_land_in_the_downloads_folder_without_overwriting(screen
     saved = {path: text for path, text in files.items() if path.startswith("Downloads/")}
     assert len(saved) == 2 and set(saved.values()) == {"content"}
     assert any(path.endswith(" (1).txt") for path in saved)
+
+
+async def test_a_window_that_only_starts_a_download_goes_again(screen: Screen) -> None:
+    page = screen.application("page", index="""<button onclick="window.open('all.zip')">Zip</button>""")
+    (Path(page.launch.serve) / "all.zip").write_bytes(b"PK")
+    screen.now = await screen.environment.reset([page])
+    for copy in ("all.zip", "all (1).zip"):
+        await screen.click("Zip")
+        assert screen.texts == ["Zip"] and screen.now.window_title == ""
+        assert f"Downloads/{copy}" in {file.path for file in (await screen.environment.evidence()).files}
 
 
 async def test_no_native_save_dialog_can_open(screen: Screen) -> None:

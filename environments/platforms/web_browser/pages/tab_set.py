@@ -251,10 +251,11 @@ class TabSet:
 
     async def _welcome(self, application: Application, page: Page) -> None:
         try:
+            if not page.url:  # no document came: it only started a download, and a browser closes it then
+                return await page.close()
             tab = await self._attach(application, page)
         except BrowserError:
-            # A page that only started a download closes itself before it can be listened to.
-            return
+            return  # it closed itself before it could be listened to
         if application.launch.ready_text:
             with contextlib.suppress(TabAsksError, EnvironmentBrokenError, ApplicationStartFailedError):
                 await tab.doing(page.wait_for_load_state("domcontentloaded"))
