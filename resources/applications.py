@@ -318,8 +318,7 @@ class ExampleSubtask(SubtaskTemplate):
     phrases: SubtaskPhrases = SubtaskPhrases()
     """How people speak of it; without them it is told in the words of its instruction."""
     useless_for: tuple[str, ...] = ()
-    """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes,
-    although they could."""
+    """Applications and curated subtasks (`drawio.open_diagram`) in which nobody wants what it makes."""
     means: bool = False
     """Whether nobody wants what it makes for itself, so that something else of a task must read it."""
     gathers: bool = False
@@ -330,7 +329,8 @@ class ExampleSubtask(SubtaskTemplate):
     would be two errands."""
     subjects: tuple[str, ...] = ()
     """Per parameter set, what it is about; empty where it goes with everything. What is copied or drawn about
-    one thing is not put where another is the subject."""
+    one thing is not put where another is the subject. Without any, values that are no resource, such as
+    rows, go with what their set reads."""
     core: bool = False
     """Whether it is one of those that a small build takes (`exploration.core_only`): those that link up
     best."""

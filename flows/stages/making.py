@@ -30,10 +30,7 @@ from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, CompositionResult
-from taskloom.synthesis.cross_verification.verified_instances import (
-    goes_with_other_content,
-    instances_in_worlds,
-)
+from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
@@ -222,14 +219,13 @@ class TaskMaking:
         request: CompositionRequest,
         sense: Sense,
     ) -> list[BoundSubtask]:
-        """Further instances, which take what other subtasks make, but put nothing where only what is known to
-        be about the same belongs."""
+        """Further instances, which take what other subtasks make where their performances tell how."""
         examples = {instance.subtask_id: instance for instance in instances}
         subtasks = {
             name: item.subtask
             for name, item in pool.items()
-            if name in examples and goes_with_other_content(item, examples[name])
-            if not sense.is_choosy(item.subtask)
+            if name in examples and item.performance(examples[name]) is not None
+            if sense.goes_with_others(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
         return linked(instances, subtasks, self.run.categories, most=most, seed=request.seed)

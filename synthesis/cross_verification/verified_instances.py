@@ -10,10 +10,8 @@ from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import applications_in, parameters_in, worlds_of
 from taskloom.resources.worlds import FIRST_WORLD
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.trajectories.generalisation import performed_with
 from taskloom.taskgraph.errors import ParameterInvalidError
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
-from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 def instances_to_verify(
@@ -74,28 +72,6 @@ def instances_in_worlds(
     first = next((item for name, item in found.items() if verified.trajectory(name) is None), None)
     # Whether the trajectories agree does not depend on the new values, so one instance stands for all.
     return recorded if first is not None and verified.performance(first) is None else tuple(found.values())
-
-
-def goes_with_other_content(verified: VerifiedSubtask, instance: BoundSubtask) -> bool:
-    """Whether a subtask, of which `instance` is one, can be tried with files of other content than those it
-    was verified with.
-
-    It cannot where its trajectories do not tell how, or where a value that names no resource and is not any
-    new one stood in what it reads whenever it was performed.
-    """
-    subtask = verified.subtask
-    named = {item.parameter for item in (*subtask.inputs, *subtask.outputs)} | set(subtask.fresh)
-    looked_for = [name for name in instance.parameters if name not in named]
-    if any(all(_is_read(name, item, subtask) for item in verified.trajectories) for name in looked_for):
-        return False
-    return performed_with(verified.trajectories, instance) is not None
-
-
-def _is_read(parameter: str, trajectory: Trajectory, subtask: Subtask) -> bool:
-    """Whether the value of a parameter stood in a file that the subtask read."""
-    read = {trajectory.parameters[item.parameter] for item in subtask.inputs if item.parameter}
-    value = trajectory.parameters[parameter]
-    return any(value in (file.text or "") for file in trajectory.initial_evidence.files if file.path in read)
 
 
 def _further(

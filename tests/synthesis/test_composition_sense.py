@@ -1,6 +1,7 @@
 """What nobody would ask for together is in no task."""
 
 from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
@@ -68,21 +69,42 @@ def test_a_file_of_another_name_is_another_subject_and_a_moved_one_is_the_same()
     assert list(pasted.values()) == [True, True, False, False]
 
 
-def test_things_of_which_nothing_is_known_go_into_no_place_for_known_ones() -> None:
-    filing = Subtask(
-        subtask_id="file",
+def editing(subtask_id: str, *inputs: tuple[str, str], **values: str) -> Subtask:
+    return Subtask(
+        subtask_id=subtask_id,
         application="editor",
         application_category="Office",
-        instruction_template="Move {path} into {folder}.",
-        available_parameters=({"path": "agenda.txt", "folder": "meetings"},),
-        inputs=tuple(
-            ResourceDeclaration(category=category, parameter=name)
-            for category, name in (("text_path", "path"), ("directory_path", "folder"))
-        ),
+        instruction_template=" ".join([subtask_id, *(f"{{{name}}}" for name in values)]),
+        available_parameters=(values,),
+        inputs=tuple(ResourceDeclaration(category=item, parameter=name) for item, name in inputs),
     )
-    opening = filing.model_copy(update={"inputs": filing.inputs[:1]})
+
+
+def test_things_of_which_nothing_is_known_go_into_no_place_for_known_ones() -> None:
+    text, folder = ("text_path", "path"), ("directory_path", "folder")
+    filing = editing("file", text, folder, path="agenda.txt", folder="meetings")
+    opening = editing("file", text, path="agenda.txt")
     sense = Sense(named={("file", "bakery-1"): {"agenda.txt": "agenda"}})
-    assert sense.is_choosy(filing) and not sense.is_choosy(opening) and not Sense().is_choosy(filing)
+    assert not sense.goes_with_others(filing)
+    assert sense.goes_with_others(opening) and Sense().goes_with_others(filing)
+
+
+def test_a_value_that_is_no_resource_belongs_to_the_file_of_its_example_unless_the_catalogue_frees_it() -> (
+    None
+):
+    extend = editing("extend", ("text_path", "path"), path="agenda.txt", line="Bring the printed agenda")
+    assert not Sense().goes_with_others(extend)
+    applications = load_applications()
+
+    def example(title: str) -> Subtask:
+        application = applications[title.partition(".")[0]]
+        found = next(item for item in application.example_subtasks if title.endswith(f".{item.name}"))
+        return Subtask.of(found.template, application, origin="curated")
+
+    sense = Sense.of([], applications)
+    bound = ["gnumeric.add_row", "gnumeric.sum_column", "trac.comment_on_ticket", "tiddlywiki.extend_note"]
+    free = ["gnumeric.export_table", "sylpheed.draft_with_table", "trac.attach_csv"]
+    assert [title for title in (*bound, *free) if sense.goes_with_others(example(title))] == free
 
 
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:

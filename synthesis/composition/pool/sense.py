@@ -32,6 +32,8 @@ class Sense:
     """By instance of the catalogue: what it is about; empty where that is not said."""
     named: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     """By subtask and world: what its instances are about, by the names of their files."""
+    at_home_anywhere: frozenset[str] = frozenset()
+    """Subtasks of which the catalogue says that they go with everything."""
 
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
@@ -43,7 +45,7 @@ class Sense:
             for world in worlds_of(applications)
             for name, application in applications_in(applications, world).items()
             for example in application.example_subtasks
-            if example.subjects
+            if any(example.subjects)
         }
         return cls(
             fresh={subtask.subtask_id: subtask.fresh for subtask in subtasks},
@@ -79,6 +81,12 @@ class Sense:
                 key: {name: subject for parameters, subject in sets for name in _file_names(parameters)}
                 for key, sets in about.items()
             },
+            at_home_anywhere=frozenset(
+                f"{name}.{example.name}"
+                for name, application in applications.items()
+                for example in application.example_subtasks
+                if example.subjects and not any(example.subjects)
+            ),
         )
 
     def about(self, node: BoundSubtask) -> str:
@@ -90,10 +98,19 @@ class Sense:
             return subject or ""
         return next((names[name] for name in _file_names(node.parameters) if name in names), node.instance_id)
 
-    def is_choosy(self, subtask: Subtask) -> bool:
-        """Whether a subtask puts what it works on into a place, and the catalogue says what each of its
-        examples is about: other things do not belong there."""
-        return len(subtask.inputs) > 1 and any(name == subtask.subtask_id for name, _ in self.named)
+    def goes_with_others(self, subtask: Subtask) -> bool:
+        """Whether a subtask can take what others make instead of what its examples take.
+
+        It cannot where it puts that into a place, and the catalogue says what each of its examples is about:
+        other things do not belong there. Nor where a parameter is no resource, such as a row or a comment:
+        that was written for the example's file. The catalogue can say that it goes with everything.
+        """
+        if subtask.subtask_id in self.at_home_anywhere:
+            return True
+        resources = {item.parameter for item in (*subtask.inputs, *subtask.outputs)}
+        if any(not resources.issuperset(values) for values in subtask.available_parameters):
+            return False
+        return len(subtask.inputs) == 1 or all(name != subtask.subtask_id for name, _ in self.named)
 
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
