@@ -12,13 +12,13 @@ TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
 MILLION ?= 1000000
 # The main job takes the core subtasks of each application in the first world and twenty-four others, replays every distinct component
-# within three minutes, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
+# within some actions, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
 DESKTOP_TASKS ?= 400
 DESKTOP_PLATFORM ?= linux_desktop+web_browser
 DESKTOP_WORLDS ?= ["bakery-1","household-1"]
 RUN_TASKS ?= 550
 RUN_REPLAY_SHARE ?= 0.02
-RUN_REPLAY_MINUTES ?= 3
+RUN_REPLAY_ACTIONS ?= 1600
 RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club-1","bakery-2","household-2","research-2","shop-2","software-2","club-2","bakery-3","household-3","research-3","shop-3","software-3","club-3","bakery-4","household-4","research-4","shop-4","software-4","club-4"]
 
 ##@ The two commands
@@ -26,7 +26,7 @@ RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club
 run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
 	@$(BIN)/taskloom install || [ $$? -eq 1 ]
 	@$(BIN)/taskloom build --tasks $(RUN_TASKS) --set exploration.core_only=true --set composition.pattern_share=0.06 \
-	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) --set replay.covered_only=true \
+	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.actions=$(RUN_REPLAY_ACTIONS) --set replay.covered_only=true \
 	  --set 'worlds=$(RUN_WORLDS)' $(ARGS)
 	@echo "Applications of a Linux desktop: make desktop (docs/desktop.md)" >&2
 
@@ -35,7 +35,7 @@ desktop: setup  ## The same from applications of a Linux desktop, in containers 
 	@$(BIN)/taskloom install --platform $(DESKTOP_PLATFORM) || [ $$? -eq 1 ]
 	@$(BIN)/taskloom build --set platform=$(DESKTOP_PLATFORM) --set environments=2 --tasks $(DESKTOP_TASKS) \
 	  --set exploration.core_only=true --set composition.maximum_size=10 --set composition.maximum_ends=3 \
-	  --set composition.maximum_readers=3 --set replay.minutes=30 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
+	  --set composition.maximum_readers=3 --set replay.actions=5000 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests but the slow ones

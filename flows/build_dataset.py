@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
 
 import prefect
 
@@ -122,25 +121,22 @@ async def _published_after(work: Work, passed: int) -> str:
 
 
 async def compose_and_cover(work: Work, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[Task]:
-    """Compose tasks and perform their components; what that rejects is replaced, as long as there is time and
+    """Compose tasks and perform their components; what that rejects is replaced, as long as actions and
     rounds are left."""
     run, reference, settings = work.run, work.reference, work.run.settings.replay
     kept: list[Task] = []
     composed: set[str] = set()
     rejected: set[str] = set()
-    left = settings.minutes * 60 if settings.minutes else None
     for _ in range(settings.rounds):
         with timed(run, "composition"):
             batches = await steps.compose(reference, whole(subtask_ids), whole(intents), whole(rejected))
         tasks = [task for batch in batches for task in batch if task.task_id not in composed]
         composed |= {task.task_id for task in tasks}
-        begun = monotonic()
         with timed(run, "replay of components"):
-            fit = await steps.cover(reference, whole(tasks), left)
+            fit = await steps.cover(reference, whole(tasks))
         kept += fit
         new = {task.task_id for task in tasks} - {task.task_id for task in fit}
         rejected |= new
-        left = None if left is None else left - (monotonic() - begun)
-        if not new or (left is not None and left <= 0):
+        if not new or not work.making.replays.may_go_on:
             break
     return kept

@@ -151,13 +151,10 @@ async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> 
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
-async def cover(
-    reference: RunReference, tasks: Sequence[Task], seconds: float | None = None
-) -> tuple[Task, ...]:
-    """Perform the distinct components of tasks, within `seconds` if given; the tasks that nothing speaks
-    against."""
+async def cover(reference: RunReference, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Perform the distinct components of tasks; the tasks that nothing speaks against."""
     work = work_of(reference)
-    return await work.making.replays.cover(tasks, seconds)
+    return await work.making.replays.cover(tasks)
 
 
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.results import Replayed
@@ -59,6 +58,13 @@ class TaskReplays:
 
     run: Run
     subtasks: Callable[[Iterable[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
+    _spent: float = 0.0
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the settings allow the run further replays of components."""
+        most = self.run.settings.replay.actions
+        return not most or self._spent < most
 
     async def known_clashes(self) -> set[Pair]:
         """Pairs of subtasks that replays have shown not to work in this order."""
@@ -85,12 +91,12 @@ class TaskReplays:
             await self.run.recorder.record(rejection)
         return kept
 
-    async def cover(self, tasks: Sequence[Task], seconds: float | None = None) -> tuple[Task, ...]:
+    async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
         """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing
         speaks against.
 
-        No replay is begun after `seconds`. Orders that failed are taken out of the tasks that have them. The
-        other tasks are recorded as rejected.
+        No replay is begun once as many actions were spent as the settings allow a run. Orders that failed are
+        taken out of the tasks that have them. The other tasks are recorded as rejected.
         """
         run = self.run
         if not run.settings.replay.components:
@@ -102,13 +108,15 @@ class TaskReplays:
             lambda task, orders: self._performed(replayer, task, orders),
             run.settings.replay,
             run.side_by_side,
-            seconds=seconds,
+            actions=run.settings.replay.actions or None,
+            spent=self._spent,
             cost=lambda task: _cost(task, replayer.verified),
             shows=replayer.shows,
             covered=known,
         )
         run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known, shows=replayer.shows)))
         await covering.cover(tasks)
+        self._spent = covering.spent
         kept = []
         waiting = []
         for task in tasks:
@@ -126,7 +134,7 @@ class TaskReplays:
         return tuple(await self.without_clashes(kept, await self.known_clashes()))
 
     def _not_covered(self, waiting: Sequence[Task], covered: Collection[str]) -> list[Rejection]:
-        """One record for each component that was not performed in time, with how many tasks wait for it."""
+        """One record for each component that was left out, with how many tasks wait for it."""
         having: dict[str, list[Task]] = {}
         for task in waiting:
             for key in set(task.components) - set(covered):
@@ -140,7 +148,7 @@ class TaskReplays:
                 message=(
                     f"{len(found)} tasks such as"
                     f" {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for the replay of"
-                    " this component: replay.minutes were over. Build again to go on, or allow more minutes"
+                    " this component: replay.actions were used up. Build again to go on, or allow more"
                 ),
                 provenance=self.run.provenance(REPLAY),
             )
@@ -235,7 +243,7 @@ def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Repl
 
 
 def _cost(task: Task, verified: Mapping[str, VerifiedSubtask]) -> float:
-    """About how long a replay of `task` takes, in actions: those of its subtasks, and opening its
+    """About how much work a replay of `task` is, in actions: those of its subtasks, and opening its
     applications."""
     nodes = task.graph.nodes
     actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
@@ -258,10 +266,12 @@ class Covering:
     """How many orders."""
     side_by_side: int
     """Replays at a time."""
-    seconds: float | None = None
-    """After how many seconds no further replay is begun; None: as long as it takes."""
+    actions: float | None = None
+    """After how many of them no further replay is begun; None: as many as it takes."""
+    spent: float = 0.0
+    """The actions of the replays so far, by their `cost`."""
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes)
-    """What a replay of a task costs, in any unit."""
+    """How many actions a replay of a task costs."""
     shows: Callable[[Task], Collection[str]] = lambda task: task.components
     """The components that replays of a task show, if all its orders work: its own and parts of them."""
     covered: set[str] = field(default_factory=set)
@@ -270,59 +280,52 @@ class Covering:
     """Components that failed in every task tried, with the last replay."""
     unfit: dict[str, ReplayedTask] = field(default_factory=dict)
     """Tasks that failed themselves, by id."""
-    left_out: int = 0
-    """Replays that were not begun because the time was up."""
     bad_orders: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
     """By components, how orders begin that failed: the subtasks performed, up to the one that did not
     succeed."""
 
     async def cover(self, tasks: Sequence[Task]) -> None:
-        """Replay tasks until every component of `tasks` is covered or has failed, or the time is up.
+        """Replay tasks until every component of `tasks` is covered or has failed, or the actions are used up.
 
         Where a long one fails that was to cover parts, those are replayed by themselves.
         """
-        ends = None if self.seconds is None else monotonic() + self.seconds
         room = asyncio.Semaphore(self.side_by_side)
 
         async def one(task: Task) -> None:
             async with room:
-                await self._try(task, tasks, ends)
+                await self._try(task, tasks)
 
         while True:
             possible = [task for task in tasks if self.failure(task) is None]
             chosen = tasks_to_replay(
-                possible, self.covered, limited=ends is not None, cost=self.cost, shows=self.shows
+                possible, self.covered, limited=self.actions is not None, cost=self.cost, shows=self.shows
             )
             await together(one(task) for task in chosen)
-            if not chosen or self._is_late(ends):
+            if not chosen or self._is_over():
                 return
 
-    async def _try(self, task: Task, tasks: Sequence[Task], ends: float | None) -> None:
+    async def _try(self, task: Task, tasks: Sequence[Task]) -> None:
         """Replay `task` unless others have covered it; if it fails, one other task for each component that is
         not covered yet."""
-        if self.covered.issuperset(task.components):
-            return
-        if self._is_late(ends):
-            self.left_out += 1
-            return
-        if await self._works(task):
+        if self.covered.issuperset(task.components) or self._is_over() or await self._works(task):
             return
         for key in set(task.components) - self.covered:
             last, other = task, another_with(key, tasks, task)
             if other is not None:
-                if self._is_late(ends):
+                if self._is_over():
                     continue
                 if await self._works(other):
                     continue
                 last = other
             self.failed[key] = self.unfit[last.task_id]
 
-    def _is_late(self, ends: float | None) -> bool:
-        return ends is not None and monotonic() >= ends
+    def _is_over(self) -> bool:
+        return self.actions is not None and self.spent >= self.actions
 
     async def _works(self, task: Task) -> bool:
         if task.task_id in self.unfit:
             return False
+        self.spent += self.cost(task)
         done = await self.perform(task, self.settings.orders if repeats_application(task) else 1)
         bad = {failed_prefix(task, replay) for replay in done.replays} - {()}
         self.bad_orders.setdefault(task.components, set()).update(bad)

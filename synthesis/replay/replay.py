@@ -48,15 +48,16 @@ class ReplaySettings(Record):
     order, and in `orders` of them where two of its subtasks share an application."""
     pairs: bool = False
     """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
-    minutes: float = Field(default=0.0, ge=0)
-    """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. With a
-    limit, the components of most tasks are performed first. Tasks whose components have not been performed by
-    then are kept and marked as not covered."""
+    actions: int = Field(default=0, ge=0)
+    """After how many recorded actions of a run no further replay of components is begun, with eight for each
+    application that is opened; 0 means as many as it takes. They are counted and not timed, so a slow machine
+    makes the same dataset. With a limit, the components of most tasks are performed first. Tasks whose
+    components have not been performed by then are kept and marked as not covered."""
     rounds: int = Field(default=3, ge=1)
     """How often tasks are composed and their components performed, at most: after the first time, in place of
     tasks that replays rejected."""
     covered_only: bool = False
-    """Whether tasks that are not covered when the minutes are up are left out instead of being kept: they are
+    """Whether tasks that are not covered when the actions are used up are left out instead of kept: they are
     not part of the dataset, and a later run composes them again."""
     slip_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its

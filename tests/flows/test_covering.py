@@ -47,8 +47,8 @@ PAIR = _task("pair", _graph([_node("c.one", "x"), _node("d.two", "x")], (0, 1)))
 TASKS = [OFFICE, BAKERY, PAIR]
 
 
-def _covering(performer: Performer, seconds: float | None = None) -> Covering:
-    return Covering(performer, ReplaySettings(), side_by_side=2, seconds=seconds)
+def _covering(performer: Performer, actions: float | None = None) -> Covering:
+    return Covering(performer, ReplaySettings(), side_by_side=2, actions=actions)
 
 
 async def test_each_component_is_performed_once_and_covers_all_its_tasks() -> None:
@@ -104,12 +104,17 @@ async def test_parts_that_no_replay_of_a_long_task_shows_are_performed_by_themse
         assert covering.marked(tail).covered and covering.failure(tail) is None
 
 
-async def test_when_the_time_is_up_the_rest_is_not_covered() -> None:
+@pytest.mark.parametrize(("actions", "performed"), [(1, 1), (2, 1), (3, 2)])
+async def test_when_the_actions_are_used_up_the_rest_is_not_covered(actions: int, performed: int) -> None:
     performer = Performer()
-    covering = _covering(performer, seconds=0)
+    covering = _covering(performer, actions)
+    covering.cost = lambda _: 2
     await covering.cover(TASKS)
-    assert performer.performed == [] and covering.left_out == 2
-    assert not any(covering.marked(task).covered or covering.failure(task) for task in TASKS)
+    assert len(performer.performed) == performed and covering.spent == 2 * performed
+    assert (
+        len({key for task in TASKS if covering.marked(task).covered for key in task.components}) == performed
+    )
+    assert not any(covering.failure(task) for task in TASKS)
 
 
 def _with_orders(task: Task) -> Task:
@@ -175,13 +180,15 @@ async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_rea
         assert [(task.task_id, task.status) for task in warehouse.read(Task)] == [("pair", "rejected")]
 
 
-async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_left(
+async def test_what_replays_reject_is_composed_anew_while_rounds_and_actions_are_left(
     prefect_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from taskloom.flows import steps
     from taskloom.flows.build_dataset import compose_and_cover
 
-    def composed_tasks(settings: ReplaySettings, cannot_be_done: set[str]) -> Awaitable[list[Task]]:
+    def composed_tasks(
+        settings: ReplaySettings, cannot_be_done: set[str], may_go_on: bool = True
+    ) -> Awaitable[list[Task]]:
         """What is kept of a pool that has one spare task after another for those that are rejected."""
 
         async def compose(
@@ -190,7 +197,7 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_le
             numbers = [number for number in range(9) if f"task {number}" not in rejected.value]
             return [[_task(f"task {number}", _chain(str(number)))] for number in numbers[:3]]
 
-        async def cover(reference: object, tasks: Any, seconds: float | None) -> tuple[Task, ...]:
+        async def cover(reference: object, tasks: Any) -> tuple[Task, ...]:
             performed.append([task.task_id for task in tasks.value])
             return tuple(task for task in tasks.value if task.task_id not in cannot_be_done)
 
@@ -200,7 +207,9 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_le
             settings=SimpleNamespace(replay=settings), stage_seconds={}, core_seconds={}, spent=CoreSeconds()
         )
         performed.clear()
-        return compose_and_cover(SimpleNamespace(run=run, reference=None), (), ())  # type: ignore[arg-type]
+        making = SimpleNamespace(replays=SimpleNamespace(may_go_on=may_go_on))
+        work = SimpleNamespace(run=run, reference=None, making=making)
+        return compose_and_cover(work, (), ())  # type: ignore[arg-type]
 
     performed: list[list[str]] = []
     kept = await composed_tasks(ReplaySettings(), {"task 1", "task 3"})
@@ -208,7 +217,7 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_le
     assert performed == [["task 0", "task 1", "task 2"], ["task 3"], ["task 4"]]
     kept = await composed_tasks(ReplaySettings(rounds=2), {"task 1", "task 3"})
     assert [task.task_id for task in kept] == ["task 0", "task 2"]
-    kept = await composed_tasks(ReplaySettings(minutes=1e-9), {"task 1"})
+    kept = await composed_tasks(ReplaySettings(), {"task 1"}, may_go_on=False)
     assert [task.task_id for task in kept] == ["task 0", "task 2"] and len(performed) == 1
 
 
@@ -218,7 +227,7 @@ def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others
 ) -> None:
     from taskloom.flows.build_dataset import build_dataset
 
-    def tasks_after(minutes: float) -> int:
+    def tasks_after(actions: int) -> int:
         chosen = load_settings(
             assignments=[
                 "platform=simulated",
@@ -226,7 +235,7 @@ def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others
                 "intents.wanted=2",
                 "replay_share=0",
                 "replay.covered_only=true",
-                f"replay.minutes={minutes}",
+                f"replay.actions={actions}",
             ],
             data=tmp_path / "data",
             applications=("simulated_notes",),
@@ -237,5 +246,5 @@ def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others
             assert all("wait for the replay of this component" in str(row[0]) for row in rows) and rows
             return len(list(store.read(Task)))
 
-    assert tasks_after(1e-9) == 0
-    assert tasks_after(0) > 0
+    few = tasks_after(1)
+    assert tasks_after(0) > few
