@@ -1,17 +1,21 @@
 """The stage: an application is started and looked at, several times; what changed meanwhile is noise.
 
 Nobody saves anything: what all work begins with is done, such as signing in, the page is scrolled, the first
-page is opened again, and then a link of it, another one in each recording: what opening any page changes, all
-of them have. In every second recording another application is in front at first, so that what is
-written when a page is opened for the first time is seen as well. What was measured is kept beside the
-installed application, for every data set that is built with it.
+page is opened again, and then some of its links, others in each recording. What opening a page changes,
+opening another one changes as well, or it is added for the first time alone. A link can do work instead:
+those are left out that lead to no other page or to one that asks for a text, that several have the name of
+(they are deeds on rows), or after which the first page does not show all that it showed. In every second
+recording another application is in front at first, so that what is written when a page is opened for the
+first time is seen as well. What was measured is kept beside the installed application, for every data set
+that is built with it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
@@ -25,19 +29,27 @@ from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
 from taskloom.resources.record import Record
 from taskloom.resources.whole_files import write_whole
-from taskloom.synthesis.noise.places import noise_places
+from taskloom.synthesis.noise.places import Look, alone, looking_places, noise_places
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.interaction import ClickInput, Observation, WaitInput, WheelMouseInput
+from taskloom.taskgraph.records.interaction import (
+    ClickInput,
+    Control,
+    Observation,
+    WaitInput,
+    WheelMouseInput,
+)
 from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.worked_examples import fill_step
 
 KEPT = "noise.json"
 """File beside an installed application."""
-_WAY = "3"
+_WAY = "4"
 """Way of measuring; what was measured in another one is measured again."""
 _LONGEST_WAIT = 5.0
 _DOWN = -5
+_LINKS = 8
+"""Links that are opened in each recording."""
 _LEAST_EXAMPLES = 2
 _RECORDS = TypeAdapter(tuple[ApplicationNoise, ...])
 
@@ -70,21 +82,20 @@ async def measure_noise(
         await _idle(
             entries[number % len(entries)],
             environment,
-            settings.seconds,
+            settings,
             number,
             other if number % 2 else None,
         )
         for number in range(settings.recordings)
     ]
-    alone = noise_places([(start, seen) for start, seen, _ in recordings])
-    elsewhere = [{*noise_places([(seen, end)])} for _, seen, end in recordings]
-    everywhere = set.intersection(*elsewhere) if len(elsewhere) > 1 else set()
+    by_itself = noise_places([(item.start, item.looked) for item in recordings])
+    looking = looking_places([look for item in recordings for look in item.looks])
     return ApplicationNoise(
         noise_id=noise_id(entries),
         application=application.name,
         version=application.version,
         world=_worlds(entries),
-        places=(*alone, *sorted(everywhere - {*alone}, key=lambda place: place.model_dump_json())),
+        places=tuple(dict.fromkeys((*by_itself, *looking))),
         recordings=settings.recordings,
         seconds=settings.seconds,
         provenance=provenance,
@@ -129,50 +140,131 @@ def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -
     return application.model_copy(update={"noise": tuple(places)})
 
 
+@dataclass(slots=True)
+class _Recording:
+    """What was seen while an application was watched."""
+
+    start: Evidence
+    """After the reset."""
+    looked: Evidence
+    """After a look at the first page."""
+    looks: list[Look] = field(default_factory=list)
+    """What came of opening links, in order."""
+
+
 async def _idle(
     application: Application,
     environment: Environment,
-    seconds: float,
+    settings: NoiseSettings,
     number: int,
     other: Application | None,
-) -> tuple[Evidence, Evidence, Evidence]:
-    """Evidence after a reset, after a look at the first page, and after a link of it and some time."""
+) -> _Recording:
+    """Watches an application, and opens every so many of its links from the `number`-th on."""
     try:
         seen = await environment.reset([application] if other is None else [other, application])
     except EnvironmentFailureError:
         if other is None:
             raise
-        return await _idle(application, environment, seconds, number, None)
+        return await _idle(application, environment, settings, number, None)
     start = await environment.evidence()
-    until = time.monotonic() + seconds
+    until = time.monotonic() + settings.seconds
     if other is not None:
         seen = await environment.bring_to_front(application.name)
     seen = await _opened(environment, opening_steps(application), seen)
     for distance in (_DOWN, -_DOWN):
         seen = await environment.act(WheelMouseInput(wheel_distance=distance))
-    button = _start_page(seen)
-    if button:
-        seen = await environment.act(ClickInput(control_label=button))
-    looked = await environment.evidence()
-    links = [item.label for item in seen.controls if item.control_type == "Hyperlink" and not item.disabled]
-    if links:
-        with suppress(ActionInvalidError):
-            await environment.act(
-                ClickInput(control_label=links[(2 * number + 1) * len(links) // 4 % len(links)])
-            )
+    seen = await _first_page(environment, seen)
     while (left := until - time.monotonic()) > 0:
-        await environment.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
-    end = await environment.evidence()
-    return _without(other, start), _without(other, looked), _without(other, end)
+        seen = await environment.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
+    before = await environment.evidence()
+    recording = _Recording(_without(other, start), _without(other, before))
+    walk = _Walk(environment, application, seen, before)
+    names = _names_of_links(seen)[number :: settings.recordings] if _start_page(seen) else []
+    recording.looks = [look for name in _some(names) if (look := await walk.look(name))]
+    for name in alone(recording.looks):
+        again = await walk.look(name)
+        recording.looks += [again] if again else []
+    return recording
+
+
+class _Walk:
+    """Opens links of the first page of an application."""
+
+    def __init__(
+        self, environment: Environment, application: Application, seen: Observation, before: Evidence
+    ) -> None:
+        self._environment, self._application = environment, application
+        self._seen, self._before = seen, before
+        self._first, self._steady = seen.url, _shown(seen)
+
+    async def look(self, name: str) -> Look | None:
+        """Opens the link of this name and the first page again; None where that may have been work."""
+        links = [item.label for item in self._seen.controls if _is_link(item) and item.text == name]
+        page = await _clicked(self._environment, links[0] if links else "", self._seen)
+        before, self._before = self._before, await self._environment.evidence()
+        self._seen = await _first_page(self._environment, page)
+        steady, shown = self._steady, _shown(self._seen)
+        self._steady = steady & shown
+        leads = page.url.rstrip("#") != self._first.rstrip("#")
+        asks = any(item.focused and item.control_type == "Edit" for item in page.controls)
+        if not leads or asks or not steady <= shown:
+            return None
+        return Look(name, _own(self._application, before), _own(self._application, self._before))
+
+
+async def _first_page(environment: Environment, seen: Observation) -> Observation:
+    """The first page, where there is a button that opens it."""
+    return await _clicked(environment, _start_page(seen), seen)
+
+
+async def _clicked(environment: Environment, label: str, seen: Observation) -> Observation:
+    """The screen after a click, if it can be done."""
+    try:
+        return await environment.act(ClickInput(control_label=label)) if label else seen
+    except ActionInvalidError:
+        return await environment.observe()
+
+
+def _is_link(control: Control) -> bool:
+    return control.control_type == "Hyperlink" and not control.disabled
+
+
+def _names_of_links(seen: Observation) -> list[str]:
+    """Names that one link alone has."""
+    names = Counter(item.text for item in seen.controls if _is_link(item))
+    return [name for name, count in names.items() if name and count == 1]
+
+
+def _some(names: Sequence[str]) -> tuple[str, ...]:
+    """At most so many as are opened, from everywhere among them."""
+    return tuple(
+        dict.fromkeys(names[index * len(names) // _LINKS] for index in range(_LINKS if names else 0))
+    )
+
+
+def _shown(seen: Observation) -> Counter[str]:
+    return Counter(item.text for item in seen.controls)
 
 
 def _without(application: Application | None, evidence: Evidence) -> Evidence:
     """The evidence without what an application keeps for itself."""
     if application is None:
         return evidence
-    own = f"{APPLICATIONS_FOLDER}/{application.name}/"
-    files = tuple(item for item in evidence.files if not item.path.startswith(own))
-    folders = tuple(path for path in evidence.directories if not f"{path}/".startswith(own))
+    return _kept(evidence, lambda path: not _is_of(application, path))
+
+
+def _own(application: Application, evidence: Evidence) -> Evidence:
+    """The evidence with nothing but what an application keeps for itself."""
+    return _kept(evidence, lambda path: _is_of(application, path))
+
+
+def _is_of(application: Application, path: str) -> bool:
+    return f"{path}/".startswith(f"{APPLICATIONS_FOLDER}/{application.name}/")
+
+
+def _kept(evidence: Evidence, is_meant: Callable[[str], bool]) -> Evidence:
+    files = tuple(item for item in evidence.files if is_meant(item.path))
+    folders = tuple(filter(is_meant, evidence.directories))
     return evidence.model_copy(update={"files": files, "directories": folders})
 
 

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.noise import Noise
+from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, is_open_document
 
 _LASTING = frozenset({"file", "directory"})
 _Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A link that was opened."""
+
+    link: str
+    """Its name."""
+    before: Evidence
+    """The state before."""
+    after: Evidence
+    """The state with its page open."""
 
 
 def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[NoisePlace, ...]:
@@ -32,7 +46,60 @@ def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[Noise
         for place in places
     }
     places = _over_folders(_over_records(places))
-    return tuple(sorted(_without_inner(places), key=lambda place: place.model_dump_json()))
+    return _sorted(_without_inner(places))
+
+
+def _sorted(places: Iterable[NoisePlace]) -> tuple[NoisePlace, ...]:
+    return tuple(sorted(places, key=lambda place: place.model_dump_json()))
+
+
+def looking_places(looks: Sequence[Look]) -> tuple[NoisePlace, ...]:
+    """What opening one link adds or changes as well as opening another one, and what opening a link adds for
+    the first time and not again. Nothing is lost by looking.
+
+    Files that both add have the same path, but for names that were made up.
+    """
+    found = [(look.link, _looked(look)) for look in looks]
+    again = {link: places for number, (link, places) in enumerate(found) if link in dict(found[:number])}
+    once = {
+        place
+        for link, places in found
+        for place in places
+        if link in again and place.kind == "added" and not _covered(place, again[link])
+    }
+    return _sorted(_without_inner(_alike_of(found) | once))
+
+
+def alone(looks: Sequence[Look]) -> tuple[str, ...]:
+    """Links of which opening added what opening no other one did."""
+    found = [(look.link, _looked(look)) for look in looks]
+    alike = _alike_of(found)
+    return tuple(
+        link
+        for link, places in found
+        if any(place.kind == "added" and not _covered(place, alike) for place in places)
+    )
+
+
+def _alike_of(found: Sequence[tuple[str, set[NoisePlace]]]) -> set[NoisePlace]:
+    """Places that at least two different links change."""
+    return {
+        place
+        for place in _over_records(place for _, places in found for place in places)
+        if len({link for link, places in found if any(_covers(place, item) for item in places)}) > 1
+    }
+
+
+def _looked(look: Look) -> set[NoisePlace]:
+    return {
+        _at(_place(effect), steady_path(effect.container))
+        for effect in _changes(look.before, look.after)
+        if effect.kind != "removed"
+    }
+
+
+def _covered(place: NoisePlace, by: Iterable[NoisePlace]) -> bool:
+    return any(_covers(other, place) for other in by)
 
 
 def _changes(start: Evidence, end: Evidence) -> list[Effect]:
@@ -106,11 +173,15 @@ def _without_inner(places: set[NoisePlace]) -> list[NoisePlace]:
         place
         for place in places
         if not any(
-            Noise([other]).covers(place.area, place.container, place.address, place.kind)
+            _covers(other, place)
             for other in places
             if other != place and len(other.address) <= len(place.address)
         )
     ]
+
+
+def _covers(place: NoisePlace, other: NoisePlace) -> bool:
+    return Noise([place]).covers(other.area, other.container, other.address, other.kind)
 
 
 def _unsteady_paths(recordings: Sequence[set[str]]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
 from taskloom.environments.platforms.simulated.platform import applications, create, settings
+from taskloom.environments.starting_place import TASK_BAR_BUTTON
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
 from taskloom.resources.noise import NoisePlace
@@ -168,39 +170,106 @@ async def test_what_is_written_when_a_page_is_opened_for_the_first_time_is_noise
         await environment.close()
 
 
-class Linked(SimulatedEnvironment):
-    """An application whose pages all leave a token under a new name, and one of which counts its visits."""
+class Site(SimulatedEnvironment):
+    """An application with links on its first page; `deeds` says what opening each of them does."""
 
-    def __init__(self) -> None:
+    def __init__(self, *links: str) -> None:
         super().__init__(SimulatedSettings())
-        self.opened: list[str] = []
+        self.links, self.page, self.opened = list(links), "", list[str]()
+        self.files = {"pages.db": visits(1), "visits.db": visits(0)}
+
+    async def observe(self) -> Observation:
+        seen = await super().observe()
+        template = seen.controls[0].model_copy(update={"control_type": "Hyperlink"})
+        links = [
+            template.model_copy(update={"label": f"to {place}", "text": text})
+            for place, text in enumerate(self.links)
+        ]
+        bar = [item for item in seen.controls if item.control_type == TASK_BAR_BUTTON]
+        shown = bar if self.page else [*links, *bar]
+        return seen.model_copy(update={"controls": tuple(shown), "url": f"http://site/{self.page}"})
 
     async def act(self, action: Action) -> Observation:
-        seen = await super().act(WaitInput(seconds=0))
         if isinstance(action, ClickInput) and action.control_label.startswith("to "):
-            self.opened.append(action.control_label)
-        link = seen.controls[0].model_copy(update={"control_type": "Hyperlink"})
-        links = [link.model_copy(update={"label": f"to {name}"}) for name in ("one", "two", "three", "four")]
-        return seen.model_copy(update={"controls": (*links, *seen.controls[:1])})
+            name = self.links[int(action.control_label[3:])]
+            self.opened.append(name)
+            self.page = name
+            self.follow(name)
+            return await self.observe()
+        if isinstance(action, ClickInput):
+            self.page = ""
+        return await super().act(WaitInput(seconds=0))
+
+    def follow(self, name: str) -> None:
+        """Opening a page is noted, and the page is kept under a name made of its own."""
+        cached = f"cache/{hashlib.sha256(name.encode()).hexdigest()}.html"
+        self.files |= {"visits.db": visits(*range(len(self.opened) + 1)), cached: name}
 
     async def evidence(self) -> Evidence:
         found = await super().evidence()
-        counted = str(self.opened.count("to two"))
-        made = {
-            ".applications/site/a.db": visits(*range(len(self.opened))),
-            ".applications/site/two.txt": counted,
-        }
-        return found.model_copy(update={"files": (*found.files, *evidence(made).files)})
+        made = {f".applications/{applications()[0].name}/{path}": text for path, text in self.files.items()}
+        made |= {f"Downloads/{name}": name for name in self.opened}
+        return found.model_copy(update={"files": evidence(made).files})
 
 
-async def test_what_opening_any_page_changes_is_noise_and_what_one_of_them_changes_is_not() -> None:
-    environment = Linked()
+async def looked_at(site: Site) -> dict[str, str]:
+    """Kinds of what is noise in the application's folder, by path and address."""
     try:
-        found = await measure_noise(applications()[:1], environment, SHORT, Provenance())
+        found = await measure_noise(applications()[:1], site, SHORT, Provenance())
     finally:
-        await environment.close()
-    assert environment.opened == ["to two", "to four"]
-    assert [(item.address, item.kind) for item in found.places] == [(("visits", "rows", "*"), "added")]
+        await site.close()
+    within = f".applications/{applications()[0].name}/"
+    return {
+        "/".join((item.container.removeprefix(within), *item.address)): item.kind for item in found.places
+    }
+
+
+async def test_what_opening_several_links_changes_in_the_applications_own_data_is_noise() -> None:
+    site = Site("one", "two", "three", "four", "five", "six")
+    assert await looked_at(site) == {
+        "visits.db/visits/rows/*": "added",
+        "cache/*.html": "added",
+    }
+    assert site.opened == ["one", "three", "five", "two", "four", "six"], "others in each recording"
+
+
+class Deeds(Site):
+    """Links that do work on the pages of the application."""
+
+    def __init__(self, deed: str) -> None:
+        super().__init__("one", "two", "three", "four")
+        self.deed = deed
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        self.files, self.links = {"pages.db": visits(1, 2, 3, 4, 5)}, ["one", "two", "three", "four"]
+        if self.deed == "on rows":
+            self.links = ["start"] * 4
+        return await super().reset(applications, without=without)
+
+    def follow(self, name: str) -> None:
+        number = len(self.opened) + 5
+        self.files["pages.db"] = visits(1, 2, 3, 4, 5, number)
+        if self.deed == "loses":
+            self.files["pages.db"] = visits(*range(1, 6 - len(self.opened)))
+        elif self.deed == "stays":
+            self.page = ""
+        elif self.deed == "changes the first page":
+            self.links = [f"{text} done" if text == name else text for text in self.links]
+        elif self.deed == "alone" and name != "two":
+            self.files["pages.db"] = visits(1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("deed", ["loses", "stays", "changes the first page", "alone", "on rows"])
+async def test_what_links_do_that_work_is_no_noise(deed: str) -> None:
+    site = Deeds(deed)
+    assert await looked_at(site) == {}
+    assert bool(site.opened) is (deed != "on rows")
+
+
+async def test_the_same_deed_of_links_that_only_lead_to_pages_is_noise() -> None:
+    assert await looked_at(Deeds("looks")) == {"pages.db/visits/rows/*": "added"}
 
 
 def test_what_was_measured_is_kept_beside_the_application_for_its_version_worlds_and_way(
