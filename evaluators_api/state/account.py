@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
-from taskloom.evaluators_api.state.essential import Performance, passing_places
+from taskloom.evaluators_api.state.essential import Performance, entries_of_saves, passing_places
 from taskloom.evaluators_api.state.templates import filled, names_parameter
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
@@ -44,9 +44,10 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
 
     Inside of something added, performances that agree bound what may be there: how long its lists are, and
     values that are the same whatever the parameters. A copy is one value, whatever is in it, and so are the
-    lines of a new text. Of tokens and entries of a history any number may come.
+    lines of a new text. Of tokens and entries of a history any number may come: as many as saves.
     """
-    tokens = passing_places([found for found, _ in performances])
+    changes = [found for found, _ in performances]
+    free = passing_places(changes) | entries_of_saves(changes)
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
     for number, (found, _) in enumerate(performances):
@@ -72,7 +73,7 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
         for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
             within[outer].append(frozenset(parts[outer]))
     return tuple(
-        entry.allowance(place, kind, within.get((place, kind), []), passing=place in tokens)
+        entry.allowance(place, kind, within.get((place, kind), []), passing=place in free)
         for (place, kind), entry in sorted(seen.items(), key=str)
     )
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskloom.evaluators_api.state.templates import filled, is_generated, names_parameter
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.templates import (
+    filled,
+    is_generated,
+    names_parameter,
+    parameters_named,
+)
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
+_LINES = "lines"
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
@@ -167,6 +175,70 @@ def passing_places(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
     each = [_fields_added(effects) for effects in performances]
     found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
     return {place for place in found if _is_passing([held[place] for held in each])}
+
+
+def entries_of_saves(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
+    """Places where every performance adds what says no more than that something was saved: a line of a text
+    that an application keeps for all that is in it, with a value that no two performances share, such as a
+    time; a file that is unreadable, under a name that was made up.
+
+    What parameters say there stands, in every performance, at a place that a parameter names as well, and
+    there the account bounds it. A record under a name that was made up, of which no other place tells,
+    is the work itself.
+    """
+    each = [_entries(effects) for effects in performances]
+    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
+    told = [_told_at_named_places(effects) for effects in performances]
+    return {
+        place
+        for place in found
+        if all(
+            known and all(parameters_named(text) <= known for text in held[place])
+            for held, known in zip(each, told, strict=True)
+        )
+        and _differ([held[place] for held in each])
+    }
+
+
+def _entries(effects: Sequence[Effect]) -> dict[_Place, list[str]]:
+    """What may be entries of saves, place by place."""
+    new = {effect.container for effect in effects if effect.kind == "added" and not effect.address}
+    held: dict[_Place, list[str]] = {}
+    for effect in effects:
+        place = (effect.area, effect.container_template, effect.address_template)
+        line = effect.address_template == (ANY,) and effect.container not in new and effect.format == _LINES
+        if (
+            effect.kind == "added"
+            and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
+            and not names_parameter(effect.container_template)
+            and (line or is_unreadable(effect))
+        ):
+            held.setdefault(place, []).append(effect.after_template or "")
+    return held
+
+
+def _told_at_named_places(effects: Sequence[Effect]) -> set[str]:
+    """Parameters that stand in files, or at places in a file, that a parameter names."""
+    found = set[str]()
+    for effect in effects:
+        place = (effect.container_template, *effect.address_template)
+        if effect.area in _LASTING and ANY not in place[0] and any(map(names_parameter, place)):
+            found |= parameters_named(*place, effect.before_template, effect.after_template)
+    return found
+
+
+def _differ(each: Sequence[Sequence[str]]) -> bool:
+    """Whether each performance has a value that looks generated and that no other one has."""
+    counted = Counter(text for texts in each for text in {*texts} if is_generated(text))
+    return all(any(counted[text] == 1 for text in texts) for texts in each)
+
+
+def is_unreadable(effect: Effect) -> bool:
+    """Whether it is a file that neither its name, which an application made up, nor its bytes tell anything
+    of, and that is no copy of another one."""
+    made_up = effect.container.startswith(f"{APPLICATIONS_FOLDER}/") and ANY in effect.container_template
+    bare = effect.area == "file" and not effect.address and (effect.after or "").startswith("sha256:")
+    return bare and made_up and not effect.source and not names_parameter(effect.container_template)
 
 
 def _fields_added(effects: Sequence[Effect]) -> dict[_Place, dict[_Key, set[str]]]:

@@ -8,15 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import is_unreadable
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.state.work import divided, is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
 from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -82,9 +82,9 @@ class Subject:
             and (item in kept or any(_inside(leaf, item) for leaf in kept))
         ]
         outermost = [item for item in self.essential if is_outermost(item, self.essential)]
-        found = found or [item for item in outermost if not _is_unreadable(item)]
+        found = found or [item for item in outermost if not is_unreadable(item)]
         if not any(item.kind == "added" or _is_named(item) for item in found):
-            found += [item for item in outermost if _is_unreadable(item)]  # it may be all that was made
+            found += [item for item in outermost if is_unreadable(item)]  # it may be all that was made
         return tuple(found or outermost)
 
     def reached(self, evidence: Evidence, start: Evidence | None = None) -> bool:
@@ -109,7 +109,7 @@ class Subject:
     def _tells(self, effect: Effect) -> bool:
         """Whether it is a value, or a whole, that decides by itself whether the work is right."""
         if effect.kind == "added" and is_outermost(effect, self.essential):
-            if _is_unreadable(effect):
+            if is_unreadable(effect):
                 return False
             hollow = effect.address and any(_inside(item, effect) for item in self.incidental)
             return not hollow or any(map(names_parameter, effect.address_template))
@@ -225,14 +225,6 @@ def _is_named(effect: Effect) -> bool:
     """Whether a parameter stands in it or names its place."""
     templates = (effect.container_template, *effect.address_template)
     return bool(_said(effect)) or any(map(names_parameter, templates))
-
-
-def _is_unreadable(effect: Effect) -> bool:
-    """Whether it is a file that neither its name, which an application made up, nor its bytes tell anything
-    of, and that is no copy of another one."""
-    made_up = effect.container.startswith(f"{APPLICATIONS_FOLDER}/") and ANY in effect.container_template
-    bare = effect.area == "file" and not effect.address and (effect.after or "").startswith("sha256:")
-    return bare and made_up and not effect.source and not names_parameter(effect.container_template)
 
 
 def _place(effect: Effect) -> _Key:

@@ -1,8 +1,11 @@
 """What is essential in recorded performances: what depends on the parameters and happens again with them."""
 
+import hashlib
+
 from taskloom.evaluators_api.state.account import allowances, beyond
 from taskloom.evaluators_api.state.work import divided, is_unsure, performances_of
 from taskloom.synthesis.cross_verification.agreement import agreeing
+from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 
@@ -129,3 +132,50 @@ def test_a_folder_under_a_made_up_name_is_one_record_whatever_is_in_it() -> None
     for item, damage in ((deleted(1), 0), (deleted(0, 1), 1)):
         found = beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])
         assert found.total == damage
+
+
+PAGES = ".applications/wiki"
+
+
+def saved(title: str, *saves: str, spoilt: str = "", beside: str = "") -> Trajectory:
+    """A page is made by `saves`, of which each leaves a line of the log and an unreadable file."""
+    log = "".join(f"{stamp} saved {title}\n" for stamp in ("2026-11-26 08:00:00", *saves))
+    digests = [hashlib.sha256(stamp.encode()).hexdigest() for stamp in saves]
+    objects = [FileState(path=f"{PAGES}/objects/{name}", size=1, sha256=name) for name in digests]
+    pages = [file(f"{PAGES}/pages/{name}.md", "new\n") for name in (title, beside) if name]
+    kept = [] if spoilt == "Home" else [file(f"{PAGES}/pages/Home.md", "hello\n")]
+    start = {
+        "files": (
+            file(f"{PAGES}/log", log.splitlines(keepends=True)[0]),
+            file(f"{PAGES}/pages/Home.md", "hello\n"),
+        )
+    }
+    files = tuple(sorted((file(f"{PAGES}/log", log), *objects, *pages, *kept), key=lambda item: item.path))
+    return recording("wiki.add", {"title": title}, [click("Save", files=files)], start=start)
+
+
+def side_effects(performance: Trajectory, *performances: Trajectory) -> int:
+    bound = [(allowances(performances_of(performances)), performance.parameters)]
+    return beyond(performance.initial_evidence, performance.final_evidence, bound).total
+
+
+def test_a_history_has_as_many_entries_as_saves() -> None:
+    known = (saved("Tea", "2026-11-26 10:00:01"), saved("Cake", "2026-11-26 11:00:02"))
+    twice = ("2026-11-27 07:00:01", "2026-11-27 07:00:09")
+    assert side_effects(saved("Jam", *twice), *known) == 0
+    assert side_effects(saved("Jam", *twice, beside="Bread"), *known) == 1, "another page as well"
+    assert side_effects(saved("Jam", *twice, spoilt="Home"), *known) == 1, "a page is lost"
+
+
+def noted(text: str, *stamps: str) -> Trajectory:
+    """A line with its time in a diary, of which nothing else tells."""
+    lines = "".join(f"{stamp} {text}\n" for stamp in stamps)
+    start = {"files": (file(f"{PAGES}/diary", "2026-11-26 08:00:00 up\n"),)}
+    files = (file(f"{PAGES}/diary", f"2026-11-26 08:00:00 up\n{lines}"),)
+    return recording("wiki.note", {"text": text}, [click("Save", files=files)], start=start)
+
+
+def test_a_record_that_alone_tells_of_the_work_is_doubled_by_a_second_one() -> None:
+    known = (noted("rain", "2026-11-26 10:00:01"), noted("snow", "2026-11-26 11:00:02"))
+    assert side_effects(noted("sun", "2026-11-27 07:00:01"), *known) == 0
+    assert side_effects(noted("sun", "2026-11-27 07:00:01", "2026-11-27 07:00:09"), *known) == 1
