@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
 from taskloom.taskgraph.records.experiment import Experiment, ExperimentStatus, Standing
 from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
 
 _OF = "experiment_id = ?"
@@ -111,7 +112,9 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
     tasks = {
         task.task_id: task
         for task in warehouse.read(
-            Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [sorted({run.task_id for run in runs})]
+            Task,
+            "task_id IN (SELECT unnest(?::VARCHAR[]))",
+            [sorted({*record.task_ids, *(run.task_id for run in runs)})],
         )
     }
     scores: dict[str, dict[str, float | None]] = {}
@@ -154,7 +157,8 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
         ends=by_name.get("ends", ()),
     )
     drawn = {**figures(found), **correlations(valid)}
-    _write_folder(warehouse, done, runs, shown, drawn, report)
+    derived = {name for name, task in tasks.items() if task.question or task.lack}
+    _write_folder(warehouse, done, derived, runs, shown, drawn, report)
     warehouse.write([done], replace=True)
     return report
 
@@ -171,22 +175,29 @@ def _errors(runs: Sequence[AgentRun]) -> Iterator[str]:
 def _write_folder(
     warehouse: Warehouse,
     record: Experiment,
+    derived: Collection[str],
     runs: Sequence[AgentRun],
     shown: Sequence[ReportTable],
     drawn: Mapping[str, str],
     report: ExperimentReport,
 ) -> None:
-    """One folder with all that a stranger needs to repeat the experiment and to check its figures."""
+    """One folder with all that a stranger needs to repeat the experiment and to check its figures; tasks
+    `derived` from others for the experiment are derived again."""
     folder = Path(record.folder)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     write_whole(
         folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"})
     )
-    repeat = {**record.specification, "tasks": {**_mapping(record), "ids": list(record.task_ids)}}
+    fixed = [name for name in record.task_ids if name not in derived]
+    repeat = {**record.specification, "tasks": {**_mapping(record), "ids": fixed}}
     write_whole(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
     versions = {item.metadata["Name"]: item.version for item in distributions()}
     machine = {"python": platform.python_version(), "system": platform.platform(), "packages": versions}
     write_whole(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))
+    among = "run_id IN (SELECT unnest(?::VARCHAR[]))"
+    made_in = list(warehouse.read(RunRecord, among, [sorted({run.provenance.run_id for run in runs})]))
+    settings = {item.run_id: item.settings for item in made_in}
+    write_whole(folder / "settings.json", json.dumps(settings, indent=2, sort_keys=True))
     told = {(run.task_id, run.variant): run.instruction for run in runs}
     lines = [
         json.dumps({"task": task, "variant": variant, "told": text}, ensure_ascii=False)
@@ -207,5 +218,5 @@ def _write_folder(
 
 def _mapping(record: Experiment) -> dict[str, object]:
     tasks = record.specification.get("tasks")
-    kept = {"version"}
+    kept = {"version", "questions", "impossible"}
     return {key: value for key, value in tasks.items() if key in kept} if isinstance(tasks, dict) else {}

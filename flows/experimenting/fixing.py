@@ -19,6 +19,7 @@ from taskloom.flows.running.clock import now
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.experiments.plan import digest
 from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.prompts.rendering import template_hash, template_names
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.task import Task
@@ -142,6 +143,7 @@ def _hashes(
             {name: run.applications[name].model_dump(mode="json") for name in applications}
         ),
         "specification": digest(specification),
+        "prompts": digest({name: template_hash(name) for name in template_names()}),
     }
 
 

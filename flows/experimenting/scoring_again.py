@@ -46,7 +46,7 @@ def score_again(settings: Settings, name: str) -> ScoredAgain:
         record = stored_experiment(warehouse, name)
         experiment = ExperimentFile.model_validate(record.specification)
         runs = list(warehouse.read(AgentRun, "experiment_id = ?", [name]))
-        ids = sorted({run.task_id for run in runs})
+        ids = sorted({*record.task_ids, *(run.task_id for run in runs)})
         tasks = {
             task.task_id: task
             for task in warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [ids])

@@ -13,12 +13,14 @@ from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import since
-from taskloom.taskgraph.records.agent_run import CompletedSubtask
+from taskloom.taskgraph.records.agent_run import CompletedSubtask, UnfinishedSubtask
 from taskloom.taskgraph.records.evaluation_function import Evaluation
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+
+_LONGEST_SAID = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,8 @@ class Judgement:
     """What the evaluator saw."""
     completed: tuple[CompletedSubtask, ...]
     """What was completed, and after which step."""
+    unfinished: tuple[UnfinishedSubtask, ...]
+    """What could be done and was not."""
     ungradable: tuple[str, ...]
     """Subtasks that were accepted before anything was done."""
     states: Mapping[int, Mapping[str, str]]
@@ -61,6 +65,8 @@ class AttemptJudge:
     """Subtasks completed so far."""
     accepted: dict[str, Completion] = field(default_factory=dict)
     """What was accepted of each subtask, and from which start."""
+    open: dict[str, UnfinishedSubtask] = field(default_factory=dict)
+    """What the functions of subtasks that can be done said last."""
     ungradable: set[str] = field(default_factory=set)
     """Subtasks that were accepted before anything was done."""
     states: dict[int, dict[str, str]] = field(default_factory=dict)
@@ -102,6 +108,7 @@ class AttemptJudge:
         for node in self.task.graph.nodes:
             if self._judge(node, 0).passed:
                 self.ungradable.add(node.instance_id)
+        self.open.clear()  # some of them cannot be done yet
 
     def see(self, step: TrajectoryStep) -> None:
         """Judge what is open after `step`."""
@@ -139,6 +146,7 @@ class AttemptJudge:
         return Judgement(
             outcome=outcome,
             completed=tuple(self.completed),
+            unfinished=tuple(self.open.values()),
             ungradable=tuple(sorted(self.ungradable)),
             states=self.states,
         )
@@ -162,6 +170,12 @@ class AttemptJudge:
         evaluation = self.sandbox.evaluate(source, node.parameters, evidence, start, alter=guards_answered)
         if evaluation.passed:
             self.accepted[node.instance_id] = Completion(node, start, evidence)
+            self.open.pop(node.instance_id, None)
+        else:
+            refusing = dict.fromkeys(call.check for call in evaluation.calls if call.answer == str(False))
+            self.open[node.instance_id] = UnfinishedSubtask(
+                instance_id=node.instance_id, checks=tuple(refusing), said=evaluation.said[:_LONGEST_SAID]
+            )
         return evaluation
 
 

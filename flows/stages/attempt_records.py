@@ -73,6 +73,7 @@ def judged_record(
     return record.model_copy(
         update={
             "completed": judgement.completed,
+            "unfinished": () if invalid else judgement.unfinished,
             "ungradable": judgement.ungradable,
             "coverage_rate": outcome.coverage_rate,
             "logical_consistency": outcome.logical_consistency,

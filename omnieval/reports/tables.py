@@ -16,7 +16,18 @@ from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.taskgraph.records.experiment import Comparison, Standing
 
 _SPECIAL = str.maketrans(
-    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "^": r"\^{}", "{": r"\{", "}": r"\}"}
+    {
+        "&": r"\&",
+        "%": r"\%",
+        "_": r"\_",
+        "#": r"\#",
+        "$": r"\$",
+        "^": r"\^{}",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\~{}",
+        "\\": r"\textbackslash{}",
+    }
 )
 _MAIN = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
 _MOST_REASONS = 40
@@ -271,20 +282,23 @@ def _costs(agents: Sequence[str], by_key: _Figures, attempts: Iterable[ScoredAtt
 
 
 def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
-    """Why attempts failed: the first subtask, in the order of the graph, that was not completed."""
-    counts: Counter[tuple[str, str, str, str]] = Counter()
+    """Why attempts failed: the first subtask, in the order of the graph, that was not completed, and the
+    checks of its function that said no at the end."""
+    counts: Counter[tuple[str, str, str, str, str]] = Counter()
     for item in attempts:
         if item.run.success:
             continue
         done = {entry.instance_id for entry in item.run.completed}
         node = next((node for node in item.task.graph.nodes if node.instance_id not in done), None)
         where = (node.application, node.subtask_id) if node else ("–", "answer or refusal")
-        counts[(item.run.agent, item.run.end, *where)] += 1
+        missing = (entry for entry in item.run.unfinished if node and entry.instance_id == node.instance_id)
+        checks = ", ".join(name for entry in missing for name in entry.checks) or "–"
+        counts[(item.run.agent, item.run.end, *where, checks)] += 1
     rows = [
-        (agent, end.replace("_", " "), application, subtask, str(count))
-        for (agent, end, application, subtask), count in counts.most_common(_MOST_REASONS)
+        (agent, end.replace("_", " "), application, subtask, checks, str(count))
+        for (agent, end, application, subtask, checks), count in counts.most_common(_MOST_REASONS)
     ]
-    columns = ("agent", "end", "application", "first subtask not done", "attempts")
+    columns = ("agent", "end", "application", "first subtask not done", "checks that said no", "attempts")
     return ReportTable("failures", "Why attempts failed", columns, tuple(rows))
 
 

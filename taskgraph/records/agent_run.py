@@ -43,6 +43,17 @@ class CompletedSubtask(Record):
     """Step after which its evaluation function first accepted."""
 
 
+class UnfinishedSubtask(Record):
+    """A node of the task that could be done, and was not: what its evaluation function said last."""
+
+    instance_id: str
+    """The node."""
+    checks: tuple[str, ...] = ()
+    """Checks that it asked and that said no, each once."""
+    said: str = ""
+    """Its words, or why it gave no answer."""
+
+
 class AgentRun(Record):
     """One attempt of one agent at one task."""
 
@@ -64,6 +75,8 @@ class AgentRun(Record):
     """What the agent was told."""
     completed: tuple[CompletedSubtask, ...] = ()
     """Subtasks in the order they were completed."""
+    unfinished: tuple[UnfinishedSubtask, ...] = ()
+    """Subtasks that could be done at the end and were not completed, with what their functions miss."""
     ungradable: tuple[str, ...] = ()
     """Nodes whose evaluation function accepted before the agent did anything; they never count as
     completed."""

@@ -73,7 +73,7 @@ class Experiment(Record):
     attempts: int = 0
     """Attempts it asks for."""
     hashes: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of what it rests on: tasks, functions, applications, prompts, settings."""
+    """SHA-256 of what it rests on: tasks, functions, applications, prompts, and its specification."""
     software_version: str = ""
     """Version of taskloom."""
     status: ExperimentStatus = "running"

@@ -128,6 +128,12 @@ def test_recorded_work_succeeds_and_known_faults_are_noticed(data: Path) -> None
     done = attempts(data, report)
     assert {item.end for item in done if item.agent == "crashes"} == {"success", "agent_error"}
     assert {item.end for item in done if item.agent == "forgets"} == {"partial"}
+    for item in done:
+        checks = [name for entry in item.unfinished for name in entry.checks]
+        assert bool(checks) != item.success, "what is missing is known of failures alone"
+        assert not {entry.instance_id for entry in item.unfinished} & {
+            entry.instance_id for entry in item.completed
+        }
     with Warehouse(data / "warehouse", read_only=True) as warehouse:
         recordings = {item.trajectory_id for item in warehouse.read(Trajectory)}
         assert {item.trajectory_id for item in done} <= recordings
@@ -141,6 +147,9 @@ def test_recorded_work_succeeds_and_known_faults_are_noticed(data: Path) -> None
     assert (folder / "tables" / "table_4.tex").read_text().startswith("% Capabilities")
     again = json.loads((folder / "experiment.yaml").read_text())
     assert again["tasks"]["ids"] == list(record.task_ids)
+    assert "check_file_text" in (folder / "tables" / "failures.csv").read_text()
+    (settings,) = json.loads((folder / "settings.json").read_text()).values()
+    assert settings["platform"] == "simulated"
     for name in ("agent_runs.parquet", "agent_steps.parquet", "agent_scores.parquet", "versions.json"):
         assert (folder / name).stat().st_size
 
@@ -254,6 +263,17 @@ def test_questions_and_impossible_tasks_are_right_or_wrong_by_rule(data: Path) -
         assert lack is None or lack.paths[0] in lack.proof
     again = run(data, name="derived", agents=agents, tasks=tasks)
     assert again.standings == report.standings
+    with Warehouse(data / "warehouse") as warehouse:
+        warehouse.change(
+            lambda connection: connection.execute(
+                "DELETE FROM tasks WHERE question IS NOT NULL OR lack IS NOT NULL"
+            )
+        )
+    repeat = json.loads((Path(report.folder) / "experiment.yaml").read_text())
+    repeated = run(data, **{**repeat, "name": "repeated"})
+    assert {(item.agent, item.task_id, item.end) for item in attempts(data, repeated)} == {
+        (item.agent, item.task_id, item.end) for item in attempts(data, report)
+    }
 
 
 @pytest.mark.slow
