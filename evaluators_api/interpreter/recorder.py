@@ -65,12 +65,6 @@ Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
 given instead."""
 
 
-def guards_answered(index: int, item: Check, arguments: dict[str, str], answer: Answer) -> Answer:
-    """Yes where a function asks that all else is as it was: inside of a task other subtasks do their work,
-    and the account of the whole episode says what was harmed."""
-    return True if item.guard else answer
-
-
 class CallRecorder:
     """Answers the calls of one evaluation and remembers them.
 

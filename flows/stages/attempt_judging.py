@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from taskloom.evaluators_api.interpreter.recorder import guards_answered
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.omnieval.experiments.ends import INVALID
 from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
@@ -167,7 +166,7 @@ class AttemptJudge:
             return Evaluation(outcome="bad_result", message="accepted before anything was done")
         evidence = since(self.evidence, since_step, self.inputs[since_step])
         source, start = self.verified[node.subtask_id].function.source, self.evidences[since_step]
-        evaluation = self.sandbox.evaluate(source, node.parameters, evidence, start, alter=guards_answered)
+        evaluation = self.sandbox.evaluate(source, node.parameters, evidence, start)
         if evaluation.passed:
             self.accepted[node.instance_id] = Completion(node, start, evidence)
             self.open.pop(node.instance_id, None)

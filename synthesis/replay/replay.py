@@ -17,7 +17,6 @@ from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.lookup import platform_of
 from taskloom.environments.starting_place import go_to_starting_place, needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
-from taskloom.evaluators_api.interpreter.recorder import guards_answered
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
@@ -307,7 +306,6 @@ class Replayer:
                 node.parameters,
                 seen,
                 before,
-                alter=guards_answered,
             )
             success, message = evaluation.passed, evaluation.said
             if success:

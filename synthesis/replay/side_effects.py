@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskloom.evaluators_api.interpreter.recorder import guards_answered
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.account import Bound, beyond
 from taskloom.synthesis.cross_verification.clean_work import may_change
@@ -55,7 +54,7 @@ class SideEffectAccount:
             source = self.verified[item.node.subtask_id].function.source
             last = end.model_copy(update={"inputs": item.done.inputs})
             parameters = item.node.parameters
-            if sandbox.evaluate(source, parameters, last, item.start, alter=guards_answered).passed:
+            if sandbox.evaluate(source, parameters, last, item.start).passed:
                 continue
             later = [self._bound(other.node) for other in completions[number + 1 :]]
             if later and not beyond(item.done, end, later, about=self._bound(item.node)).total:

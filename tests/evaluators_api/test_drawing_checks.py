@@ -145,16 +145,11 @@ def test_an_opened_diagram_is_shown_until_it_is_emptied() -> None:
     assert not ask(end, "check_drawing_shown", file_path="missing.drawio")
 
 
-def test_one_row_is_in_another_state_and_no_other_is_lost() -> None:
+def test_one_row_is_in_another_state() -> None:
     start = rows(mailer="running|pid 6, uptime 0:00:01", backup="stopped|Not started")
     right = rows(mailer="stopped|Nov 22 10:09 AM", backup="stopped|Not started")
-    lost = rows(mailer="stopped|Nov 22 10:09 AM")
     assert ask(right, "check_row_shows", row="mailer", text="stopped")
     assert not ask(start, "check_row_shows", row="mailer", text="stopped")
-    assert ask(right, "check_other_rows_unchanged", start, rows=["mailer"])
-    assert not ask(lost, "check_other_rows_unchanged", start, rows=["mailer"])
-    elsewhere = lost.model_copy(update={"url": "http://127.0.0.1/logs"})
-    assert ask(elsewhere, "check_other_rows_unchanged", start, rows=["mailer"])
 
 
 def test_a_text_can_be_asked_for_letter_by_letter() -> None:
@@ -247,21 +242,6 @@ def test_items_of_one_name_belong_to_one_item() -> None:
     assert holds(**food, **{"postings/*/amount": "12.50 EUR"})
     assert not holds(**food, **{"postings/*/amount": "800.00 EUR"})
     assert not holds(**{"narration": "Bread", "postings/*/account": "Assets:Checking"})
-
-
-def test_nothing_else_happened_means_nothing_lost_in_applications_either() -> None:
-    note = "title: A\n\nBread, milk, apples and coffee\n"
-    place = ".applications/wiki/a.tid"
-    start = evidence({"Documents/a.txt": "x", place: note})
-
-    def unchanged(**files: str) -> object:
-        return ask(evidence(files), "check_other_files_unchanged", start, file_paths=[])
-
-    kept = {"Documents/a.txt": "x"}
-    assert unchanged(**kept, **{place: note.replace("title: A", "title: A\ntags: b")})
-    assert not unchanged(**kept, **{place: "title: A\n\n"})
-    assert not unchanged(**kept)
-    assert not unchanged(**kept, **{place: note, "Documents/b.txt": "new"})
 
 
 @pytest.mark.parametrize(

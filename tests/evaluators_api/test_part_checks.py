@@ -34,36 +34,6 @@ def test_a_part_is_known_by_its_whole_name(path: str, part: str, expected: bool)
     assert ask(shop(SHOP), "check_part_exists", file_path=path, part=part) is expected
 
 
-@pytest.mark.parametrize(
-    ("end", "parts", "expected"),
-    [
-        (DROPPED, ["sales"], True),
-        (EMPTIED, ["sales"], True),
-        (DROPPED, ["customers"], False),
-        (DROPPED, [], False),
-        (MADE, ["visits"], True),
-        (MADE.replace("Grace", "Joan"), ["visits"], False),
-        (MADE.replace("'West', 30.0", "'West', 31.0"), ["visits"], False),
-        (SHOP, [], True),
-        (SHOP.replace('"sales"', '"sold"'), ["sales"], False),
-        (SHOP.replace('"sales"', '"sold"'), ["sold"], False),
-    ],
-)
-def test_all_but_some_parts_is_as_it_was(end: str, parts: list[str], expected: bool) -> None:
-    assert (
-        ask(shop(end), "check_other_parts_unchanged", start=shop(SHOP), file_path="shop.db", parts=parts)
-        is expected
-    )
-
-
-def test_a_file_that_is_gone_has_no_parts_that_are_as_they_were() -> None:
-    gone = evidence({"config.json": CONFIG})
-    assert (
-        ask(gone, "check_other_parts_unchanged", start=shop(SHOP), file_path="shop.db", parts=["sales"])
-        is False
-    )
-
-
 def test_a_dropped_table_can_be_put_back_and_emptied() -> None:
     start, end = shop(SHOP), shop(DROPPED)
     (effect,) = [item for item in effects(start, end, {}) if item.address == ("sales",)]

@@ -152,38 +152,6 @@ def test_records_that_share_a_field_alone_are_not_copied() -> None:
     )
 
 
-def test_the_rest_is_unchanged_but_for_exactly_so_many_records() -> None:
-    start = evidence(
-        {"sales.csv": SALES, "note.tid": NOTE + "modified: 20261122081519669\n", "shop.db": SHOP}
-    )
-    more = evidence({"sales.csv": SALES + "East,5\n"})
-    assert ask(more, "check_other_records_unchanged", start, file_path="sales.csv", added=1)
-    assert ask(more, "check_other_records_unchanged", start, file_path="sales.csv", added=None)
-    assert not ask(more, "check_other_records_unchanged", start, file_path="sales.csv")
-    lost = evidence({"sales.csv": SALES.replace("North,10\n", "") + "East,5\n"})
-    assert not ask(lost, "check_other_records_unchanged", start, file_path="sales.csv", added=1)
-    assert ask(lost, "check_other_records_unchanged", start, file_path="sales.csv", added=1, removed=1)
-    other = evidence({"sales.csv": SALES.replace("20", "21")})
-    assert ask(other, "check_other_records_unchanged", start, file_path="sales.csv", changed=1)
-    assert not ask(other, "check_other_records_unchanged", start, file_path="sales.csv")
-    row = SHOP.replace("2 rows", "3 rows").replace(
-        'INSERT INTO "customers" VALUES(2',
-        "INSERT INTO \"customers\" VALUES(3, 'X', 'Y');\nINSERT INTO \"customers\" VALUES(2",
-    )
-    assert ask(
-        evidence({"shop.db": row}), "check_other_records_unchanged", start, file_path="shop.db", added=1
-    )
-    assert not ask(evidence({}), "check_other_records_unchanged", start, file_path="sales.csv", removed=None)
-
-
-def test_other_files_are_unchanged() -> None:
-    start = evidence({"a.txt": "1\n", "b.txt": "2\n", ".applications/x/state.json": "{}"})
-    end = evidence({"a.txt": "9\n", "b.txt": "2\n", ".applications/x/state.json": '{"a": 1}'})
-    assert ask(end, "check_other_files_unchanged", start, file_paths=["~/a.txt"])
-    assert not ask(end, "check_other_files_unchanged", start, file_paths=["b.txt"])
-    assert not ask(evidence({"a.txt": "1\n"}), "check_other_files_unchanged", start, file_paths=["a.txt"])
-
-
 def test_comparing_with_the_start_is_refused_where_the_start_is_unknown() -> None:
     with pytest.raises(CheckUnavailableError, match="at the start"):
         ask(END, "check_copied", source="sales.csv", target="x.csv")

@@ -53,7 +53,6 @@ def ask(name: str, **named: object) -> object:
         ("check_record_count", {"file_path": "a.db", "fields": {"id": "1"}, "count": 0, "within": "visits"}),
         ("check_field", {"file_path": "a.db", "field": "visits/rows/1/id", "value": "1"}),
         ("get_file_text", {"file_path": "a.png"}),
-        ("check_other_files_unchanged", {"file_paths": []}),
     ],
 )
 def test_no_check_answers_about_what_is_not_held(name: str, named: dict[str, object]) -> None:

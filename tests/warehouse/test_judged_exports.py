@@ -120,9 +120,7 @@ def test_the_judge_command_writes_the_reward_file_of_harbor(sampled: Warehouse, 
     assert nowhere.returncode == 2 and "There is no folder" in nowhere.stderr
 
 
-def test_checks_that_all_else_is_unchanged_are_left_out_where_other_subtasks_change_it(
-    filled: Warehouse, tmp_path: Path
-) -> None:
+def test_checks_that_all_else_is_unchanged_are_left_out(filled: Warehouse, tmp_path: Path) -> None:
     written(filled, GUARDED)
     start, home = homes(tmp_path)
     (home / "b.csv").write_text("made by the other subtask")
@@ -132,14 +130,6 @@ def test_checks_that_all_else_is_unchanged_are_left_out_where_other_subtasks_cha
     assert [item.left_out for item in found.subtasks] == [("check_other_files_unchanged",)] * 2
     assert found.subtasks[1].made_before == ("a.csv",)
     assert judge_home(found, start, home).reward == 1
-    (task,) = filled.read(Task, "task_id = 'task-1'")
-    alone = task.model_copy(
-        update={"graph": task.graph.model_copy(update={"nodes": task.graph.nodes[:1], "edges": ()})}
-    )
-    kept = sheet_of(alone, ExportSource(filled, ("task-1",), checks=check_facts()))
-    assert kept.subtasks[0].source == GUARDED
-    assert "something else changed" in judge_home(kept, start, home).subtasks[0].message
-    assert judge_home(kept, start, home).reward == 0
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
         evaluator, config = _evaluator(_conditions(task, source)), setup(used)
     except InexpressibleError as error:
         try:
-            evaluator = judged_evaluator(sheet_of(task, source, guarded=False))
+            evaluator = judged_evaluator(sheet_of(task, source))
         except InexpressibleError as reason:
             raise InexpressibleError(f"{error}; nor can files alone judge it: {reason}") from None
         config = setup(used, [copy_of_home()])

@@ -1,7 +1,7 @@
 """Which tasks can be judged by files alone, once, at the end of the work; and the sheets with which they are.
 
 Of a function, what cannot be asked then is taken out: checks of the screen and of the clipboard, which later
-work changes, and in a task of several subtasks the checks that everything else is unchanged. A subtask of
+work changes, and the checks that everything else is unchanged. A subtask of
 which nothing is left is judged through those that use what it makes. The sheet names all of this; a task
 whose end products no check of files proves is refused.
 """
@@ -27,11 +27,8 @@ from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
 _CLIPBOARD: Final = "clipboard"
 
 
-def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> JudgingSheet:
+def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
     """How a task is judged.
-
-    Without `guarded`, checks that all else is unchanged are taken out of tasks of one subtask too, for
-    machines on which other programs write into the home folder.
 
     Raises:
         InexpressibleError: with the reason, for the list of refused tasks.
@@ -42,7 +39,6 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
         if name in source.applications and source.applications[name].launch.address:
             raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
     graph = task.graph.to_networkx()
-    several = len(task.graph.nodes) > 1 or not guarded
     nodes = {node.instance_id: node for node in task.graph.nodes}
     judged: list[JudgedSubtask] = []
     through: list[str] = []
@@ -54,7 +50,7 @@ def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> Judgi
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
         _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
         given = _given(name, graph, nodes, source)
-        text, left_out = rewritten(function.source, node, several, source.checks, given)
+        text, left_out = rewritten(function.source, node, source.checks, given)
         if not text:
             if not graph.out_degree(name):
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
@@ -103,7 +99,7 @@ def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> No
 
 
 def rewritten(
-    source: str, node: BoundSubtask, several: bool, checks: Mapping[str, CheckFacts], given: Collection[str]
+    source: str, node: BoundSubtask, checks: Mapping[str, CheckFacts], given: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
     """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
     is left. What is `given` in the clipboard or an editor is known.
@@ -119,10 +115,7 @@ def rewritten(
     def is_gone(call: ast.Call) -> bool:
         facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
         return facts is not None and (
-            facts.momentary
-            or (several and _is_guard(facts))
-            or _reads_what_is_open(call, given)
-            or _is_copied_out(call)
+            facts.momentary or facts.guard or _reads_what_is_open(call, given) or _is_copied_out(call)
         )
 
     calls = list(_checks_in(module))
@@ -134,7 +127,7 @@ def rewritten(
     if not any(
         not (
             checks[name].momentary
-            or _is_guard(checks[name])
+            or checks[name].guard
             or _reads_what_is_open(call, given)
             or _is_copied_out(call)
         )
@@ -150,11 +143,6 @@ def rewritten(
             f"the evaluation function of {node.subtask_id} mixes files with what the screen shows"
         )
     return ast.unparse(changed) + "\n", taken
-
-
-def _is_guard(facts: CheckFacts) -> bool:
-    """Whether a check asks that all files beside a subtask's own work are as before."""
-    return facts.guard and facts.reads == "files"
 
 
 def _taken_over(
