@@ -7,7 +7,7 @@ on.
 
 With `--installed` the same is done on the dataset in `--data`, with the applications installed there:
 tasks of every size, and two of the scripted models. `--seconds` interrupts it. Its report and figures are
-those in `docs/pictures/sample-experiment` (`--tasks 12`).
+those in `docs/pictures/sample-experiment`.
 """
 
 from __future__ import annotations
