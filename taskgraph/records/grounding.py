@@ -3,6 +3,7 @@ coordinates."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from taskloom.resources.applications import ControlQuery
@@ -10,6 +11,8 @@ from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.text_folding import same_label
 
 _DIALOG = "Dialog"
+_COUNT = re.compile(r"(?<=\S)\s+\(\d+\)$")
+"""How many things are in what a control names, such as the unread messages of "Drafts (2)"."""
 
 
 def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
@@ -25,7 +28,19 @@ def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | 
     matches: the button of another row is none. What stood in a dialog is not sought outside of dialogs: while
         the dialog is still
     to come, a field of the page behind it may look the same.
+
+    Where none is found, a count behind the name makes no difference, if only one control matches then.
     """
+    found = _find(query, controls)
+    if found is None and query.text and query.equals < 2 and not query.ordinal:
+        once = query.model_copy(update={"text": _COUNT.sub("", query.text), "equals": 1})
+        bare = [item.model_copy(update={"text": _COUNT.sub("", item.text)}) for item in controls]
+        named = _find(once, bare)
+        return None if named is None else controls[bare.index(named)]
+    return found
+
+
+def _find(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     for use_parent in (True, False) if query.parent_text or query.parent_type else (True,):
         matches = _equal(query, controls, use_parent=use_parent)
         if not matches:

@@ -95,3 +95,14 @@ def test_the_button_of_another_row_is_not_the_one_that_is_gone() -> None:
     assert find_control(curated, (*others, start("export", 60))) == start("export", 60)
     assert find_control(curated, others) is None
     assert find_control(curated, others[:1]) == others[0]
+
+
+def test_a_count_behind_the_name_makes_no_difference_where_nothing_bears_the_name_itself() -> None:
+    drafts, more, plain = (
+        tick("", top, text=text) for top, text in ((0, "Drafts (2)"), (30, "Drafts (3)"), (60, "Drafts"))
+    )
+    for recorded in (ControlQuery(text="Drafts"), describe_control(more, (more,))):
+        assert find_control(recorded, (drafts,)) == drafts
+    assert find_control(ControlQuery(text="Drafts"), (drafts, more)) is None
+    assert find_control(ControlQuery(text="Drafts"), (drafts, plain)) == plain
+    assert find_control(ControlQuery(text="Drafts"), (tick("", 0, text="Drafts of 2026"),)) is None
