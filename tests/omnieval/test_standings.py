@@ -125,6 +125,9 @@ def test_tables_and_page_show_texts_as_texts() -> None:
     }
     assert shown["table_5"].rows[0][1:4] == ("75.0", "–", "30.0 ↓45.0")
     assert dict(zip(shown["ends"].columns, shown["ends"].rows[1], strict=True))["invalid"] == "1"
+    rare = [item.model_copy(update={"p_value": 1 / 2001}) for item in comparisons(ATTEMPTS)[:1]]
+    (few,) = (item for item in tables([*ATTEMPTS], (), (), rare) if item.name == "comparisons")
+    assert few.rows[0][4] == "< 0.001" and "& $<$ 0.001 &" in few.as_latex()
     others = tables([attempt(hostile, EASY, scores(1, 1.0))], (), rows, ())
     assert r"\& 50\%" in others[0].as_latex()
     page = report_page(
