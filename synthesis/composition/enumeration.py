@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell
 from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
 from taskloom.synthesis.composition.request import Limits
-from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.bitmasks import augment, bits
 from taskloom.taskgraph.measures.cells import possible_cells
 
 _UNBOUNDED = 1_000_000
@@ -145,7 +145,7 @@ class Enumeration:
             categories: int,
             depth: int,
             width: int,
-            matched: list[int],
+            matched: dict[int, int],
             components: tuple[int, ...],
         ) -> None:
             nonlocal examined
@@ -190,8 +190,8 @@ class Enumeration:
                     above[position], depths[position] = closure, deepest
                     new_width, new_matched = width + 1, matched
                     if closure:
-                        larger = enlarged(position, above, matched)
-                        if larger is not None:
+                        larger = matched.copy()
+                        if augment(position, above, larger, 0)[0]:
                             new_width, new_matched = width, larger
                     if new_width > most_width:
                         continue
@@ -250,7 +250,7 @@ class Enumeration:
                             new_components,
                         )
 
-        grow(0, 0, 0, 0, 0, 0, 0, 0, [-1] * size_of_group, ())
+        grow(0, 0, 0, 0, 0, 0, 0, 0, {}, ())
         return examined
 
     def _wasteful(self, members: int) -> bool:
@@ -349,49 +349,3 @@ def all_cells(limits: Limits) -> frozenset[Cell]:
         maximum_components=limits.maximum_components,
         ranges=limits.ranges,
     )
-
-
-def enlarged(position: int, above: Sequence[int], matched: list[int]) -> list[int] | None:
-    """The matching of comparable pairs enlarged by `position`, or None when it cannot be.
-
-    `matched` gives for every node the descendant it is matched to, or -1; the search follows alternating
-    paths.
-    """
-    free = above[position]
-    mask = free
-    while mask:
-        low = mask & -mask
-        other = low.bit_length() - 1
-        mask ^= low
-        if matched[other] < 0:
-            result = matched.copy()
-            result[other] = position
-            return result
-    came_from: dict[int, int] = {}
-    stack, seen = [position], 0
-    while stack:
-        node = stack.pop()
-        free = above[node] & ~seen
-        while free:
-            low = free & -free
-            other = low.bit_length() - 1
-            free ^= low
-            seen |= low
-            came_from[other] = node
-            if matched[other] < 0:
-                return _flipped(matched, came_from, other, position)
-            stack.append(matched[other])
-    return None
-
-
-def _flipped(matched: list[int], came_from: dict[int, int], free: int, start: int) -> list[int]:
-    """Flip the alternating path that ends in the unmatched node `free` and began at `start`."""
-    result = matched.copy()
-    partner = {node: other for other, node in enumerate(matched) if node >= 0}
-    other = free
-    while True:
-        node = came_from[other]
-        result[other] = node
-        if node == start:
-            return result
-        other = partner[node]

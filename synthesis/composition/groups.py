@@ -113,13 +113,13 @@ class Paths:
         allowed &= ~self.excluded
         low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = generator.randint(max(1, low), max(1, low, min(high, low + 1)))
-        path = self.draw(allowed, length, generator, repeats=repeats)
+        path = self.draw(allowed, length, generator)
         if level_in(cell, "width") == "hard" and pool.gatherers & allowed:
             # Much side by side has sense where it meets: at a place for several things.
             for _ in range(_DRAWS):
                 if mask_of(path) & pool.gatherers:
                     break
-                path = self.draw(allowed, length, generator, repeats=repeats) or path
+                path = self.draw(allowed, length, generator) or path
         if not path:
             return [], 0
         chosen, taken = list(path), mask_of(path)
@@ -145,7 +145,7 @@ class Paths:
         self._used.update(pool.instances[number].template for number in group)
         return group, core
 
-    def draw(self, allowed: int, length: int, generator: random.Random, *, repeats: bool) -> list[int]:
+    def draw(self, allowed: int, length: int, generator: random.Random) -> list[int]:
         """A path of `length` instances, or an empty one when it runs into itself or none exists.
 
         Every step keeps to walks that can still reach the length. Subtasks from which many walks go on are
@@ -176,7 +176,7 @@ class Paths:
         everything = (1 << len(self._pool.instances)) - 1
         best: list[int] = []
         for length in range(1, _LONGEST_PATH + 1):
-            tries = (self.draw(everything, length, generator, repeats=True) for _ in range(20))
+            tries = (self.draw(everything, length, generator) for _ in range(20))
             found = next((path for path in tries if path), [])
             if not found:
                 break
@@ -187,7 +187,9 @@ class Paths:
         """For every number of steps below `length`, how many walks start at each instance that has any."""
         if len(self._walks) > _KNOWN_WALKS:
             self._walks.clear()
-        ways = self._walks.setdefault(allowed, [dict.fromkeys(bits(allowed), 1)])
+        if allowed not in self._walks:
+            self._walks[allowed] = [dict.fromkeys(bits(allowed), 1)]
+        ways = self._walks[allowed]
         while len(ways) < length:
             last = ways[-1]
             following = {

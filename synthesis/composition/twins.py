@@ -45,9 +45,7 @@ class ChainTwins:
         drawn = {
             mask_of(path)
             for _ in range(_CHAINS_LOOKED_AT)
-            if self._is_closed(
-                path := self._paths.draw(allowed, members.bit_count(), generator, repeats=True)
-            )
+            if self._is_closed(path := self._paths.draw(allowed, members.bit_count(), generator))
         }
         for chain in sorted(drawn - set(taken), key=lambda chain: (*self._unlike(chain, members), chain)):
             task = built(chain)
