@@ -20,6 +20,8 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 TASK_BAR_BUTTON = "TaskBarButton"
 """Control type of the buttons that the environment owns: one per application, and those that navigate."""
+UNRESPONSIVE, WAIT_ON = "Page unresponsive", "Wait"
+"""Title of the window that asks what to do with a page that does not answer, and its button to wait."""
 START_PAGE = "Start page"
 """Text of the task bar button that leads to the first page of the application in front, with its state
 kept."""

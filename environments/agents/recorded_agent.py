@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from taskloom.environments.agent import Decision
 from taskloom.environments.agents.typing_places import what_is_missing
+from taskloom.environments.starting_place import UNRESPONSIVE, WAIT_ON
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.grounding import find_control, name_query
 from taskloom.taskgraph.records.interaction import (
@@ -48,6 +49,11 @@ class RecordedAgent:
         if self._next >= len(steps):
             return Decision(status="finish")
         step = steps[self._next]
+        waits = _waits_on(observation)
+        if waits and self._looks < _PATIENCE:
+            self._looks += 1
+            thought = "The page does not answer, so I wait on."
+            return Decision(status="continue", thought=thought, action=ClickInput(control_label=waits))
         if step.target is None or isinstance(step.action, WaitInput):
             missing = what_is_missing(steps, self._next, observation)
             if missing and self._looks < _PATIENCE:
@@ -174,3 +180,10 @@ def _named(control: Control) -> tuple[str, ...]:
 
 def _state(evidence: Evidence) -> tuple[object, ...]:
     return evidence.files, evidence.directories, evidence.clipboard
+
+
+def _waits_on(observation: Observation) -> str:
+    """Label of the button that waits for a page that does not answer; empty where all pages do."""
+    if observation.window_title != UNRESPONSIVE:
+        return ""
+    return next((item.label for item in observation.controls if item.text == WAIT_ON), "")

@@ -47,7 +47,8 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
     lines of a new text. Of tokens and entries of a history any number may come: as many as saves.
     """
     changes = [found for found, _ in performances]
-    free = passing_places(changes) | entries_of_saves(changes)
+    entries = entries_of_saves(changes)
+    free = passing_places(changes) | entries.keys()
     seen: dict[tuple[_Place, EffectKind], _Seen] = {}
     within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
     for number, (found, _) in enumerate(performances):
@@ -72,6 +73,8 @@ def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
             seen[key].counts.append(count)
         for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
             within[outer].append(frozenset(parts[outer]))
+    for (place, _), entry in seen.items():
+        entry.holds = (entry.holds or frozenset()) | entries.get(place, frozenset())
     return tuple(
         entry.allowance(place, kind, within.get((place, kind), []), passing=place in free)
         for (place, kind), entry in sorted(seen.items(), key=str)
@@ -205,11 +208,11 @@ class _Rule:
 
     def covers(self, effect: Effect) -> bool:
         """Whether it is about the place of `effect`."""
-        allowed = self.allowance
+        allowed, told = self.allowance, (effect.after or "") if effect.kind == "added" else ""
         return (
             allowed.area == effect.area
             and len(allowed.address) == len(effect.address)
-            and self.holds.issubset(effect.holds)
+            and all(text in effect.holds or text in told for text in self.holds)
             and self._is(allowed.container, effect.container)
             and all(
                 part == ANY or self._is(part, name)

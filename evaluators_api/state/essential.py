@@ -177,20 +177,21 @@ def passing_places(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
     return {place for place in found if _is_passing([held[place] for held in each])}
 
 
-def entries_of_saves(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
+def entries_of_saves(performances: Sequence[Sequence[Effect]]) -> dict[_Place, frozenset[str]]:
     """Places where every performance adds what says no more than that something was saved: a line of a text
     that an application keeps for all that is in it, with a value that no two performances share, such as a
     time; a file that is unreadable, under a name that was made up.
 
     What parameters say there stands, in every performance, at a place that a parameter names as well, and
     there the account bounds it. A record under a name that was made up, of which no other place tells,
-    is the work itself.
+    is the work itself, and so are unreadable files where no line tells of saves. Each place has the words
+    with parameters that all its entries have.
     """
     each = [_entries(effects) for effects in performances]
     found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
     told = [_told_at_named_places(effects) for effects in performances]
-    return {
-        place
+    entries = {
+        place: _named_by_all([text for held in each for text in held[place]])
         for place in found
         if all(
             known and all(parameters_named(text) <= known for text in held[place])
@@ -198,6 +199,11 @@ def entries_of_saves(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
         )
         and _differ([held[place] for held in each])
     }
+    return entries if any(address for _, _, address in entries) else {}
+
+
+def _named_by_all(texts: Sequence[str]) -> frozenset[str]:
+    return frozenset.intersection(*(frozenset(filter(names_parameter, text.split())) for text in texts))
 
 
 def _entries(effects: Sequence[Effect]) -> dict[_Place, list[str]]:

@@ -15,7 +15,8 @@ page, takes 100 to 150 MB; most items need one, composed tasks up to six."""
 
 
 _MOST_PASSED_OVER = 8
-"""How often others may be served before an item because an environment just ran their application."""
+"""How often others are served before the item that waits longest: there is room for them, or an environment
+just ran their application."""
 
 
 class _Waiting:
@@ -93,9 +94,13 @@ class EnvironmentPool:
             except BaseException:
                 idle.append((environment, names))
                 raise
-            if not self._waiting:
-                await environment.rest()  # pages that nobody uses take memory, and some a part of a core
-            idle.append((environment, names))
+            try:
+                if not self._waiting:
+                    await environment.rest()  # pages that nobody uses take memory, and some a part of a core
+            except EnvironmentFailureError:
+                await self._discard(environment)
+            else:
+                idle.append((environment, names))
         finally:
             self._free += 1
             self._in_use -= len(names)
@@ -118,13 +123,13 @@ class EnvironmentPool:
 
     def _serve(self) -> None:
         """Let those go on who can: first whose applications an idle environment ran, then who came first."""
-        while fitting := [item for item in self._waiting if self._fits(len(item.applications))]:
-            first = fitting[0]
-            if first.passed_over < _MOST_PASSED_OVER:
-                warm = (item for item in fitting if self._is_warm(item))
-                chosen = next(warm, first)
-            else:
-                chosen = first
+        while self._waiting:
+            first = self._waiting[0]
+            asked = self._waiting if first.passed_over < _MOST_PASSED_OVER else [first]
+            fitting = [item for item in asked if self._fits(len(item.applications))]
+            if not fitting:
+                return
+            chosen = next((item for item in fitting if self._is_warm(item)), fitting[0])
             if chosen is not first:
                 first.passed_over += 1
             self._waiting.remove(chosen)

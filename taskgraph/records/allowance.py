@@ -22,7 +22,7 @@ class Allowance(Record):
     kind: EffectKind
     """What happens there."""
     holds: tuple[str, ...] = ()
-    """What the record behind a `*` holds that is meant, in terms of the parameters; any record where it is
+    """What the record or line behind a `*` holds that is meant, in terms of the parameters; any where it is
     empty."""
     inside: bool = False
     """Whether it is about what is inside of something added."""

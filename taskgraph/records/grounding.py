@@ -11,6 +11,8 @@ from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.text_folding import same_label
 
 _DIALOG = "Dialog"
+_COUNTED = frozenset({"TreeItem", "TabItem"})
+"""Types of controls whose names may end with a count; of files, such a number is part of the name."""
 _COUNT = re.compile(r"(?<=\S)\s+\(\d+\)$")
 """How many things are in what a control names, such as the unread messages of "Drafts (2)"."""
 
@@ -29,14 +31,16 @@ def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | 
         the dialog is still
     to come, a field of the page behind it may look the same.
 
-    Where none is found, a count behind the name makes no difference, if only one control matches then.
+    Where none is found, a count behind the name of one in a tree or tab bar makes no difference, if only
+    one control matches then.
     """
     found = _find(query, controls)
     if found is None and query.text and query.equals < 2 and not query.ordinal:
         once = query.model_copy(update={"text": _COUNT.sub("", query.text), "equals": 1})
-        bare = [item.model_copy(update={"text": _COUNT.sub("", item.text)}) for item in controls]
+        counted = [item for item in controls if item.control_type in _COUNTED]
+        bare = [item.model_copy(update={"text": _COUNT.sub("", item.text)}) for item in counted]
         named = _find(once, bare)
-        return None if named is None else controls[bare.index(named)]
+        return None if named is None else counted[bare.index(named)]
     return found
 
 

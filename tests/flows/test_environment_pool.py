@@ -170,3 +170,16 @@ async def test_a_lease_given_up_when_its_turn_came_frees_the_place() -> None:
     given_up.cancel()
     await asyncio.wait_for(use_once(pool), LONGEST_SECONDS)
     assert given_up.cancelled()
+
+
+async def test_an_item_with_many_applications_does_not_wait_for_ever_for_room() -> None:
+    pool, _ = make_pool(4)
+    order: list[int] = []
+
+    async def use(applications: int) -> None:
+        async with pool.lease("idle", [str(number) for number in range(applications)]):
+            order.append(applications)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(use(applications) for applications in [1, 1, 1, 10, *[1] * 60]))
+    assert order.index(10) < 20

@@ -107,6 +107,16 @@ async def test_keys_that_do_the_same_everywhere_do_not_wait(keys: str, focused: 
     assert await pressed(agent((keys, focus(focused))), focus("")) == keys
 
 
+async def test_a_page_that_does_not_answer_is_waited_for() -> None:
+    player = agent(("Invite", focus("Edit")))
+    window = (control("Button", "Exit page", label="1"), control("Button", "Wait", label="2"))
+    asked = Observation(screenshot=PICTURE, controls=window, window_title="Page unresponsive")
+    for _ in range(6):
+        decision = await player.decide("", asked, ())
+        assert isinstance(decision.action, ClickInput) and decision.action.control_label == "2"
+    assert await pressed(player, focus("Edit")) == "Invite"
+
+
 async def test_a_path_is_not_typed_into_the_editor_behind_the_dialog_that_is_still_to_come() -> None:
     player = agent(("/new.txt{ENTER}", DIALOG))
     assert not await pressed(player, editor("old.txt"))

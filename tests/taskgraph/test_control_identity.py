@@ -7,10 +7,12 @@ from taskloom.taskgraph.records.grounding import describe_control, find_control
 from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 
-def tick(row: str, top: int, *, section: str = "", text: str = "Mute", label: str = "") -> Control:
+def tick(
+    row: str, top: int, *, section: str = "", text: str = "Mute", label: str = "", kind: str = "CheckBox"
+) -> Control:
     place = Rectangle(left=0, top=top, right=20, bottom=top + 20)
     return Control(
-        label=label or str(top), text=text, control_type="CheckBox", row=row, section=section, rectangle=place
+        label=label or str(top), text=text, control_type=kind, row=row, section=section, rectangle=place
     )
 
 
@@ -99,10 +101,16 @@ def test_the_button_of_another_row_is_not_the_one_that_is_gone() -> None:
 
 def test_a_count_behind_the_name_makes_no_difference_where_nothing_bears_the_name_itself() -> None:
     drafts, more, plain = (
-        tick("", top, text=text) for top, text in ((0, "Drafts (2)"), (30, "Drafts (3)"), (60, "Drafts"))
+        tick("", top, text=text, kind="TreeItem")
+        for top, text in ((0, "Drafts (2)"), (30, "Drafts (3)"), (60, "Drafts"))
     )
     for recorded in (ControlQuery(text="Drafts"), describe_control(more, (more,))):
         assert find_control(recorded, (drafts,)) == drafts
     assert find_control(ControlQuery(text="Drafts"), (drafts, more)) is None
     assert find_control(ControlQuery(text="Drafts"), (drafts, plain)) == plain
-    assert find_control(ControlQuery(text="Drafts"), (tick("", 0, text="Drafts of 2026"),)) is None
+    assert (
+        find_control(ControlQuery(text="Drafts"), (tick("", 0, text="Drafts of 2026", kind="TreeItem"),))
+        is None
+    )
+    copy = tick("", 0, text="report (2)", kind="Hyperlink")
+    assert find_control(ControlQuery(text="report (1)"), (copy,)) is None, "that is another file"

@@ -137,9 +137,9 @@ def test_a_folder_under_a_made_up_name_is_one_record_whatever_is_in_it() -> None
 PAGES = ".applications/wiki"
 
 
-def saved(title: str, *saves: str, spoilt: str = "", beside: str = "") -> Trajectory:
+def saved(title: str, *saves: str, spoilt: str = "", beside: str = "", foreign: str = "") -> Trajectory:
     """A page is made by `saves`, of which each leaves a line of the log and an unreadable file."""
-    log = "".join(f"{stamp} saved {title}\n" for stamp in ("2026-11-26 08:00:00", *saves))
+    log = "".join(f"{stamp} saved {title}\n" for stamp in ("2026-11-26 08:00:00", *saves)) + foreign
     digests = [hashlib.sha256(stamp.encode()).hexdigest() for stamp in saves]
     objects = [FileState(path=f"{PAGES}/objects/{name}", size=1, sha256=name) for name in digests]
     pages = [file(f"{PAGES}/pages/{name}.md", "new\n") for name in (title, beside) if name]
@@ -165,6 +165,22 @@ def test_a_history_has_as_many_entries_as_saves() -> None:
     assert side_effects(saved("Jam", *twice), *known) == 0
     assert side_effects(saved("Jam", *twice, beside="Bread"), *known) == 1, "another page as well"
     assert side_effects(saved("Jam", *twice, spoilt="Home"), *known) == 1, "a page is lost"
+    foreign = "buy bread\nremoved user bob\n2026-11-27 07:00:01 saved Bread\n"
+    assert side_effects(saved("Jam", *twice, foreign=foreign), *known) == 3, "lines that tell of other things"
+
+
+def sealed(title: str, *keys: str) -> Trajectory:
+    """Unreadable records beside a document that tells of them."""
+    digests = [hashlib.sha256(key.encode()).hexdigest() for key in keys]
+    records = [FileState(path=f"{PAGES}/vault/{name}", size=1, sha256=name) for name in digests]
+    files = tuple(sorted((*records, file(f"Documents/{title}.txt", "done\n")), key=lambda item: item.path))
+    return recording("vault.add", {"title": title}, [click("Save", files=files)], start={"files": ()})
+
+
+def test_unreadable_records_are_bounded_where_no_line_tells_of_saves() -> None:
+    known = (sealed("Tea", "a"), sealed("Cake", "b"))
+    assert side_effects(sealed("Jam", "c"), *known) == 0
+    assert side_effects(sealed("Jam", "c", "d", "e"), *known) == 2
 
 
 def noted(text: str, *stamps: str) -> Trajectory:

@@ -17,6 +17,7 @@ from playwright.async_api import Dialog, ElementHandle, FileChooser, Route
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, Unresponsive
+from taskloom.environments.starting_place import UNRESPONSIVE
 from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Rectangle
 
@@ -26,7 +27,7 @@ ADDRESS = "http://environment.localhost/"
 _MARKUP = (
     files("taskloom.environments.platforms.web_browser.pages").joinpath("environment_page.html").read_text()
 )
-_TITLES = {"beforeunload": "Leave page?", "unresponsive": "Page unresponsive"}
+_TITLES = {"beforeunload": "Leave page?", "unresponsive": UNRESPONSIVE}
 _LARGEST_LISTING = 2000
 _READ_CLIPBOARD = """async () => {
   const state = {text: null, image: null};
@@ -144,7 +145,7 @@ class EnvironmentPage:
             if "files" in answer:
                 await window.asker.set_files([self._home / path for path in answer["files"]])
         elif isinstance(window.asker, Dialog | Unresponsive):
-            window.tab.answered()
+            window.tab.answered(window.asker)
             if answer["accepted"]:
                 await window.asker.accept(answer.get("text", ""))
             else:

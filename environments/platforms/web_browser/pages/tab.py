@@ -147,6 +147,7 @@ class Tab:
         assert self._protocol is not None
         with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
             await self.doing(self._protocol.send("Runtime.terminateExecution"))
+        with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
             await self.reload()
 
     async def look(self, script: str, argument: object = None) -> object:
@@ -212,10 +213,11 @@ class Tab:
             return self.page.url
         return parts._replace(netloc=parts.hostname or "").geturl()
 
-    def answered(self) -> None:
-        """Forget the question, once it is answered."""
-        self.dialog = None
-        self._asked.clear()
+    def answered(self, question: Dialog | Unresponsive) -> None:
+        """Forget the question, once it is answered; one that came meanwhile stays."""
+        if self.dialog is question:
+            self.dialog = None
+            self._asked.clear()
 
     def _is_loading(self) -> bool:
         now = time.monotonic()
