@@ -73,12 +73,12 @@ class TaskMaking:
     run: Run
     verified: dict[str, VerifiedSubtask]
     """Verified subtasks by id, as far as this process has seen them."""
+    replays: TaskReplays = field(init=False)
+    """Replays of this run's tasks, which share its environments and its pool."""
     _instances: dict[str, tuple[BoundSubtask, ...]] = field(default_factory=dict)
 
-    @property
-    def replays(self) -> TaskReplays:
-        """Replays of this run's tasks, which share its environments and its pool."""
-        return TaskReplays(self.run, self.subtasks)
+    def __post_init__(self) -> None:
+        self.replays = TaskReplays(self.run, self.subtasks)
 
     async def extract(self, subtask_ids: Sequence[str]) -> Goals:
         """Find goals in the pool of these verified subtasks."""

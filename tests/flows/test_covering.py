@@ -180,6 +180,39 @@ async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_rea
         assert [(task.task_id, task.status) for task in warehouse.read(Task)] == [("pair", "rejected")]
 
 
+async def test_the_actions_are_those_of_the_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from taskloom.flows.stages.making import TaskMaking
+
+    performer = Performer()
+
+    async def performed(_: object, replayer: object, task: Task, orders: int) -> ReplayedTask:
+        return await performer(task, orders)
+
+    async def replayer(_: object, tasks: object) -> object:
+        performed_once = SimpleNamespace(trajectories=[SimpleNamespace(steps=(1, 2, 3))])
+        return SimpleNamespace(verified=defaultdict(lambda: performed_once), shows=lambda _: ())
+
+    monkeypatch.setattr(TaskReplays, "_performed", performed)
+    monkeypatch.setattr(TaskReplays, "_replayer", replayer)
+    with Warehouse(tmp_path / "warehouse") as warehouse:
+        recorder = Recorder(warehouse, interval_seconds=3600)
+        run = SimpleNamespace(
+            settings=SimpleNamespace(replay=ReplaySettings(actions=1)),
+            recorder=recorder,
+            warehouse=warehouse,
+            side_by_side=1,
+            progress=SimpleNamespace(begin=lambda *_: None),
+            provenance=lambda _: Provenance(),
+        )
+        making = TaskMaking(run, {})  # type: ignore[arg-type]
+        for _ in range(2):
+            await making.replays.cover([OFFICE, PAIR])
+        await recorder.close()
+    assert len(performer.performed) == 1 and not making.replays.may_go_on
+
+
 async def test_what_replays_reject_is_composed_anew_while_rounds_and_actions_are_left(
     prefect_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
