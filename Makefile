@@ -11,8 +11,8 @@ export TASKLOOM_DATA ?= taskloom-data
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
 MILLION ?= 1000000
-# The main job takes the core subtasks of each application in the first world and twenty-four others, replays every distinct component
-# within some actions, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
+# The main job takes the core subtasks of each application in the first world and twenty-four others, replays distinct components
+# for so many actions, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
 DESKTOP_TASKS ?= 400
 DESKTOP_PLATFORM ?= linux_desktop+web_browser
 DESKTOP_WORLDS ?= ["bakery-1","household-1"]

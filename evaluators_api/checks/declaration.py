@@ -19,7 +19,6 @@ from taskloom.evaluators_api.errors import (
 )
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, kept_text
 from taskloom.evaluators_api.evidence.ocr import TextReader
-from taskloom.evaluators_api.state.noise import Noise, noise_between
 from taskloom.taskgraph.records.check_facts import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed
@@ -51,11 +50,6 @@ class Scene:
 
     deadline: float = math.inf
     """When the answer must be there, by the monotonic clock."""
-
-    @property
-    def noise(self) -> Noise:
-        """What the applications change by themselves, which is no change that anybody made."""
-        return noise_between(self.start.evidence, self.view.evidence)
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Paths and texts of the files, by path.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.reading import FALLBACK
 from taskloom.evaluators_api.state.templates import (
     filled,
     is_generated,
@@ -17,7 +18,6 @@ from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
-_LINES = "lines"
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
@@ -212,7 +212,7 @@ def _entries(effects: Sequence[Effect]) -> dict[_Place, list[str]]:
     held: dict[_Place, list[str]] = {}
     for effect in effects:
         place = (effect.area, effect.container_template, effect.address_template)
-        line = effect.address_template == (ANY,) and effect.container not in new and effect.format == _LINES
+        line = effect.address_template == (ANY,) and effect.container not in new and effect.format == FALLBACK
         if (
             effect.kind == "added"
             and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")

@@ -110,13 +110,15 @@ class TaskReplays:
             run.side_by_side,
             actions=run.settings.replay.actions or None,
             spent=self._spent,
-            cost=lambda task: _cost(task, replayer.verified),
+            cost=lambda task: _cost(task, replayer.verified, run.settings.replay.orders),
             shows=replayer.shows,
             covered=known,
         )
         run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known, shows=replayer.shows)))
-        await covering.cover(tasks)
-        self._spent = covering.spent
+        try:
+            await covering.cover(tasks)
+        finally:
+            self._spent = covering.spent
         kept = []
         waiting = []
         for task in tasks:
@@ -242,13 +244,13 @@ def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Repl
     )
 
 
-def _cost(task: Task, verified: Mapping[str, VerifiedSubtask]) -> float:
+def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> float:
     """About how much work a replay of `task` is, in actions: those of its subtasks, and opening its
-    applications."""
+    applications; in so many `orders` where the order may matter."""
     nodes = task.graph.nodes
     actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
     opened = len({node.application for node in nodes})
-    return (actions + opened * _ACTIONS_TO_OPEN) * (2 if repeats_application(task) else 1)
+    return (actions + opened * _ACTIONS_TO_OPEN) * (orders if repeats_application(task) else 1)
 
 
 Perform = Callable[[Task, int], Awaitable[ReplayedTask]]

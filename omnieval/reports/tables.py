@@ -146,7 +146,7 @@ def _comparisons(compared: Iterable[Comparison]) -> ReportTable:
             item.metric.replace("_", " "),
             f"{100 * item.difference:+.1f}",
             f"{100 * item.low:+.1f} to {100 * item.high:+.1f}",
-            _probability(item.p_value),
+            item.probability,
             str(item.tasks),
         )
         for item in compared
@@ -314,11 +314,6 @@ def _percent(found: Standing | None, *, with_interval: bool = False) -> str:
     if with_interval and found.low is not None and found.high is not None:
         return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
     return f"{100 * found.value:.1f}"
-
-
-def _probability(value: float) -> str:
-    """A p-value, which is never nought: the observed signs are among those that are tried."""
-    return f"{value:.3f}" if value >= 0.0005 else "< 0.001"
 
 
 def _number(found: Standing | None) -> str:

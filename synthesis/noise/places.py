@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 from taskloom.evaluators_api.state.effects import effects
@@ -18,7 +19,7 @@ _LASTING = frozenset({"file", "directory"})
 _Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Look:
     """A link that was opened."""
 
@@ -28,6 +29,15 @@ class Look:
     """The state before."""
     after: Evidence
     """The state with its page open."""
+
+    @cached_property
+    def places(self) -> frozenset[NoisePlace]:
+        """What opening it added or changed."""
+        return frozenset(
+            _at(_place(effect), steady_path(effect.container))
+            for effect in _changes(self.before, self.after)
+            if effect.kind != "removed"
+        )
 
 
 def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[NoisePlace, ...]:
@@ -59,7 +69,7 @@ def looking_places(looks: Sequence[Look]) -> tuple[NoisePlace, ...]:
 
     Files that both add have the same path, but for names that were made up.
     """
-    found = [(look.link, _looked(look)) for look in looks]
+    found = [(look.link, look.places) for look in looks]
     again = {link: places for number, (link, places) in enumerate(found) if link in dict(found[:number])}
     once = {
         place
@@ -72,7 +82,7 @@ def looking_places(looks: Sequence[Look]) -> tuple[NoisePlace, ...]:
 
 def alone(looks: Sequence[Look]) -> tuple[str, ...]:
     """Links of which opening added what opening no other one did."""
-    found = [(look.link, _looked(look)) for look in looks]
+    found = [(look.link, look.places) for look in looks]
     alike = _alike_of(found)
     return tuple(
         link
@@ -81,20 +91,12 @@ def alone(looks: Sequence[Look]) -> tuple[str, ...]:
     )
 
 
-def _alike_of(found: Sequence[tuple[str, set[NoisePlace]]]) -> set[NoisePlace]:
+def _alike_of(found: Sequence[tuple[str, frozenset[NoisePlace]]]) -> set[NoisePlace]:
     """Places that at least two different links change."""
     return {
         place
         for place in _over_records(place for _, places in found for place in places)
         if len({link for link, places in found if any(_covers(place, item) for item in places)}) > 1
-    }
-
-
-def _looked(look: Look) -> set[NoisePlace]:
-    return {
-        _at(_place(effect), steady_path(effect.container))
-        for effect in _changes(look.before, look.after)
-        if effect.kind != "removed"
     }
 
 

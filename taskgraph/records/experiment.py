@@ -11,6 +11,8 @@ from taskloom.taskgraph.records.provenance import Provenance
 
 ExperimentStatus = Literal["running", "completed", "interrupted", "budget_exhausted"]
 """How far an experiment got."""
+_SMALLEST = 0.0005
+"""Smallest p-value that three digits tell."""
 
 
 class Standing(Record):
@@ -51,6 +53,11 @@ class Comparison(Record):
     """Of a two-sided paired permutation test."""
     tasks: int
     """Tasks that both attempted."""
+
+    @property
+    def probability(self) -> str:
+        """The p-value in words; it is never nought: the observed signs are among those that are tried."""
+        return f"{self.p_value:.3f}" if self.p_value >= _SMALLEST else "< 0.001"
 
 
 class Experiment(Record):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -148,44 +149,11 @@ async def test_an_order_that_failed_is_taken_out_of_all_tasks_with_the_component
     assert covering.without_bad_orders(PAIR) is PAIR
 
 
-async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def performed(_: object, replayer: object, task: Task, orders: int) -> ReplayedTask:
-        return await Performer("pair")(task, orders)
-
-    async def replayer(_: object, tasks: object) -> object:
-        performed_once = SimpleNamespace(trajectories=[SimpleNamespace(steps=())])
-        return SimpleNamespace(verified=defaultdict(lambda: performed_once), shows=lambda _: ())
-
-    monkeypatch.setattr(TaskReplays, "_performed", performed)
-    monkeypatch.setattr(TaskReplays, "_replayer", replayer)
-    with Warehouse(tmp_path / "warehouse") as warehouse:
-        recorder = Recorder(warehouse, interval_seconds=3600)
-        run = SimpleNamespace(
-            settings=SimpleNamespace(replay=ReplaySettings()),
-            recorder=recorder,
-            warehouse=warehouse,
-            side_by_side=2,
-            progress=SimpleNamespace(begin=lambda *_: None),
-            provenance=lambda _: Provenance(),
-        )
-        kept = await TaskReplays(run, lambda _: None).cover([OFFICE, PAIR])  # type: ignore[arg-type, return-value]
-        await recorder.close()
-
-        assert [task.task_id for task in kept] == ["office"]
-        assert [(item.item_id, item.reason) for item in warehouse.read(Rejection)] == [
-            ("pair", "not_executable")
-        ]
-        assert [(task.task_id, task.status) for task in warehouse.read(Task)] == [("pair", "rejected")]
-
-
-async def test_the_actions_are_those_of_the_whole_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from taskloom.flows.stages.making import TaskMaking
-
-    performer = Performer()
+@asynccontextmanager
+async def run_with(
+    performer: Performer, folder: Path, monkeypatch: pytest.MonkeyPatch, settings: ReplaySettings
+) -> AsyncIterator[Any]:
+    """A run whose replays are those of `performer`."""
 
     async def performed(_: object, replayer: object, task: Task, orders: int) -> ReplayedTask:
         return await performer(task, orders)
@@ -196,20 +164,43 @@ async def test_the_actions_are_those_of_the_whole_run(
 
     monkeypatch.setattr(TaskReplays, "_performed", performed)
     monkeypatch.setattr(TaskReplays, "_replayer", replayer)
-    with Warehouse(tmp_path / "warehouse") as warehouse:
+    with Warehouse(folder / "warehouse") as warehouse:
         recorder = Recorder(warehouse, interval_seconds=3600)
-        run = SimpleNamespace(
-            settings=SimpleNamespace(replay=ReplaySettings(actions=1)),
+        yield SimpleNamespace(
+            settings=SimpleNamespace(replay=settings),
             recorder=recorder,
             warehouse=warehouse,
-            side_by_side=1,
+            side_by_side=2,
             progress=SimpleNamespace(begin=lambda *_: None),
             provenance=lambda _: Provenance(),
         )
-        making = TaskMaking(run, {})  # type: ignore[arg-type]
+        await recorder.close()
+
+
+async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with run_with(Performer("pair"), tmp_path, monkeypatch, ReplaySettings()) as run:
+        kept = await TaskReplays(run, lambda _: None).cover([OFFICE, PAIR])  # type: ignore[arg-type, return-value]
+        await run.recorder.flush()
+
+        assert [task.task_id for task in kept] == ["office"]
+        assert [(item.item_id, item.reason) for item in run.warehouse.read(Rejection)] == [
+            ("pair", "not_executable")
+        ]
+        assert [(task.task_id, task.status) for task in run.warehouse.read(Task)] == [("pair", "rejected")]
+
+
+async def test_the_actions_are_those_of_the_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from taskloom.flows.stages.making import TaskMaking
+
+    performer = Performer()
+    async with run_with(performer, tmp_path, monkeypatch, ReplaySettings(actions=1)) as run:
+        making = TaskMaking(run, {})
         for _ in range(2):
             await making.replays.cover([OFFICE, PAIR])
-        await recorder.close()
     assert len(performer.performed) == 1 and not making.replays.may_go_on
 
 
