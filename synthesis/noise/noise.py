@@ -1,21 +1,23 @@
 """The stage: an application is started and looked at, several times; what changed meanwhile is noise.
 
 Nobody saves anything: what all work begins with is done, such as signing in, the page is scrolled, the first
-page is opened again, and then some of its links, others in each recording. What opening a page changes,
-opening another one changes as well, or it is added for the first time alone. A link can do work instead:
-those are left out that lead to no other page or to one that asks for a text, that several have the name of
-(they are deeds on rows), or after which the first page does not show all that it showed. In every second
-recording another application is in front at first, so that what is written when a page is opened for the
-first time is seen as well. What was measured is kept beside the installed application, for every data set
-that is built with it.
+page is opened again, and then some of its links, others in each recording. What opening most pages changes is
+noise, and what opening one adds for the first time alone. A link can do work instead: those are left out that
+lead to no other page or to one that asks for a text, that several have the name of (they are deeds on rows),
+after which the first page shows less or more, or that lead elsewhere or show something else when they are
+opened once more. After a first page that is another one, such as the one to sign in, the application is
+started anew. In every second recording another application is in front at first, so that what is written when
+a page is opened for the first time is seen as well. What was measured is kept beside the installed
+application, for every data set that is built with it.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -27,11 +29,13 @@ from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
+from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
 from taskloom.resources.whole_files import write_whole
-from taskloom.synthesis.noise.places import Look, alone, looking_places, noise_places
+from taskloom.synthesis.noise.places import Look, looking_places, noise_places, places_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
+    Action,
     ClickInput,
     Control,
     Observation,
@@ -44,13 +48,14 @@ from taskloom.taskgraph.records.worked_examples import fill_step
 
 KEPT = "noise.json"
 """File beside an installed application."""
-_WAY = "4"
+_WAY = "5"
 """Way of measuring; what was measured in another one is measured again."""
 _LONGEST_WAIT = 5.0
 _DOWN = -5
 _LINKS = 8
 """Links that are opened in each recording."""
 _LEAST_EXAMPLES = 2
+_NUMBER = re.compile(r"\d+")
 _RECORDS = TypeAdapter(tuple[ApplicationNoise, ...])
 
 
@@ -148,7 +153,7 @@ class _Recording:
     """After the reset."""
     looked: Evidence
     """After a look at the first page."""
-    looks: list[Look] = field(default_factory=list)
+    looks: list[Look]
     """What came of opening links, in order."""
 
 
@@ -160,69 +165,118 @@ async def _idle(
     other: Application | None,
 ) -> _Recording:
     """Watches an application, and opens every so many of its links from the `number`-th on."""
-    try:
-        seen = await environment.reset([application] if other is None else [other, application])
-    except EnvironmentFailureError:
-        if other is None:
-            raise
-        return await _idle(application, environment, settings, number, None)
-    start = await environment.evidence()
-    until = time.monotonic() + settings.seconds
-    if other is not None:
-        seen = await environment.bring_to_front(application.name)
-    seen = await _opened(environment, opening_steps(application), seen)
+    visit = _Visit(environment, application, other)
+    start = await visit.begin()
     for distance in (_DOWN, -_DOWN):
-        seen = await environment.act(WheelMouseInput(wheel_distance=distance))
-    seen = await _first_page(environment, seen)
-    while (left := until - time.monotonic()) > 0:
-        seen = await environment.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
-    before = await environment.evidence()
-    recording = _Recording(_without(other, start), _without(other, before))
-    walk = _Walk(environment, application, seen, before)
-    names = _names_of_links(seen)[number :: settings.recordings] if _start_page(seen) else []
-    recording.looks = [look for name in _some(names) if (look := await walk.look(name))]
-    for name in alone(recording.looks):
-        again = await walk.look(name)
-        recording.looks += [again] if again else []
-    return recording
+        await visit.act(WheelMouseInput(wheel_distance=distance))
+    await visit.first_page()
+    while (left := visit.began + settings.seconds - time.monotonic()) > 0:
+        await visit.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
+    looked = await environment.evidence()
+    looks = await visit.looks(lambda names: _some(names[number :: settings.recordings]))
+    return _Recording(_without(visit.other, start), _without(visit.other, looked), looks)
 
 
-class _Walk:
-    """Opens links of the first page of an application."""
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A link that was opened, and the first page after it."""
 
-    def __init__(
-        self, environment: Environment, application: Application, seen: Observation, before: Evidence
-    ) -> None:
+    places: frozenset[NoisePlace]
+    """What that added or changed in the application's own data."""
+    address: str
+    """Where it led."""
+    shown: Counter[str]
+    """What was seen there, with any other number for a number."""
+
+
+class _Visit:
+    """Looks at an application from its first page."""
+
+    def __init__(self, environment: Environment, application: Application, other: Application | None) -> None:
         self._environment, self._application = environment, application
-        self._seen, self._before = seen, before
-        self._first, self._steady = seen.url, _shown(seen)
+        self.other = other
+        """Another application, in front at first; none where the two do not start together."""
+        self.began = 0.0
+        """When it was started, by the monotonic clock."""
+        self._seen: Observation
 
-    async def look(self, name: str) -> Look | None:
-        """Opens the link of this name and the first page again; None where that may have been work."""
-        links = [item.label for item in self._seen.controls if _is_link(item) and item.text == name]
-        page = await _clicked(self._environment, links[0] if links else "", self._seen)
-        before, self._before = self._before, await self._environment.evidence()
-        self._seen = await _first_page(self._environment, page)
-        steady, shown = self._steady, _shown(self._seen)
-        self._steady = steady & shown
-        leads = page.url.rstrip("#") != self._first.rstrip("#")
-        asks = any(item.focused and item.control_type == "Edit" for item in page.controls)
-        if not leads or asks or not steady <= shown:
+    async def begin(self) -> Evidence:
+        """Start anew, do what all work begins with, and tell the state before that."""
+        application = self._application
+        try:
+            self._seen = await self._environment.reset(
+                [application] if self.other is None else [self.other, application]
+            )
+        except EnvironmentFailureError:
+            if self.other is None:
+                raise
+            self.other = None
+            return await self.begin()
+        self.began = time.monotonic()
+        start = await self._environment.evidence()
+        if self.other is not None:
+            self._seen = await self._environment.bring_to_front(application.name)
+        self._seen = await _opened(self._environment, opening_steps(application), self._seen)
+        return start
+
+    async def act(self, action: Action) -> None:
+        """Carry out an action, if it can be done."""
+        try:
+            self._seen = await self._environment.act(action)
+        except ActionInvalidError:
+            self._seen = await self._environment.observe()
+
+    async def first_page(self) -> None:
+        """Open the first page, where there is a button that does."""
+        if label := _start_page(self._seen):
+            await self.act(ClickInput(control_label=label))
+
+    async def looks(self, chosen: Callable[[Sequence[str]], Sequence[str]]) -> list[Look]:
+        """What comes of opening those of its links that are `chosen`; none of what may have been work."""
+        if not _start_page(self._seen):
+            return []
+        self._first, self._steady = self._seen.url, _shown(self._seen)
+        await self.first_page()
+        self._remember()
+        found = [await self._look(name) for name in chosen(_names_of_links(self._seen))]
+        return [look for look in found if look is not None]
+
+    def _remember(self) -> None:
+        """How the first page looks, and what of it has not changed by itself until now."""
+        shown = _shown(self._seen)
+        self._steady, self._total = self._steady & shown, shown.total()
+
+    async def _look(self, name: str) -> Look | None:
+        first = await self._open(name)
+        if first is None or not first.places:
+            return None if first is None else Look(name, frozenset())
+        again = await self._open(name)
+        if again is None or (again.address, again.shown) != (first.address, first.shown):
             return None
-        return Look(name, _own(self._application, before), _own(self._application, self._before))
+        return Look(name, first.places, again.places)
 
-
-async def _first_page(environment: Environment, seen: Observation) -> Observation:
-    """The first page, where there is a button that opens it."""
-    return await _clicked(environment, _start_page(seen), seen)
-
-
-async def _clicked(environment: Environment, label: str, seen: Observation) -> Observation:
-    """The screen after a click, if it can be done."""
-    try:
-        return await environment.act(ClickInput(control_label=label)) if label else seen
-    except ActionInvalidError:
-        return await environment.observe()
+    async def _open(self, name: str) -> _Opened | None:
+        """Opens the link of this name and the first page again, which then is as it was; else the application
+        is started anew. None also where it leads to no page that is only looked at."""
+        links = [item.label for item in self._seen.controls if _is_link(item) and item.text == name]
+        if not links:
+            return None
+        before = await self._environment.evidence()
+        await self.act(ClickInput(control_label=links[0]))
+        page = self._seen
+        await self.first_page()
+        shown = _shown(self._seen)
+        if not self._steady <= shown or shown.total() != self._total:
+            await self.begin()
+            await self.first_page()
+            self._remember()
+            return None
+        asks = any(item.focused and item.control_type == "Edit" for item in page.controls)
+        if asks or page.url.rstrip("#") == self._first.rstrip("#"):
+            return None
+        after = await self._environment.evidence()
+        places = places_of(_own(self._application, before), _own(self._application, after))
+        return _Opened(places, page.url, Counter(_NUMBER.sub("0", text) for text in _shown(page).elements()))
 
 
 def _is_link(control: Control) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import takewhile
 
 from taskloom.evaluators_api.state.effects import effects
@@ -21,23 +20,23 @@ _Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Look:
-    """A link that was opened."""
+    """A link that was opened, and opened again where that changed something."""
 
     link: str
     """Its name."""
-    before: Evidence
-    """The state before."""
-    after: Evidence
-    """The state with its page open."""
+    first: frozenset[NoisePlace]
+    """What opening it added or changed."""
+    again: frozenset[NoisePlace] = frozenset()
+    """What opening it once more did."""
 
-    @cached_property
-    def places(self) -> frozenset[NoisePlace]:
-        """What opening it added or changed."""
-        return frozenset(
-            _at(_place(effect), steady_path(effect.container))
-            for effect in _changes(self.before, self.after)
-            if effect.kind != "removed"
-        )
+
+def places_of(before: Evidence, after: Evidence) -> frozenset[NoisePlace]:
+    """Where something was added or changed meanwhile."""
+    return frozenset(
+        _at(_place(effect), steady_path(effect.container))
+        for effect in _changes(before, after)
+        if effect.kind != "removed"
+    )
 
 
 def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[NoisePlace, ...]:
@@ -64,44 +63,25 @@ def _sorted(places: Iterable[NoisePlace]) -> tuple[NoisePlace, ...]:
 
 
 def looking_places(looks: Sequence[Look]) -> tuple[NoisePlace, ...]:
-    """What opening one link adds or changes as well as opening another one, and what opening a link adds for
+    """What opening most of the links adds or changes, if those are several, and what opening a link adds for
     the first time and not again. Nothing is lost by looking.
 
-    Files that both add have the same path, but for names that were made up.
+    Files that several add have the same path, but for names that were made up.
     """
-    found = [(look.link, look.places) for look in looks]
-    again = {link: places for number, (link, places) in enumerate(found) if link in dict(found[:number])}
+    links = {look.link for look in looks}
+    most = {
+        place
+        for place in _over_records(place for look in looks for place in look.first)
+        if len({look.link for look in looks if any(_covers(place, other) for other in look.first)})
+        > max(1, len(links) / 2)
+    }
     once = {
         place
-        for link, places in found
-        for place in places
-        if link in again and place.kind == "added" and not _covered(place, again[link])
+        for look in looks
+        for place in look.first
+        if place.kind == "added" and not any(_covers(other, place) for other in look.again)
     }
-    return _sorted(_without_inner(_alike_of(found) | once))
-
-
-def alone(looks: Sequence[Look]) -> tuple[str, ...]:
-    """Links of which opening added what opening no other one did."""
-    found = [(look.link, look.places) for look in looks]
-    alike = _alike_of(found)
-    return tuple(
-        link
-        for link, places in found
-        if any(place.kind == "added" and not _covered(place, alike) for place in places)
-    )
-
-
-def _alike_of(found: Sequence[tuple[str, frozenset[NoisePlace]]]) -> set[NoisePlace]:
-    """Places that at least two different links change."""
-    return {
-        place
-        for place in _over_records(place for _, places in found for place in places)
-        if len({link for link, places in found if any(_covers(place, item) for item in places)}) > 1
-    }
-
-
-def _covered(place: NoisePlace, by: Iterable[NoisePlace]) -> bool:
-    return any(_covers(other, place) for other in by)
+    return _sorted(_without_inner(most | once))
 
 
 def _changes(start: Evidence, end: Evidence) -> list[Effect]:

@@ -176,6 +176,7 @@ class Site(SimulatedEnvironment):
     def __init__(self, *links: str) -> None:
         super().__init__(SimulatedSettings())
         self.links, self.page, self.opened = list(links), "", list[str]()
+        self.says = ""
         self.files = {"pages.db": visits(1), "visits.db": visits(0)}
 
     async def observe(self) -> Observation:
@@ -186,7 +187,8 @@ class Site(SimulatedEnvironment):
             for place, text in enumerate(self.links)
         ]
         bar = [item for item in seen.controls if item.control_type == TASK_BAR_BUTTON]
-        shown = bar if self.page else [*links, *bar]
+        said = template.model_copy(update={"label": "said", "control_type": "Text", "text": self.says})
+        shown = [said, *bar] if self.page else [*links, *bar]
         return seen.model_copy(update={"controls": tuple(shown), "url": f"http://site/{self.page}"})
 
     async def act(self, action: Action) -> Observation:
@@ -230,7 +232,8 @@ async def test_what_opening_several_links_changes_in_the_applications_own_data_i
         "visits.db/visits/rows/*": "added",
         "cache/*.html": "added",
     }
-    assert site.opened == ["one", "three", "five", "two", "four", "six"], "others in each recording"
+    twice = [name for name in ("one", "three", "five", "two", "four", "six") for _ in range(2)]
+    assert site.opened == twice, "others in each recording, again where something changed"
 
 
 class Deeds(Site):
@@ -244,6 +247,7 @@ class Deeds(Site):
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
         self.files, self.links = {"pages.db": visits(1, 2, 3, 4, 5)}, ["one", "two", "three", "four"]
+        self.page = ""
         if self.deed == "on rows":
             self.links = ["start"] * 4
         return await super().reset(applications, without=without)
@@ -257,11 +261,32 @@ class Deeds(Site):
             self.page = ""
         elif self.deed == "changes the first page":
             self.links = [f"{text} done" if text == name else text for text in self.links]
-        elif self.deed == "alone" and name != "two":
+        elif self.deed == "adds to the first page":
+            self.links = [*self.links, f"{name} again"]
+        elif (self.deed == "alone" and name != "two") or (self.deed == "of half" and name > "p"):
             self.files["pages.db"] = visits(1, 2, 3, 4, 5)
+        elif self.deed == "leads elsewhere":
+            self.page = f"{name}/{number}"
+        elif self.deed == "says so" and len(self.opened) % 2:
+            self.says = "Added."
+        elif self.deed == "says so":
+            self.files["pages.db"], self.says = visits(1, 2, 3, 4, 5), "It is there."
 
 
-@pytest.mark.parametrize("deed", ["loses", "stays", "changes the first page", "alone", "on rows"])
+DEEDS = (
+    "loses",
+    "stays",
+    "changes the first page",
+    "adds to the first page",
+    "alone",
+    "of half",
+    "leads elsewhere",
+    "says so",
+    "on rows",
+)
+
+
+@pytest.mark.parametrize("deed", DEEDS)
 async def test_what_links_do_that_work_is_no_noise(deed: str) -> None:
     site = Deeds(deed)
     assert await looked_at(site) == {}
@@ -270,6 +295,41 @@ async def test_what_links_do_that_work_is_no_noise(deed: str) -> None:
 
 async def test_the_same_deed_of_links_that_only_lead_to_pages_is_noise() -> None:
     assert await looked_at(Deeds("looks")) == {"pages.db/visits/rows/*": "added"}
+
+
+class SignedIn(Site):
+    """One of its links signs out, and then there is only the page to sign in."""
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        self.links, self.page = ["leave", "one", "two", "three"], ""
+        return await super().reset(applications, without=without)
+
+    def follow(self, name: str) -> None:
+        super().follow(name)
+        if name == "leave":
+            self.links = ["enter"]
+
+
+async def test_after_a_link_that_signs_out_the_others_are_looked_at_all_the_same() -> None:
+    site = SignedIn()
+    assert await looked_at(site) == {"visits.db/visits/rows/*": "added", "cache/*.html": "added"}
+    assert site.opened == ["leave", "two", "two", "one", "one", "three", "three"]
+
+
+class Ticking(Site):
+    """Its first page tells how often it was shown."""
+
+    async def observe(self) -> Observation:
+        seen = await super().observe()
+        self.shown = getattr(self, "shown", 0) + 1
+        clock = seen.controls[-1].model_copy(update={"label": "clock", "text": f"shown {self.shown} times"})
+        return seen if self.page else seen.model_copy(update={"controls": (*seen.controls, clock)})
+
+
+async def test_what_the_first_page_changes_by_itself_does_not_matter() -> None:
+    assert (await looked_at(Ticking("one", "two", "three"))).keys() >= {"visits.db/visits/rows/*"}
 
 
 def test_what_was_measured_is_kept_beside_the_application_for_its_version_worlds_and_way(
