@@ -240,17 +240,12 @@ class _Rule:
         return _expression(template, self.parameters).fullmatch(text) is not None
 
 
-def beyond(
-    start: Evidence,
-    end: Evidence,
-    bound: Iterable[Bound],
-    about: Bound | None = None,
-) -> SideEffects:
+def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound | None = None) -> SideEffects:
     """The lasting changes from `start` to `end` that no work in `bound` makes.
 
     Effects inside of something new or lost count with it. Where an allowance says what the record holds that
-    is meant, a change of another record is none of it. Only what lies in the files and tables of `about`
-    counts, where it is given.
+    is meant, a change of another record is none of it. A record that is added may tell what was there before,
+    and what other work was told. Only what lies in the files and tables of `about` counts, where it is given.
     """
     account = _Account(bound)
     found = list(_outer(list(lasting(effects(start, end, {}, screen=False, held=account.texts)))))
@@ -265,7 +260,9 @@ class _Account:
         self._rules: dict[int, list[_Rule]] = defaultdict(list)
         self._left: dict[tuple[object, ...], Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[tuple[object, ...], EffectKind]] = set()
+        self._told: set[str] = set()
         for items, parameters in bound:
+            self._told |= set(parameters.values())
             values = tuple(sorted(parameters.items()))
             for item in items:
                 rule = _Rule(item, values)
@@ -290,6 +287,7 @@ class _Account:
         inside: Counter[tuple[_Place, tuple[object, ...]]] = Counter()
         closed: set[_Place] = set()
         bounded: set[_Place] = set()
+        self._told |= {effect.before or "" for effect in found if effect.kind == "changed"}
         for effect in found:
             places = [(*_where(effect)[:2], effect.address[:depth]) for depth in range(len(effect.address))]
             if effect.kind != "changed" and any(place in closed for place in places):
@@ -372,7 +370,8 @@ class _Account:
             rule.allowance.most == 0 or inside[holder, rule.key()] <= rule.allowance.most for rule in rules
         ):
             return "records_added"
-        return "" if any(rule.admits(effect.after) for rule in rules) else "values_changed"
+        told = effect.after in self._told and not _EMPTY.fullmatch(effect.after or "")
+        return "" if told or any(rule.admits(effect.after) for rule in rules) else "values_changed"
 
 
 def _outer(found: list[Effect]) -> Iterator[Effect]:

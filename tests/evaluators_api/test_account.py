@@ -380,3 +380,33 @@ def test_a_number_that_every_performance_leaves_is_not_nought(write: str, visits
 def test_where_noughts_and_counts_were_both_left_another_count_may_be() -> None:
     made = ("name,page,count\nTom,Home,3\n", "{0},Home,0\n{0},Start,5\n")
     assert not damage_of("Sofia,Home,0\nSofia,Start,6\n", *made)
+
+
+def history(*changes: tuple[str, str]) -> str:
+    return "field,old,new\n" + "".join(f"state,{old},{new}\n" for old, new in changes)
+
+
+@pytest.mark.parametrize(
+    ("was", "changes", "damage"),
+    [
+        ("open", [("open", "Done")], 0),
+        ("late", [("late", "Done")], 0),
+        ("late", [("late", "Half"), ("Half", "Done")], 0),
+        ("late", [("lost", "Done")], 1),
+    ],
+)
+def test_a_record_of_a_change_may_tell_what_was_there_before_or_what_another_subtask_wrote(
+    was: str, changes: list[tuple[str, str]], damage: int
+) -> None:
+    job, log = ".applications/jobs/job.json", ".applications/jobs/log.csv"
+
+    def jobs(value: str, *told: tuple[str, str]) -> Evidence:
+        return state({job: json.dumps({"name": "x", "state": value}), log: history(*told)})
+
+    performances = [
+        (effects(jobs("open"), jobs(new, ("open", new)), {"state": new}), {"state": new})
+        for new in ("Busy", "Gone")
+    ]
+    allowed = allowances(performances)
+    bound = [(allowed, {"state": new}) for _, new in changes]
+    assert beyond(jobs(was), jobs("Done", *changes), bound).total == damage
