@@ -186,7 +186,7 @@ class _Opened:
     address: str
     """Where it led."""
     shown: Counter[str]
-    """What was seen there, with any other number for a number."""
+    """What was seen there."""
 
 
 class _Visit:
@@ -276,7 +276,7 @@ class _Visit:
             return None
         after = await self._environment.evidence()
         places = places_of(_own(self._application, before), _own(self._application, after))
-        return _Opened(places, page.url, Counter(_NUMBER.sub("0", text) for text in _shown(page).elements()))
+        return _Opened(places, page.url, _shown(page))
 
 
 def _is_link(control: Control) -> bool:
@@ -297,7 +297,10 @@ def _some(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown(seen: Observation) -> Counter[str]:
-    return Counter(item.text for item in seen.controls)
+    """The texts that an application shows, whatever numbers stand in them: what counts or tells the time goes
+    on by itself."""
+    texts = (item.text for item in seen.controls if item.control_type != TASK_BAR_BUTTON)
+    return Counter(_NUMBER.sub("0", text) for text in texts)
 
 
 def _without(application: Application | None, evidence: Evidence) -> Evidence:
