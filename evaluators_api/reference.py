@@ -54,7 +54,6 @@ def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
         _entry(item)
         for item in checks().values()
         if not item.in_paper
-        and not item.guard
         and (about is None or (item.reads in about and (not item.of or item.of in about)))
     ]
     return "\n\n".join(
@@ -74,7 +73,6 @@ def checks_overview() -> tuple[str, ...]:
     return tuple(
         f"{item.name}: {(inspect.getdoc(item.function) or '').partition(chr(10))[0]}"
         for item in checks().values()
-        if not item.guard
     )
 
 

@@ -10,5 +10,4 @@ records       rows, objects and elements inside files
 parts         tables, sections and other large parts of files
 drawings      shapes and texts of drawings
 since_start   what changed or was lost since the start
-guards        that nothing else happened, for functions written earlier
 """

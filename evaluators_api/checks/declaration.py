@@ -118,8 +118,6 @@ class Check:
     """Type of the answer."""
     empty_allowed: bool = False
     """Whether its first argument may be the empty text, which then means: anywhere."""
-    guard: bool = False
-    """Whether it asks that all else is as it was; such a condition is never idle."""
     of_source: bool = False
     """Whether it compares with what a source held at the start."""
     of: Content = ""
@@ -128,9 +126,7 @@ class Check:
     @property
     def facts(self) -> CheckFacts:
         """What must be known of it where it is not asked itself."""
-        return CheckFacts(
-            reads=self.reads, guard=self.guard, of_source=self.of_source, verdict=self.returns == "bool"
-        )
+        return CheckFacts(reads=self.reads, of_source=self.of_source, verdict=self.returns == "bool")
 
     @property
     def reads_route(self) -> bool:
@@ -231,7 +227,6 @@ def check(
     *,
     in_paper: bool = False,
     empty_allowed: bool = False,
-    guard: bool = False,
     of_source: bool = False,
     of: Content = "",
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
@@ -266,7 +261,6 @@ def check(
             parameters=parameters,
             returns=returns,
             empty_allowed=empty_allowed,
-            guard=guard,
             of_source=of_source,
             of=of,
         )

@@ -290,8 +290,7 @@ def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False
     """Gets the path of the one file that has a record with all these values together, for applications that
     name their files themselves.
 
-    Its path can be given to checks that need one: what the subtask removes to check_other_files_unchanged,
-    what it changes to check_other_records_unchanged.
+    Its path can be given to checks that need one.
 
     Args:
         fields: Names of fields, and the values they must have.

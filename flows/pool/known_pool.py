@@ -70,7 +70,8 @@ def _admitted(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunctio
         (refused if problems else found).append(function)
     if refused:
         _LOG.warning(
-            "%d accepted functions are no longer admitted, so their subtasks count as unverified: %s",
+            "%d accepted functions are no longer admitted, such as by checks that are gone, so their subtasks"
+            " count as unverified until taskloom build verifies them again: %s",
             len(refused),
             ", ".join(sorted(item.subtask_id for item in refused)),
         )

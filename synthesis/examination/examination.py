@@ -118,7 +118,6 @@ def examine(
     )
     if not mutate or not first.passed:
         return quality
-    asked = tuple(item for item in asked if not checks()[item.check].guard)
     flipped = sum(not examiner.notices([item], mutant([item], asked, flipped=True), judged) for item in asked)
     idle = _idle(examiner, asked, judged)
     return quality.model_copy(

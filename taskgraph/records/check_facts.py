@@ -15,8 +15,6 @@ class CheckFacts(Record):
 
     reads: Reads
     """Part of the evidence it reads."""
-    guard: bool = False
-    """Whether it asks that everything else is as it was."""
     of_source: bool = False
     """Whether it compares with what a source held at the start."""
     verdict: bool = True

@@ -220,8 +220,7 @@ def test_the_eleven_of_the_paper_come_first_and_the_rest_is_marked() -> None:
     reference = checks_reference()
     beyond = reference.index("beyond the paper")
     for item in checks().values():
-        if not item.guard:
-            assert (reference.index(f"def {item.name}(") < beyond) == item.in_paper
+        assert (reference.index(f"def {item.name}(") < beyond) == item.in_paper
     assert {item.name for item in checks().values() if item.reads_route} == {
         "check_mouse_clicks",
         "check_keyboard_types",
@@ -231,13 +230,13 @@ def test_the_eleven_of_the_paper_come_first_and_the_rest_is_marked() -> None:
 def test_the_reference_and_the_stubs_follow_the_code() -> None:
     reference, stubs = checks_reference(), type_stubs()
     for item in checks().values():
-        assert (signature(item) in reference) != item.guard, "old guards are not shown to models"
+        assert signature(item) in reference
         assert f"{signature(item)}: ..." in stubs
         assert "scene" not in signature(item)
     compile(stubs, "stubs", "exec")
 
 
-@pytest.mark.parametrize("name", [name for name, item in checks().items() if not item.guard])
+@pytest.mark.parametrize("name", checks())
 def test_the_example_in_every_docstring_is_a_call_that_works(name: str) -> None:
     match = re.search(r"Example:\n\s+((?:\S.*\n?\s*)+)", checks()[name].function.__doc__ or "")
     assert match

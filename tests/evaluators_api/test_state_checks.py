@@ -162,8 +162,8 @@ def test_arguments_have_the_declared_types() -> None:
         ask(END, "check_record", file_path="sales.csv", fields=["North"])
     with pytest.raises(CheckMisusedError, match="other things than text"):
         ask(END, "check_record", file_path="sales.csv", fields={"amount": 10})
-    with pytest.raises(CheckMisusedError, match=r"int \| None as 'added', not bool"):
-        ask(END, "check_other_records_unchanged", END, file_path="sales.csv", added=True)
+    with pytest.raises(CheckMisusedError, match=r"dict\[str, str\] \| None as 'belonging_to', not bool"):
+        ask(END, "check_records_copied", END, source="a", target="b", belonging_to=True)
 
 
 def test_a_check_with_a_type_that_checks_cannot_have_is_refused_when_it_is_declared() -> None:

@@ -26,9 +26,7 @@ from tests.synthesis.recordings import message_sent, note_written, page_opened, 
 
 GOOD = (
     "def evaluate_agent_task_completion(text_path: str, text: str):\n    done = check_file_text(text_path,"
-    " text) and check_file_changed(text_path)\n    done = done and check_other_files_unchanged([text_path])"
-    " and check_other_folders_unchanged([text_path])\n    return EvalResult(done, 'the file lacks the text',"
-    " 1.0)\n"
+    " text) and check_file_changed(text_path)\n    return EvalResult(done, 'the file lacks the text', 1.0)\n"
 )
 WEAK = (
     "def evaluate_agent_task_completion(text_path: str, text: str):\n"

@@ -122,8 +122,7 @@ def test_a_condition_about_nothing_that_the_work_is_about_is_told(shared_sandbox
 def test_a_right_condition_that_says_the_same_once_more_is_not_refused(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
-    guards = ("check_other_files_unchanged([text_path])", "check_other_folders_unchanged([text_path])")
-    quality = examined(shared_sandbox, *GOOD, "check_file_contains(text_path, text)", *guards)
+    quality = examined(shared_sandbox, *GOOD, "check_file_contains(text_path, text)")
     assert unacceptable(quality, Thresholds()) == ()
 
 

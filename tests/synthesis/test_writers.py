@@ -147,7 +147,7 @@ def test_the_reference_holds_what_the_work_may_need() -> None:
         named = f"def {item.name}(" in short
         if item.in_paper:
             assert named
-        elif not item.guard:
+        else:
             assert named == (item.reads == "files" and not item.of)
 
 

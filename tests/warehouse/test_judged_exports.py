@@ -33,12 +33,6 @@ from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import export, records
 
-GUARDED = SOURCE.replace(
-    '        (check_file_exists(csv_path), "there is no file"),\n',
-    '        (check_file_exists(csv_path), "there is no file"),\n'
-    '        (check_other_files_unchanged([csv_path]), "something else changed"),\n',
-)
-
 
 def written(warehouse: Warehouse, source: str) -> None:
     """Give every function of the sample another source."""
@@ -120,25 +114,13 @@ def test_the_judge_command_writes_the_reward_file_of_harbor(sampled: Warehouse, 
     assert nowhere.returncode == 2 and "There is no folder" in nowhere.stderr
 
 
-def test_checks_that_all_else_is_unchanged_are_left_out(filled: Warehouse, tmp_path: Path) -> None:
-    written(filled, GUARDED)
-    start, home = homes(tmp_path)
-    (home / "b.csv").write_text("made by the other subtask")
-
-    found = sheet(filled)
-
-    assert [item.left_out for item in found.subtasks] == [("check_other_files_unchanged",)] * 2
-    assert found.subtasks[1].made_before == ("a.csv",)
-    assert judge_home(found, start, home).reward == 1
-
-
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
         ("check_mouse_clicks('Save')", "asks check_mouse_clicks, which is about more than files"),
         ("check_copied('clipboard', csv_path)", "compares with the clipboard"),
         ("get_file_text(csv_path.upper(), at_start=True) == ''", "a state between the subtasks"),
-        ("check_other_files_unchanged([csv_path])", "no file shows whether"),
+        ("check_window('a')", "no file shows whether"),
         ("check_window('a') or check_file_exists(csv_path)", "mixes files with what the screen shows"),
         ("get_clipboard_text() == 'a'", "compares with the clipboard"),
         ("1 == 1", "no file shows whether"),
@@ -346,7 +328,7 @@ def test_the_start_script_prepares_the_home_and_keeps_a_copy(tmp_path: Path) -> 
 def test_an_outsider_tells_damage_beside_the_work_from_what_is_stored_with_the_functions(
     filled: Warehouse, tmp_path: Path
 ) -> None:
-    written(filled, GUARDED)
+    written(filled, SOURCE)
     start, home = homes(tmp_path)
     unknown = sheet(filled)
     assert unknown.allowed is None and judge_home(unknown, start, home).clean is None

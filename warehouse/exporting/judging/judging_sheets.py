@@ -1,9 +1,8 @@
 """Which tasks can be judged by files alone, once, at the end of the work; and the sheets with which they are.
 
 Of a function, what cannot be asked then is taken out: checks of the screen and of the clipboard, which later
-work changes, and the checks that everything else is unchanged. A subtask of
-which nothing is left is judged through those that use what it makes. The sheet names all of this; a task
-whose end products no check of files proves is refused.
+work changes. A subtask of which nothing is left is judged through those that use what it makes. The sheet
+names all of this; a task whose end products no check of files proves is refused.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def rewritten(
     def is_gone(call: ast.Call) -> bool:
         facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
         return facts is not None and (
-            facts.momentary or facts.guard or _reads_what_is_open(call, given) or _is_copied_out(call)
+            facts.momentary or _reads_what_is_open(call, given) or _is_copied_out(call)
         )
 
     calls = list(_checks_in(module))
@@ -125,12 +124,7 @@ def rewritten(
                 f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
             )
     if not any(
-        not (
-            checks[name].momentary
-            or checks[name].guard
-            or _reads_what_is_open(call, given)
-            or _is_copied_out(call)
-        )
+        not (checks[name].momentary or _reads_what_is_open(call, given) or _is_copied_out(call))
         for name, call in calls
     ):
         return "", ()
