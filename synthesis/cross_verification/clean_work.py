@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from taskloom.evaluators_api.state.account import allowances, beyond
 from taskloom.evaluators_api.state.essential import Division
+from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.work import divided, performances_of
 from taskloom.synthesis.cross_verification.agreement import by_instance
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _SHOWN = 3
@@ -25,7 +27,8 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
     are left out.
 
     The work is what all of them change, with all that is inside of what they add, and what two or more with
-    the same parameters, and all of these, change: it depends on what was there. Noise is no effect.
+    the same parameters, and all of these, change: it depends on what was there. Noise is no effect; what
+    looking adds, such as a cached page, is renewed where the page was looked at before.
     """
     performances = performances_of(trajectories)
     each_one = [{effect.key for effect in changes} for changes, _ in performances]
@@ -34,7 +37,7 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
     steady = {name: set.intersection(*same) if len(same) > 1 else everywhere for name, same in alike.items()}
     work = allowances(
         [
-            (_work(division, steady[item.instance_id]), item.parameters)
+            (_work(division, steady[item.instance_id], item.initial_evidence), item.parameters)
             for division, item in zip(divided(trajectories, performances), trajectories, strict=True)
         ]
     )
@@ -46,15 +49,17 @@ def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
     return told
 
 
-def _work(division: Division, steady: set[tuple[str, ...]]) -> list[Effect]:
-    """Effects at places that are changed each time, what lies inside of additions among them, and what
-    goes along with a record that is touched."""
+def _work(division: Division, steady: set[tuple[str, ...]], start: Evidence) -> list[Effect]:
+    """Effects at places that are changed each time, what lies inside of additions among them or of what is
+    noise where it is added, and what goes along with a record that is touched."""
+    noise = noise_between(start, start)
     made = {(item.area, item.container, item.address) for item in division.essential if item.kind == "added"}
     also = [
         item
         for item in division.incidental
         if item.follows
         or item.key in steady
+        or noise.covers(item.area, item.container, item.address, "added")
         or any(
             (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))
         )

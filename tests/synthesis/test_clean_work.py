@@ -8,13 +8,14 @@ import pytest
 
 from taskloom.environments.environment import Environment
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.noise import NoisePlace
 from taskloom.synthesis.cross_verification.clean_work import side_effects
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
-from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.kept_recordings import kept_recordings
 from tests.synthesis.models import TestModels
-from tests.synthesis.recordings import file
+from tests.synthesis.recordings import click, file, recording
 from tests.synthesis.simulated_world import APPLICATIONS, SimulatedEnvironments, World
 from tests.synthesis.spoilt_environments import Spoilt, SpoiltEnvironments
 
@@ -175,3 +176,36 @@ async def test_a_subtask_whose_performances_do_damage_is_rejected_for_it(
     assert done.rejection.reason == "side_effects"
     assert "plan.json" in done.rejection.message
     assert done.functions == ()
+
+
+CACHE = NoisePlace(container=".applications/wiki/cache.db", address=("pages", "rows", "*"), kind="added")
+
+
+def edited(page: str, seen: str, other: str = "") -> Trajectory:
+    """A line is added to a page, whose copy in the cache of looked-at pages is made, or renewed if `seen`."""
+
+    def cache(time: str, more: str) -> FileState:
+        rows = [f"INSERT INTO \"pages\" VALUES('{page}', '{time}');\n"] if time else []
+        rows += [f"INSERT INTO \"users\" VALUES('ann', '{more}');\n"]
+        head = f'CREATE TABLE "pages"("name" PRIMARY KEY, "made"); -- {len(rows) - 1} rows\n'
+        return file(
+            CACHE.container,
+            head + 'CREATE TABLE "users"("id" PRIMARY KEY, "mail"); -- 1 row\n' + "".join(rows),
+        )
+
+    text = f".applications/wiki/{page}.md"
+    start = {"files": (file(text, "hello\n"), cache(seen, "a@b.org")), "noise": (CACHE,)}
+    end = (file(text, "hello\nbye\n"), cache("2026-11-05 10:00:00.25", other or "a@b.org"))
+    return recording("wiki.extend", {"page": page}, [click("Save", files=end)], start=start)
+
+
+def test_what_looking_adds_is_renewed_where_it_was_looked_at_before() -> None:
+    first, second = edited("Alder", seen=""), edited("Beech", seen="2026-11-05 09:00:00.50")
+    assert side_effects([first, second]) == {}
+    spoilt = edited("Beech", seen="2026-11-05 09:00:00.50", other="c@d.org")
+    assert "mail" in side_effects([first, spoilt])[spoilt.trajectory_id]
+    unmeasured = [
+        item.model_copy(update={"initial_evidence": item.initial_evidence.model_copy(update={"noise": ()})})
+        for item in (first, second)
+    ]
+    assert side_effects(unmeasured)
