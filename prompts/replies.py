@@ -196,6 +196,14 @@ class ActorReply(ReplyPart):
     message: str = ""
     """Reason for giving up."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _thought_beside(cls, value: object) -> object:
+        """What is seen says why, where nothing else does."""
+        if not isinstance(value, dict) or str(value.get("thought") or "").strip():
+            return value
+        return {**value, "thought": value["observation"]} if value.get("observation") else value
+
     @model_validator(mode="after")
     def _says_why(self) -> Self:
         """An action that nothing is said of teaches nobody anything."""

@@ -131,8 +131,7 @@ class CrossVerifier:
     async def _verify(self, work: Work) -> VerifiedSubtask:
         revisions, number, unclean = 0, 1, ""
         while number <= self.settings.rounds:
-            instances = self._instances(work.subtask)
-            setups = await self._setups(instances)
+            instances, setups = await self._prepared(work.subtask)
             trajectories = await work.performances.agreed(
                 instances, setups, self.settings.performances_per_instance
             )
@@ -183,22 +182,29 @@ class CrossVerifier:
             f"{name} changed more than the subtask is about: {what}" for name, what in told.items()
         )
 
-    def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
-        return instances_to_verify(
-            subtask, self.stage.applications, self.categories, self.settings.parameter_sets
-        )
-
-    async def _setups(self, instances: Sequence[BoundSubtask]) -> dict[str, SetupTrajectory]:
-        setups = {}
-        for variant, instance in enumerate(instances):
-            setup = await self.stage.pool.setup_trajectory(instance, variant)
-            if setup is None:
-                needed = ", ".join(f"{item.category} {item.value}".strip() for item in instance.inputs)
+    async def _prepared(self, subtask: Subtask) -> tuple[list[BoundSubtask], dict[str, SetupTrajectory]]:
+        """The instances to perform, and what each needs before it. Where nothing verified provides what one
+        reads, a further set of parameters takes its place."""
+        wanted = self.settings.parameter_sets
+        instances = instances_to_verify(subtask, self.stage.applications, self.categories, wanted)
+        further = [subtask.bind(values, self.categories) for values in subtask.available_parameters[wanted:]]
+        chosen: list[BoundSubtask] = []
+        setups: dict[str, SetupTrajectory] = {}
+        for variant, first in enumerate(instances):
+            instance: BoundSubtask | None = first
+            while instance is not None:
+                setup = await self.stage.pool.setup_trajectory(instance, variant)
+                if setup is not None and instance.instance_id not in setups:
+                    chosen.append(instance)
+                    setups[instance.instance_id] = setup
+                    break
+                instance = further.pop(0) if further else None
+            else:
+                needed = ", ".join(f"{item.category} {item.value}".strip() for item in first.inputs)
                 raise SubtaskFailedError(
                     "inputs_unavailable", f"nothing verified provides what it reads: {needed}"
                 )
-            setups[instance.instance_id] = setup
-        return setups
+        return chosen, setups
 
     async def _propose_again(self, work: Work, reasons: Sequence[str], revision: int) -> bool:
         """Tell the explorer what went wrong; whether it proposed the subtask otherwise than before."""

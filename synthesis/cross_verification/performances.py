@@ -26,7 +26,9 @@ _QUORUM = 2
 _MOST_GIVEN_UP = 2
 """After so many performances that gave up or came to no end, and none that finished, further ones are not
 worth their price."""
-_GIVEN_UP = frozenset({"gave_up", "step_limit", "model_error"})
+_GIVEN_UP = frozenset({"gave_up", "step_limit"})
+_MOST_UNUSABLE = 2
+"""How often one instance is tried while no reply can be used: the second time the model is told why."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,9 +136,9 @@ class Performances:
     def hopeless(self) -> tuple[str, ...]:
         """Unique reasons why further performances are not worth their cost; empty if they are.
 
-        The actor gave up, ran out of steps or gave no usable answer often enough and never finished, or the
-        state at the start lacks what the subtask reads; or every set of parameters leads to the same result
-        whenever it is performed, and the sets to different ones.
+        The actor gave up or ran out of steps often enough and never finished, or the state at the start lacks
+        what the subtask reads; or every set of parameters leads to the same result whenever it is performed,
+        and the sets to different ones. That no answer could be used says nothing of the subtask.
         """
         counted = [item for item in self.recorded if item.trajectory_id not in self.discarded]
         invalid = [item.message for item in counted if item.termination == "invalid_start"]
@@ -155,6 +157,11 @@ class Performances:
         settled = self._settled()
         counted = {item.instance_id for item in self.recorded if item.trajectory_id not in self.discarded}
         return difference(self.usable, self._results()) if len(settled) > 1 and settled == counted else ""
+
+    def _unusable(self, instance: BoundSubtask) -> int:
+        """How many performances of `instance` ended because no reply could be used."""
+        ends = (item.termination for item in self.recorded if item.instance_id == instance.instance_id)
+        return sum(end == "model_error" for end in ends)
 
     def _settled(self) -> set[str]:
         """Instances of which two performances, and all that are usable, have the same result."""
@@ -204,7 +211,9 @@ class Performances:
             wanted = [
                 item
                 for item in wanted
-                if self.attempts[item.instance_id] < most_attempts and item.instance_id not in known
+                if self.attempts[item.instance_id] < most_attempts
+                and item.instance_id not in known
+                and (self.usable or self._unusable(item) < _MOST_UNUSABLE)
             ]
             if not wanted or self.hopeless:
                 return []

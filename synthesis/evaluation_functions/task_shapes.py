@@ -11,7 +11,7 @@ from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
-from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.templates import filled, names_parameter, templated
 from taskloom.evaluators_api.state.work import divided
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
@@ -80,7 +80,9 @@ def _shape(
     }
     touched = _touched_fields(trajectory, shown)
     noise = noise_between(start, trajectory.final_evidence)
-    files = _worth_showing((file for file in start.files if not noise.concerns(file.path)), touched)
+    known = [file for file in start.files if file.path in touched or not noise.concerns(file.path)]
+    named = {file.path for file in known if names_parameter(templated(file.path, trajectory.parameters))}
+    files = _worth_showing(known, touched, named)
     return TaskShape(
         instruction=trajectory.instruction,
         parameters=trajectory.parameters,
@@ -90,11 +92,19 @@ def _shape(
     )
 
 
-def _worth_showing(files: Iterable[FileState], touched: Container[str]) -> list[FileState]:
-    """What the work touches, then people's files, then a few of those that applications keep with text."""
+def _worth_showing(
+    files: Iterable[FileState], touched: Container[str], named: Container[str]
+) -> list[FileState]:
+    """What the work touches, then what is called by a parameter, then people's files, then a few of those
+    that applications keep with text, the outermost first."""
     own, others = list[FileState](), list[FileState]()
-    for file in sorted(files, key=lambda file: (file.path not in touched, file.path)):
-        if file.path in touched or not file.path.startswith("."):
+
+    def rank(file: FileState) -> tuple[object, ...]:
+        depth = file.path.count("/") if file.path.startswith(".") else 0
+        return file.path not in touched, file.path not in named, depth, file.path
+
+    for file in sorted(files, key=rank):
+        if file.path in touched or file.path in named or not file.path.startswith("."):
             own.append(file)
         elif file.text is not None:
             others.append(file)

@@ -73,3 +73,5 @@ def test_an_action_without_a_reason_is_refused(thought: str) -> None:
     with pytest.raises(ValidationError, match="say what is seen and why this action follows"):
         ActorReply(status="CONTINUE", thought=thought, function="click_input", control_label="5")
     assert ActorReply(status="FINISH").thought == ""
+    seen = ActorReply(status="CONTINUE", observation="A form is open.", function="wait")
+    assert seen.thought == "A form is open."

@@ -250,6 +250,42 @@ async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox: EvaluationS
     assert any(reason in str(call.question.feedback) for call in models.calls[ModelRole.ACTOR])
 
 
+@pytest.mark.parametrize(("times", "performed"), [(2, 4), (99, 4)], ids=["at first", "always"])
+async def test_replies_that_cannot_be_used_say_nothing_of_the_subtask(
+    shared_sandbox: EvaluationSandbox, times: int, performed: int
+) -> None:
+    """The next attempt is told why; nobody is asked to propose the subtask otherwise."""
+    models = TestModels(NOTES, scripted={ModelRole.ACTOR: ["{}"] * times})
+    done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
+    assert (done.verified is not None) == (times < performed)
+    assert len(done.trajectories) == performed
+    assert not any(call.question.feedback for call in models.calls[ModelRole.EXPLORER])
+    assert all(call.question.feedback for call in models.calls[ModelRole.ACTOR])
+
+
+async def test_a_set_whose_input_nothing_provides_gives_way_to_a_further_one(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    missing = {"text_path": "Documents/nowhere.txt"}
+    here = world(shared_sandbox, TestModels(NOTES))
+    (subtask,) = (
+        item for item in (await here.explore("simulated_notes")).subtasks if item.subtask_id == COPY
+    )
+    first, *others = subtask.available_parameters
+    await here.pool.announce([subtask.model_copy(update={"available_parameters": (first, missing, *others)})])
+    await here.pool.complete()
+    done = await here.verifier.verify(
+        subtask.model_copy(update={"available_parameters": (first, missing, *others)})
+    )
+    assert done.verified is not None
+    assert done.verified.subtask.available_parameters == (first, others[0])
+    without = await here.verifier.verify(
+        subtask.model_copy(update={"available_parameters": (first, missing)})
+    )
+    assert without.rejection is not None and without.rejection.reason == "inputs_unavailable"
+    assert "nowhere" in without.rejection.message
+
+
 async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox: EvaluationSandbox) -> None:
     models = TestModels(NOTES, scripted={ModelRole.EVALUATION_WRITER: ["{}"]})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]

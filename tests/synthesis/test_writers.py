@@ -78,6 +78,13 @@ def test_of_what_an_application_keeps_and_the_work_does_not_touch_little_is_show
     assert compiled.path not in paths and len(paths) == 10
 
 
+def test_what_a_parameter_names_is_shown_though_the_work_does_not_touch_it() -> None:
+    kept = [file(f".applications/tracker/.git/hooks/hook{number}", "x") for number in range(30)]
+    page = file(".applications/tracker/pages/Cid.md", "x")
+    (shape,) = task_shapes([added("Cid", "77", "zulu-west", *kept, page)])
+    assert [item.path for item in shape.files][:2] == ["Documents/sales.csv", page.path]
+
+
 def test_the_shape_has_values_that_every_performance_leaves_and_nobody_could_guess() -> None:
     changes = {change.address[-1]: change for change in task_shapes(ALIKE)[0].changes if change.address}
     assert changes["code"].always == "zulu-west"
