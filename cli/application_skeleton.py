@@ -184,9 +184,7 @@ def limits_of(application: Application) -> tuple[str, ...]:
     launch = application.launch
     if not launch.address:
         return ()
-    found = [
-        "It has one state for everybody: run it with --set environments=1, and with nobody else using it."
-    ]
+    found = ["It has one state for everybody, so one environment uses it: nobody else may meanwhile."]
     if not launch.reset_command:
         found.append(
             "Nothing puts it back between attempts, so names of new things must differ from all earlier ones"

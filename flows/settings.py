@@ -25,6 +25,7 @@ from pydantic_settings.exceptions import SettingsError
 
 from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.flows.errors import CommandError
+from taskloom.flows.machine_room import first_environments
 from taskloom.flows.places import DEFAULT_DATA, require_moved, settings_file
 from taskloom.flows.setting_groups import FanOutSettings, GateSettings, NightSettings
 from taskloom.flows.settings_file import parse_yaml, read_settings_file
@@ -104,8 +105,9 @@ class Settings(BaseSettings):
     """Platform whose applications are used, or several joined, such as `linux_desktop+web_browser`, whose
     applications then meet on one screen. `simulated` has a few small ones for tests and trials; every
     record says so."""
-    environments: int = Field(default=4, ge=1, le=64)
-    """Number of concurrent environments; they wait half of the time, so two per core keep a machine busy."""
+    environments: int = Field(default=0, ge=0, le=64)
+    """Number of concurrent environments; with 0 two per core at first, since they wait half of the time, then
+    more while the processor idles, as it does while models think, or fewer."""
     isolation: Isolation = "automatic"
     """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own
     risk), or `automatic`, which isolates where that works and otherwise refuses to let a model act."""
@@ -168,6 +170,11 @@ class Settings(BaseSettings):
         stored = _file.get()
         values = read_settings_file(stored) if stored is not None else {}
         return (init_settings, env_settings, InitSettingsSource(settings_cls, values))
+
+    @property
+    def first_environments(self) -> int:
+        """With how many environments a process begins."""
+        return self.environments or first_environments()
 
     @property
     def warehouse_location(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.lookup import missing_for_start
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.flows.errors import CommandError
+from taskloom.flows.machine_room import MachineRoom
 from taskloom.flows.pool.pool_memory import known_categories
 from taskloom.flows.running import run_records
 from taskloom.flows.running.core_seconds import CoreSeconds
@@ -85,7 +86,7 @@ class Workplace:
     @property
     def side_by_side(self) -> int:
         """How many items are done at a time, here or elsewhere."""
-        return self.settings.environments * (self.elsewhere.processes if self.elsewhere else 1)
+        return self.settings.first_environments * (self.elsewhere.processes if self.elsewhere else 1)
 
     def provenance(self, stage: str = "") -> Provenance:
         """The provenance of what `stage` makes in this run; stages that call models add who was asked."""
@@ -210,7 +211,7 @@ async def _objects(
         CoreSeconds() as spent,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
-        environments = environment_pool(settings)
+        environments = environment_pool(settings, applications.values())
         async with RoleModels(
             settings.models, ledger, run_id=record.run_id, shared_place=call_place_of(settings)
         ) as calls:
@@ -321,18 +322,23 @@ def create_environment(settings: Settings, name: str) -> Environment:
     )
 
 
-def environment_pool(settings: Settings) -> EnvironmentPool:
+def environment_pool(settings: Settings, applications: Iterable[Application]) -> EnvironmentPool:
     """Environments for the items of one process, which share their limit with other runs if the settings say
-    so."""
+    so; one, where one of the `applications` has one state for everybody."""
 
     def create(name: str) -> Environment:
         return create_environment(settings, name)
 
-    if not settings.shared_limits:
-        return EnvironmentPool(create, settings.environments)
-    from taskloom.flows.running.shared_places import environment_place
+    if settings.shared_limits:
+        from taskloom.flows.running.shared_places import environment_place
 
-    return EnvironmentPool(create, settings.environments, environment_place)
+        return EnvironmentPool(create, settings.first_environments, environment_place)
+    if settings.environments:
+        return EnvironmentPool(create, settings.environments)
+    if any(application.launch.address for application in applications):
+        return EnvironmentPool(create, 1)
+    first = settings.first_environments
+    return EnvironmentPool(create, first, machine=MachineRoom(first))
 
 
 def call_place_of(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:

@@ -38,7 +38,7 @@ def limits_of(settings: Settings) -> list[SharedLimit]:
             name, most = key_limit(model), settings.models.limit(model).concurrency
             keys[name] = max(most, keys.get(name, 0))
     environments = [
-        SharedLimit(name=environments_limit(name), limit=settings.environments)
+        SharedLimit(name=environments_limit(name), limit=settings.first_environments)
         for name in platforms_in(settings.platform)
     ]
     return [*environments, *(SharedLimit(name=name, limit=most) for name, most in sorted(keys.items()))]

@@ -112,7 +112,7 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
             scheduler: object = chosen.scheduler or await resources.enter_async_context(
                 made.LocalCluster(
                     n_workers=chosen.workers,
-                    threads_per_worker=settings.environments,
+                    threads_per_worker=settings.first_environments,
                     host="127.0.0.1",
                     dashboard_address=None,
                     worker_dashboard_address=None,
@@ -176,7 +176,7 @@ class RemoteWorkplace:
                 applications = await self.home.applications()
                 sandbox = EvaluationSandbox(sandbox_settings(settings))
                 self.resources.enter_context(sandbox)
-                environments = environment_pool(settings)
+                environments = environment_pool(settings, applications.values())
                 self.resources.push_async_callback(environments.close)
                 self.place = Workplace(
                     run_id=run_id,

@@ -248,7 +248,7 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         applications=tuple(chosen),
         missing=missing,
         night=night,
-        environments=settings.environments,
+        environments=settings.first_environments,
         subtasks=subtasks,
         tasks=tasks,
         calls=tuple(

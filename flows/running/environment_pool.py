@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Protocol
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentFailureError
@@ -17,6 +18,16 @@ page, takes 100 to 150 MB; most items need one, composed tasks up to six."""
 _MOST_PASSED_OVER = 8
 """How often others are served before the item that waits longest: there is room for them, or an environment
 just ran their application."""
+_LOOK_EVERY = 10.0
+"""Seconds between two looks at what the machine has left."""
+
+
+class Machine(Protocol):
+    """Knows what the machine has left."""
+
+    def change(self, environments: int) -> int:
+        """Whether it feeds one more than these environments (1), these (0), or one less (-1)."""
+        ...
 
 
 class _Waiting:
@@ -46,11 +57,17 @@ class EnvironmentPool:
         create: Callable[[str], Environment],
         size: int,
         shared_place: Callable[[str], AbstractAsyncContextManager[None]] = _no_place,
+        machine: Machine | None = None,
+        look_every: float = _LOOK_EVERY,
     ) -> None:
         """Create environments with `create(platform)`, with at most `size` in use at once.
 
-        A lease also takes a `shared_place(platform)`, which other processes may hold.
+        A lease also takes a `shared_place(platform)`, which other processes may hold. With a `machine`, which
+        is asked every `look_every` seconds, `size` is how many there are at first.
         """
+        self._size = size
+        self._machine, self._look_every = machine, look_every
+        self._looking: asyncio.Task[None] | None = None
         self._create = create
         self._shared_place = shared_place
         self._free = size
@@ -107,6 +124,8 @@ class EnvironmentPool:
             self._serve()
 
     async def _enter(self, platform: str, applications: frozenset[str]) -> None:
+        if self._machine is not None and self._looking is None:
+            self._looking = asyncio.create_task(self._keep_fitting(self._machine))
         waiting = _Waiting(platform, applications)
         self._waiting.append(waiting)
         self._serve()
@@ -120,6 +139,19 @@ class EnvironmentPool:
                 self._waiting.remove(waiting)
             self._serve()
             raise
+
+    async def _keep_fitting(self, machine: Machine) -> None:
+        """From time to time, take one environment more while items wait and there is room, or one less."""
+        while True:
+            await asyncio.sleep(self._look_every)
+            change = machine.change(self._size)
+            if (change > 0 and self._waiting) or (change < 0 and self._turns is None):
+                self._size += change
+                self._free += change
+                self._room += round(change * _APPLICATIONS_EACH)
+                if self._turns is not None:
+                    self._turns.release()
+                self._serve()
 
     def _serve(self) -> None:
         """Let those go on who can: first whose applications an idle environment ran, then who came first."""
@@ -146,6 +178,8 @@ class EnvironmentPool:
 
     async def close(self) -> None:
         """Close every environment, in use or not."""
+        if self._looking is not None:
+            self._looking.cancel()
         environments, self._all, self._idle = self._all, [], {}
         await asyncio.gather(*(environment.close() for environment in environments), return_exceptions=True)
 

@@ -1,11 +1,14 @@
 """The pool shares environments and survives broken ones."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.flows import machine_room
+from taskloom.flows.machine_room import MachineRoom, first_environments, wanted_change
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from tests.limits import LONGEST_SECONDS
 
@@ -24,6 +27,16 @@ class IdleEnvironment:
 
     async def close(self) -> None:
         self.closed += 1
+
+
+class Fed:
+    """A machine that feeds so many environments."""
+
+    def __init__(self, environments: int) -> None:
+        self.environments = environments
+
+    def change(self, environments: int) -> int:
+        return (self.environments > environments) - (self.environments < environments)
 
 
 def make_pool(size: int) -> tuple[EnvironmentPool, list[IdleEnvironment]]:
@@ -183,3 +196,80 @@ async def test_an_item_with_many_applications_does_not_wait_for_ever_for_room() 
 
     await asyncio.gather(*(use(applications) for applications in [1, 1, 1, 10, *[1] * 60]))
     assert order.index(10) < 20
+
+
+async def test_there_are_more_environments_while_items_wait_and_the_machine_feeds_more() -> None:
+    machine = Fed(3)
+    pool = EnvironmentPool(lambda _: IdleEnvironment(), 1, machine=machine, look_every=0)  # type: ignore[arg-type,return-value]
+    in_use = 0
+    reached, over = asyncio.Event(), asyncio.Event()
+
+    async def use() -> None:
+        nonlocal in_use
+        async with pool.lease("idle", ["notes"]):
+            in_use += 1
+            if in_use == machine.environments:
+                reached.set()
+            await over.wait()
+            in_use -= 1
+
+    items = [asyncio.create_task(use()) for _ in range(5)]
+    await asyncio.wait_for(reached.wait(), LONGEST_SECONDS)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert in_use == 3
+    machine.environments = 1
+    for _ in range(20):
+        await asyncio.sleep(0)
+    over.set()
+    await asyncio.wait_for(asyncio.gather(*items), LONGEST_SECONDS)
+    over.clear()
+    reached.clear()
+    again = [asyncio.create_task(use()) for _ in range(2)]
+    await asyncio.wait_for(reached.wait(), LONGEST_SECONDS)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert in_use == 1
+    over.set()
+    await asyncio.gather(*again)
+    await pool.close()
+
+
+@pytest.mark.parametrize(
+    ("idle", "free", "environments", "change"),
+    [
+        (0.5, 8.0, 4, 1),
+        (0.5, 1.5, 4, 0),
+        (0.5, 8.0, 64, 0),
+        (0.1, 8.0, 4, 0),
+        (0.0, 8.0, 5, -1),
+        (0.0, 8.0, 4, 0),
+        (0.5, 0.5, 4, -1),
+        (0.0, 0.1, 1, 0),
+    ],
+)
+def test_idle_processors_and_memory_make_room(
+    idle: float, free: float, environments: int, change: int
+) -> None:
+    assert wanted_change(idle, free, environments, 4) == change
+
+
+def test_this_machine_feeds_at_least_one() -> None:
+    assert 1 <= first_environments() <= 64
+    assert MachineRoom().change(1) in (0, 1)
+
+
+def test_a_limit_of_the_container_is_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {
+        "cpu.max": "50000 100000",
+        "cpu.stat": "usage_usec 0\nuser_usec 0",
+        "memory.max": "3000000000",
+        "memory.current": "2500000000",
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
+    assert machine_room.cores() == 0.5
+    assert machine_room.free_gb() <= 0.5
+    room = MachineRoom()
+    (tmp_path / "memory.current").write_text("0")
+    assert room.change(1) == (machine_room.free_gb() >= 2)

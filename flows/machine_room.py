@@ -1,0 +1,100 @@
+"""What the machine has left: processor time that nobody uses, and memory.
+
+In a container with limits (control groups, version 2) these are the container's, otherwise the machine's.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_GROUP = Path("/sys/fs/cgroup")
+_STAT, _MEMORY = Path("/proc/stat"), Path("/proc/meminfo")
+_TICK = os.sysconf("SC_CLK_TCK")
+_IDLE = slice(4, 6)
+"""Fields of the first line of `/proc/stat`: idle, and waiting for a disk."""
+_GB = 1e9
+_PER_CORE = 2
+"""Environments that keep a core busy where no model is waited for: they wait half of the time."""
+_GB_EACH = 1.0
+"""An environment with its browser and applications takes 0.7 GB."""
+_MOST_ENVIRONMENTS = 64
+_GROWS_FROM, _SHRINKS_FROM = 0.25, 0.03
+"""Shares of the processor that are idle when there is room for one more, and when there are too many."""
+
+
+def cores() -> float:
+    """Cores that this process may use, a limit of its container included."""
+    quota = _limit_of_cores()
+    count = len(os.sched_getaffinity(0))
+    return min(count, quota) if quota else count
+
+
+def free_gb() -> float:
+    """Memory that may still be taken, in 10^9 bytes."""
+    lines = (line.split() for line in _MEMORY.read_text().splitlines())
+    free = next(int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:")
+    limit = _read(_GROUP / "memory.max")
+    if limit.isdecimal():
+        free = min(free, int(limit) - int(_read(_GROUP / "memory.current") or 0))
+    return free / _GB
+
+
+def first_environments() -> int:
+    """With how many environments a run begins on this machine."""
+    return max(1, min(_MOST_ENVIRONMENTS, int(_PER_CORE * cores()), int(free_gb() / _GB_EACH)))
+
+
+@dataclass(slots=True)
+class MachineRoom:
+    """Says from look to look whether the machine feeds one environment more, or has one too many.
+
+    With a model that thinks for ten seconds a step, environments use a tenth of what they use with recorded
+    steps, so a number that fits one run leaves the machine idle in another.
+    """
+
+    first: int = 1
+    """With how many environments the run began; a busy processor alone is no reason to have fewer."""
+    _last: tuple[float, float] = field(default_factory=lambda: (time.monotonic(), _idle_seconds()))
+
+    def change(self, environments: int) -> int:
+        """1, 0 or -1 for the `environments` there are, by what was idle since the last look."""
+        (then, before), self._last = self._last, (time.monotonic(), _idle_seconds())
+        now, idle = self._last
+        share = (idle - before) / max(now - then, 1e-9) / cores()
+        return wanted_change(share, free_gb(), environments, self.first)
+
+
+def wanted_change(idle: float, free: float, environments: int, first: int) -> int:
+    """Whether there is room for one environment more (1), for as many (0), or for one less (-1).
+
+    `idle` is the share of the processor that nobody used, `free` the memory in 10^9 bytes, `first` the number
+    of environments at first.
+    """
+    if idle >= _GROWS_FROM and free >= 2 * _GB_EACH and environments < _MOST_ENVIRONMENTS:
+        return 1
+    fewer = (idle < _SHRINKS_FROM and environments > first) or (free < _GB_EACH and environments > 1)
+    return -1 if fewer else 0
+
+
+def _idle_seconds() -> float:
+    """Core-seconds that were idle until now, from some moment on."""
+    if quota := _limit_of_cores():
+        used = dict(line.split() for line in _read(_GROUP / "cpu.stat").splitlines())
+        return quota * time.monotonic() - int(used["usage_usec"]) / 1e6
+    with _STAT.open() as file:
+        return sum(map(int, file.readline().split()[_IDLE])) / _TICK
+
+
+def _limit_of_cores() -> float | None:
+    quota, _, period = _read(_GROUP / "cpu.max").partition(" ")
+    return int(quota) / int(period) if quota.isdecimal() else None
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
