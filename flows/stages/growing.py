@@ -22,6 +22,7 @@ from taskloom.flows.stages.results import Explored, Verified, told_apart
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.applications import Application
+from taskloom.resources.assets import catalog_folder
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.synthesis.cross_verification.cross_verification import CrossVerifier, Verification
 from taskloom.synthesis.cross_verification.performances import Performance, Scene, Stage
@@ -30,7 +31,7 @@ from taskloom.synthesis.cross_verification.verified_instances import instances_t
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.exploration.exploration import ExplorationSettings, explore_application
 from taskloom.synthesis.exploration.found_records import with_records
-from taskloom.synthesis.noise.noise import keep, measure_noise, noise_id, read_kept, with_noise
+from taskloom.synthesis.noise.noise import is_measured, keep, measure_noise, read_kept, with_noise
 from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.model_calls import ModelRole
@@ -183,12 +184,13 @@ class PoolGrowth:
         stored = {
             item.noise_id: item for item in run.warehouse.read(ApplicationNoise, "application = ?", [name])
         }
-        measured = stored | {item.noise_id: item for item in read_kept(installed)}
+        kept = (*read_kept(catalog_folder()), *read_kept(installed))
+        measured = stored | {item.noise_id: item for item in kept if item.application == name}
         worlds = worlds_of(run.applications)[:_MEASURED_WORLDS]
         entries = [applications_in(run.applications, world)[name] for world in worlds]
         others = [item for item in run.applications.values() if item.platform == application.platform]
         other = next((item for item in others if item.name != name), None)
-        if settings.recordings and noise_id(entries) not in measured:
+        if settings.recordings and not is_measured(entries, measured.values()):
             try:
                 used = {name, other.name} if other else {name}
                 async with run.environments.lease(application.platform, used) as environment:

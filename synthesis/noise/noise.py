@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from itertools import takewhile
 from pathlib import Path
 
@@ -47,7 +48,7 @@ from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.worked_examples import fill_step
 
 KEPT = "noise.json"
-"""File beside an installed application."""
+"""File beside an installed application, and in the catalogue that ships."""
 _WAY = "5"
 """Way of measuring; what was measured in another one is measured again."""
 _LONGEST_WAIT = 5.0
@@ -112,6 +113,20 @@ def noise_id(entries: Sequence[Application]) -> str:
     return "/".join((entries[0].name, entries[0].version, _worlds(entries), _WAY))
 
 
+def is_measured(entries: Sequence[Application], measured: Iterable[ApplicationNoise]) -> bool:
+    """Whether this version was measured, in the way it is now, in the worlds of these entries."""
+    known = _measured_of(entries[0], measured)
+    return {item.world for item in entries} <= {world for item in known for world in item.world.split(",")}
+
+
+def _measured_of(application: Application, measured: Iterable[ApplicationNoise]) -> list[ApplicationNoise]:
+    """What was measured of the version of an application, in whatever world and in the way it is now."""
+    version = application.name, application.version
+    return [
+        item for item in measured if _is_measured_as_now(item) and (item.application, item.version) == version
+    ]
+
+
 def _is_measured_as_now(noise: ApplicationNoise) -> bool:
     return noise.noise_id.endswith(f"/{_WAY}")
 
@@ -120,10 +135,11 @@ def _worlds(entries: Sequence[Application]) -> str:
     return ",".join(dict.fromkeys(item.world for item in entries))
 
 
-def read_kept(installed: Path) -> tuple[ApplicationNoise, ...]:
-    """What was measured of the application in this folder; nothing where nobody has, or it is unreadable."""
+def read_kept(folder: Traversable) -> tuple[ApplicationNoise, ...]:
+    """What was measured, as this folder has it: of the application that is installed there, or of those of a
+    catalogue; nothing where nobody has, or it is unreadable."""
     try:
-        return _RECORDS.validate_json((installed / KEPT).read_bytes())
+        return _RECORDS.validate_json((folder / KEPT).read_bytes())
     except (OSError, ValidationError):
         return ()
 
@@ -136,13 +152,8 @@ def keep(installed: Path, measured: Iterable[ApplicationNoise]) -> None:
 
 def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -> Application:
     """The entry with what was measured of its version, in whatever world and in the way it is now."""
-    places = {
-        place: None
-        for item in filter(_is_measured_as_now, measured)
-        if (item.application, item.version) == (application.name, application.version)
-        for place in item.places
-    }
-    return application.model_copy(update={"noise": tuple(places)})
+    places = [place for item in _measured_of(application, measured) for place in item.places]
+    return application.model_copy(update={"noise": tuple(dict.fromkeys(places))})
 
 
 @dataclass(slots=True)

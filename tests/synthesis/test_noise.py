@@ -21,6 +21,7 @@ from taskloom.resources.noise import NoisePlace
 from taskloom.synthesis.noise import noise
 from taskloom.synthesis.noise.noise import (
     NoiseSettings,
+    is_measured,
     keep,
     measure_noise,
     noise_id,
@@ -401,3 +402,18 @@ def test_an_application_is_opened_as_all_of_its_worked_examples_begin() -> None:
     entry = application.model_copy(update={"example_subtasks": (one, other)})
     assert opening_steps(entry) == tuple(steps[:2])
     assert opening_steps(entry.model_copy(update={"example_subtasks": (one,)})) == ()
+
+
+async def test_a_version_is_measured_once_for_the_worlds_it_was_measured_in() -> None:
+    application = applications()[0]
+    entries = [application, application.model_copy(update={"world": "bakery-1"})]
+    environment = create(settings({}))
+    try:
+        found = await measure_noise(entries, environment, SHORT, Provenance())
+    finally:
+        await environment.close()
+    assert is_measured(entries, [found]) and is_measured(entries[:1], [found])
+    assert not is_measured([application.model_copy(update={"world": "shop-1"})], [found])
+    assert not is_measured([application.model_copy(update={"version": "next"})], [found])
+    assert not is_measured([applications()[1]], [found])
+    assert not is_measured(entries, [])
