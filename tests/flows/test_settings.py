@@ -56,7 +56,7 @@ def test_assignments_reach_nested_settings() -> None:
     [
         ("sed: 1", "did you mean 'seed'?"),
         ("models: {default: {modell: x}}", "did you mean 'model'?"),
-        ("environments: 0", "greater than or equal to 1, not 0"),
+        ("environments: -1", "greater than or equal to 0, not -1"),
         ("- a\n- b", "must hold names and values, not a list"),
         ("seed: [", "line 2: not valid YAML"),
         ("seed: 1\nseed: 2", 'line 2: not valid YAML: found duplicate key "seed"'),
