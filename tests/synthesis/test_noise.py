@@ -17,7 +17,9 @@ from taskloom.environments.platforms.simulated.platform import applications, cre
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
+from taskloom.resources.assets import catalog_folder
 from taskloom.resources.noise import NoisePlace
+from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.noise import noise
 from taskloom.synthesis.noise.noise import (
     NoiseSettings,
@@ -417,3 +419,14 @@ async def test_a_version_is_measured_once_for_the_worlds_it_was_measured_in() ->
     assert not is_measured([application.model_copy(update={"version": "next"})], [found])
     assert not is_measured([applications()[1]], [found])
     assert not is_measured(entries, [])
+
+
+def test_what_ships_was_measured_of_the_versions_that_ship_in_the_way_it_is_now() -> None:
+    shipped = read_kept(catalog_folder())
+    missing = [
+        name
+        for name, application in load_applications().items()
+        if application.platform == "web_browser"
+        and not is_measured([application, application.model_copy(update={"world": "bakery-1"})], shipped)
+    ]
+    assert not missing, "python -m benchmarks.measured_noise taskloom-data web_browser"
