@@ -76,6 +76,8 @@ class Shared:
     """Pictures by hash; filled while encoding, and while decoding only when pictures are asked for."""
     picture: Callable[[str], bytes] | None = None
     """Finds the picture of a hash while decoding; None leaves pictures empty."""
+    decoded: dict[object, object] = field(default_factory=dict)
+    """Lists of controls and states of files that were decoded: steps have most of them in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,8 @@ def codec_of(annotation: Any) -> Codec:
         if annotation is Screenshot:
             return Codec(pa.string(), _encode_screenshot, _decode_screenshot)
         if issubclass(annotation, BaseModel):
-            return _record_codec(field_codecs(annotation))
+            codec = _record_codec(field_codecs(annotation))
+            return _repeated(annotation, codec) if annotation is FileState else codec
         for scalar, arrow in _SCALARS.items():
             if annotation is scalar:
                 return Codec(arrow, _same, _same)
@@ -240,6 +243,18 @@ def _record_codec(codecs: tuple[FieldCodec, ...]) -> Codec:
     )
 
 
+def _repeated(record: type[BaseModel], codec: Codec) -> Codec:
+    """The codec of a record of plain values, of which equal ones are decoded once."""
+
+    def decode(value: Mapping[str, Any], shared: Shared) -> object:
+        key = (record, *value.values())
+        if key not in shared.decoded:
+            shared.decoded[key] = record.model_validate(codec.decode(value, shared))
+        return shared.decoded[key]
+
+    return Codec(codec.arrow, codec.encode, decode)
+
+
 def _union_codec(members: tuple[Any, ...]) -> Codec:
     """Records told apart by a discriminator become one struct with the fields of all of them."""
     variants: dict[str, tuple[FieldCodec, ...]] = {}
@@ -294,7 +309,13 @@ def _shared_controls() -> Codec:
         shared.controls[key] = encoded
         return key
 
-    return Codec(pa.string(), encode, lambda key, shared: items.decode(shared.controls[key], shared))
+    def decode(key: str, shared: Shared) -> object:
+        if key not in shared.decoded:
+            found = items.decode(shared.controls[key], shared)
+            shared.decoded[key] = tuple(map(Control.model_validate, found))
+        return shared.decoded[key]
+
+    return Codec(pa.string(), encode, decode)
 
 
 def _encode_text(value: str, shared: Shared) -> str:

@@ -8,7 +8,7 @@ picture.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
@@ -35,9 +35,17 @@ class TextReader(Protocol):
 class ScreenReader:
     """Reads pictures with whichever OCR engine is installed. Thread-safe."""
 
-    def __init__(self, cache_folder: Path | None = None, *, timeout_seconds: float = 15.0) -> None:
-        """Keep readings under `cache_folder`, or in memory only; one reading may take `timeout_seconds`."""
+    def __init__(
+        self,
+        cache_folder: Path | None = None,
+        *,
+        timeout_seconds: float = 15.0,
+        pictures: Callable[[str], bytes] = lambda sha256: b"",
+    ) -> None:
+        """Keep readings under `cache_folder`, or in memory only; one reading may take `timeout_seconds`.
+        `pictures` finds one by its hash where the evidence has come without it; empty for none."""
         self._cache_folder = cache_folder
+        self._pictures = pictures
         self._timeout_seconds = timeout_seconds
         self._readings: dict[str, tuple[str, ...]] = {}
         self._locks: dict[str, Lock] = {}
@@ -57,13 +65,14 @@ class ScreenReader:
             return found
 
     def _read_anew(self, screenshot: Screenshot) -> tuple[str, ...]:
-        if not screenshot.png:
+        png = screenshot.png or self._pictures(screenshot.sha256)
+        if not png:
             raise CheckUnavailableError(
                 "The picture of the last screen was not kept with this evidence, so its text cannot be read;"
                 " use check_text_exists_via_control."
             )
         try:
-            pieces = read_picture(screenshot.png, self._timeout_seconds)
+            pieces = read_picture(png, self._timeout_seconds)
         except PictureUnreadableError as error:
             raise CheckUnavailableError(f"{error} Use check_text_exists_via_control.") from error
         reading = texts_of(pieces)

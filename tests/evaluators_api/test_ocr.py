@@ -68,6 +68,23 @@ def test_a_picture_that_was_not_kept_is_a_refusal() -> None:
         ScreenReader().read(Screenshot(sha256="a" * 64))
 
 
+@pytest.mark.skipif(available_engine() is None, reason="no OCR engine is installed")
+def test_a_picture_is_fetched_when_a_check_reads_it_and_not_before() -> None:
+    painted = picture((40, 60, "Quarterly report"))
+    fetched: list[str] = []
+
+    def fetch(sha256: str) -> bytes:
+        fetched.append(sha256)
+        return painted.png
+
+    reader = ScreenReader(pictures=fetch)
+    assert not fetched
+    for _ in range(2):
+        texts = reader.read(Screenshot(sha256=painted.sha256))
+    assert any(read_in_picture("Quarterly report", text) for text in texts)
+    assert fetched == [painted.sha256]
+
+
 def test_a_machine_without_ocr_refuses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     if available_engine() is not None:
