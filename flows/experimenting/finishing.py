@@ -54,6 +54,8 @@ class ExperimentReport(Record):
     """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
     left_out: tuple[str, ...] = ()
     """Selected tasks with subtasks that are not verified for the installed applications."""
+    changed: tuple[str, ...] = ()
+    """What agents are asked otherwise now than in the attempts, such as `prompts of mine`."""
     errors: tuple[str, ...] = ()
     """Per agent, in how many attempts it made an error, and how many are invalid, with the most frequent
     message."""
@@ -89,6 +91,11 @@ class ExperimentReport(Record):
                 f"{len(self.left_out)} selected tasks were left out: not every subtask of theirs is verified"
                 " with the applications installed here."
             )
+        if self.changed:
+            lines.append(
+                f"The {' and '.join(self.changed)} have changed since the attempts were made; these figures"
+                " are those of the earlier ones."
+            )
         if self.invalid:
             lines.append(
                 f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task"
@@ -106,8 +113,10 @@ def finish(run: Run, record: Experiment, fixed: Fixed, status: ExperimentStatus)
     return report.model_copy(update={"run_id": run.run_id})
 
 
-def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = ()) -> ExperimentReport:
-    """Write the record and the folder of an experiment from its stored attempts."""
+def written(
+    warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = (), changed: Sequence[str] = ()
+) -> ExperimentReport:
+    """Write the record and the folder of an experiment from its stored attempts; `changed` since is said."""
     runs = list(warehouse.read(AgentRun, _OF, [record.experiment_id]))
     tasks = {
         task.task_id: task
@@ -149,6 +158,7 @@ def written(warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = 
         wanted=record.attempts,
         invalid=len(invalid),
         left_out=tuple(left_out),
+        changed=tuple(changed),
         errors=tuple(_errors(runs)),
         holds=holds,
         status=record.status,

@@ -3,11 +3,13 @@ rests on."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
@@ -16,10 +18,13 @@ from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.task_sets import selected_tasks
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.clock import now
+from taskloom.flows.stages.agents import MODEL
 from taskloom.flows.wiring import Run
+from taskloom.omnieval.asking.first_questions import prompt_hash
 from taskloom.omnieval.experiments.plan import digest
 from taskloom.omnieval.experiments.specification import ExperimentFile
-from taskloom.prompts.rendering import template_hash, template_names
+from taskloom.prompts.inputs import ActorInput, ComputerActorInput
+from taskloom.prompts.rendering import template_hash
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.task import Task
@@ -27,6 +32,9 @@ from taskloom.warehouse.store import Warehouse
 
 FOLDER = "experiments"
 """Folder of the data folder in which every experiment has one."""
+PROMPTS_OF = "prompts of "
+"""Before an agent's name: what the hash of its prompts is called."""
+_DATA = ("tasks", "applications")
 _PLACE_ONLY: Mapping[str, Any] = {
     "ahead": True,
     "limits": {"run_seconds"},
@@ -63,7 +71,8 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         SelectionInvalidError, QueryFailedError: the task set cannot be selected.
     """
     specification = _deciding(experiment)
-    stored = _stored(run.warehouse, experiment.name) if experiment.name else None
+    data = run.settings.data
+    stored = stored_experiment(run.warehouse, experiment.name, data) if experiment.name else None
     if stored is not None:
         _refuse_other_content(stored, specification)
     tasks, verified = _chosen(run, experiment, stored)
@@ -75,13 +84,13 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
             " verified with the applications installed here; widen the selection, or run: taskloom build"
         )
     functions = _function_hashes(ready, verified)
-    hashes = _hashes(run, specification, ready, functions)
+    hashes = _hashes(run, experiment, ready, functions)
     if stored is not None:
-        if not (experiment.tasks.questions or experiment.tasks.impossible):
-            _refuse_other_data(stored, hashes)
+        derives = experiment.tasks.questions or experiment.tasks.impossible
+        _refuse_other_data(stored, hashes, () if derives else _DATA)
         return Fixed(stored, ready, left_out, verified, functions, known=True)
     name = experiment.name or _name(experiment, hashes)
-    again = _stored(run.warehouse, name)
+    again = stored_experiment(run.warehouse, name, data)
     if again is not None:
         derived = _stored_tasks(run.warehouse, set(again.task_ids) - {task.task_id for task in ready})
         functions |= _function_hashes(derived, verified)
@@ -97,7 +106,7 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         hashes=hashes,
         software_version=distribution_version("taskloom"),
         started_at=now().isoformat(timespec="seconds"),
-        folder=str(run.settings.data / FOLDER / name),
+        folder=_folder(data, name),
         provenance=run.provenance("evaluation"),
     )
     return Fixed(record, ready, left_out, verified, functions)
@@ -132,7 +141,7 @@ def _function_hashes(tasks: Iterable[Task], verified: Mapping[str, VerifiedSubta
 
 
 def _hashes(
-    run: Run, specification: object, tasks: Sequence[Task], functions: Mapping[str, str]
+    run: Run, experiment: ExperimentFile, tasks: Sequence[Task], functions: Mapping[str, str]
 ) -> dict[str, str]:
     """What must be the same wherever the experiment goes on or is repeated."""
     applications = sorted({node.application for task in tasks for node in task.graph.nodes})
@@ -142,9 +151,34 @@ def _hashes(
         "applications": digest(
             {name: run.applications[name].model_dump(mode="json") for name in applications}
         ),
-        "specification": digest(specification),
-        "prompts": digest({name: template_hash(name) for name in template_names()}),
+        "specification": digest(_deciding(experiment)),
+        **prompt_hashes(experiment),
     }
+
+
+def prompt_hashes(experiment: ExperimentFile) -> dict[str, str]:
+    """Hash of what each agent is told and asks, by `prompts of <agent>`."""
+
+    async def each() -> list[str]:
+        return [await prompt_hash(entry, experiment.protocol) for entry in experiment.agents]
+
+    hashes = asyncio.run(each())
+    builds = [template_hash(item.template or item.role) for item in (ActorInput, ComputerActorInput)]
+    return {
+        f"{PROMPTS_OF}{entry.title}": digest([found, builds]) if entry.agent == MODEL else found
+        for entry, found in zip(experiment.agents, hashes, strict=True)
+    }
+
+
+def changed_since(stored: Experiment, hashes: Mapping[str, str]) -> tuple[str, ...]:
+    """What an experiment rests on and is another now, by name; what it has no hash of is not known.
+
+    >>> stored = Experiment(experiment_id="a", name="a", protocol="paper", hashes={"b": "1", "c": "1"})
+    >>> changed_since(stored, {"b": "2", "c": "1", "d": "1"})
+    ('b',)
+    """
+    known = stored.hashes
+    return tuple(name for name, value in hashes.items() if known.get(name, value) != value)
 
 
 def _stored_tasks(warehouse: Warehouse, names: Collection[str]) -> list[Task]:
@@ -158,8 +192,15 @@ def _deciding(experiment: ExperimentFile) -> dict[str, JsonValue]:
     return content
 
 
-def _stored(warehouse: Warehouse, name: str) -> Experiment | None:
-    return next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+def stored_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment | None:
+    """The experiment `name`, with its folder in the data folder `data`, which may have been moved or copied;
+    None if there is none."""
+    found = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+    return found.model_copy(update={"folder": _folder(data, name)}) if found is not None else None
+
+
+def _folder(data: Path, name: str) -> str:
+    return str(data / FOLDER / name)
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
@@ -172,13 +213,19 @@ def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonVa
         )
 
 
-def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str]) -> None:
-    changed = [name for name in ("tasks", "applications") if hashes[name] != stored.hashes.get(name)]
+def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str], data: Sequence[str]) -> None:
+    """Refuse other prompts, and other `data`."""
+    prompts = [name for name in hashes if name.startswith(PROMPTS_OF)]
+    changed = changed_since(stored, {name: hashes[name] for name in (*data, *prompts)})
     if changed:
+        or_else = (
+            "name a dataset version under tasks.version"
+            if changed[0] in data
+            else f"go on with taskloom {stored.software_version}, which made it"
+        )
         raise CommandError(
             f"the {' and '.join(changed)} of the experiment {stored.name!r} have changed since its first"
-            " attempt, so new attempts would not compare; give it another name, or name a dataset version"
-            " under tasks.version"
+            f" attempt, so new attempts would not compare; give it another name, or {or_else}"
         )
 
 

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from taskloom.evaluators_api.evidence.ocr import ScreenReader
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.experimenting.finishing import ExperimentReport, written
-from taskloom.flows.experimenting.second_opinions import stored_experiment
+from taskloom.flows.experimenting.fixing import changed_since, prompt_hashes
+from taskloom.flows.experimenting.second_opinions import known_experiment
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.settings import Settings
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.flows.stages.attempt_records import judged_record, scores_of
 from taskloom.flows.wiring import catalogue, sandbox_settings
-from taskloom.omnieval.experiments.plan import digest, order_for
+from taskloom.omnieval.experiments.plan import AgentOrder, digest, order_for
 from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.resources.record import Record
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ScreenshotMissingError
 from taskloom.warehouse.store import Warehouse
+
+_AT_A_TIME = 20
+"""Attempts that are read, judged and written together."""
+_LISTED = "(SELECT unnest(?::VARCHAR[]))"
 
 
 class ScoredAgain(Record):
@@ -39,50 +51,98 @@ def score_again(settings: Settings, name: str) -> ScoredAgain:
     Raises:
         CommandError: there is no such experiment.
     """
-    with (
-        Warehouse(settings.warehouse_location) as warehouse,
-        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
-    ):
-        record = stored_experiment(warehouse, name)
+    with Warehouse(settings.warehouse_location) as warehouse:
+        record = known_experiment(warehouse, name, settings.data)
         experiment = ExperimentFile.model_validate(record.specification)
-        runs = list(warehouse.read(AgentRun, "experiment_id = ?", [name]))
+        runs = list(warehouse.read(AgentRun, "experiment_id = ?", [name], order_by="task_id, agent_run_id"))
         ids = sorted({*record.task_ids, *(run.task_id for run in runs)})
-        tasks = {
-            task.task_id: task
-            for task in warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [ids])
-        }
+        tasks = {task.task_id: task for task in warehouse.read(Task, f"task_id IN {_LISTED}", [ids])}
         verified = load_verified(warehouse, catalogue(settings))
-        account = SideEffectAccount(verified)
         order = order_for(experiment, name, experiment.agents[0], list(tasks.values()))
+        kept = sandbox_settings(settings)
+        reader = ScreenReader(kept.ocr_folder, pictures=partial(_picture, warehouse))
         changed: list[str] = []
-        left = 0
-        for run in runs:
-            task = tasks.get(run.task_id)
-            trajectory = next(
-                iter(warehouse.read(Trajectory, "trajectory_id = ?", [run.trajectory_id], pictures=True)),
-                None,
-            )
-            judged = task is not None and all(node.subtask_id in verified for node in task.graph.nodes)
-            if task is None or trajectory is None or not judged:
-                left += 1
-                continue
-            judge = AttemptJudge.of(
-                task, verified, sandbox, account, patience=order.patience, step_limit=order.step_limit
-            )
-            judgement = judged_again(judge, trajectory)
-            again = judged_record(run, experiment.protocol, task, trajectory, judgement)
-            functions = digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
-            steps = [
-                step.model_copy(update={"states": dict(judgement.states.get(step.step, {}))})
-                for step in warehouse.read(AgentStep, "agent_run_id = ?", [run.agent_run_id])
-            ]
-            if _told(again) != _told(run):
-                changed.append(run.agent_run_id)
-            warehouse.write([again, *steps, *scores_of(again, task, functions)], replace=True)
-        report = written(warehouse, record)
+        judged = 0
+        with EvaluationSandbox(kept, reader=reader) as sandbox:
+            judging = _Judging(tasks, verified, sandbox, SideEffectAccount(verified), order)
+            for start in range(0, len(runs), _AT_A_TIME):
+                some = {run.trajectory_id: run for run in runs[start : start + _AT_A_TIME]}
+                steps = _steps_of(warehouse, [run.agent_run_id for run in some.values()])
+                found: list[Record] = []
+                for trajectory in warehouse.read(Trajectory, f"trajectory_id IN {_LISTED}", [list(some)]):
+                    run = some[trajectory.trajectory_id]
+                    again = judging.again(run, trajectory, steps.get(run.agent_run_id, ()))
+                    if again is None:
+                        continue
+                    judged += 1
+                    if _told(again.run) != _told(run):
+                        changed.append(run.agent_run_id)
+                    found += [again.run, *again.steps, *again.scores]
+                warehouse.write(found, replace=True)
+        report = written(warehouse, record, changed=changed_since(record, prompt_hashes(experiment)))
         return ScoredAgain(
-            attempts=len(runs) - left, changed=tuple(changed), without_recording=left, report=report
+            attempts=judged, changed=tuple(changed), without_recording=len(runs) - judged, report=report
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """An attempt judged again."""
+
+    run: AgentRun
+    steps: Sequence[AgentStep]
+    scores: Sequence[AgentScore]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    tasks: Mapping[str, Task]
+    verified: Mapping[str, VerifiedSubtask]
+    sandbox: EvaluationSandbox
+    account: SideEffectAccount
+    order: AgentOrder
+
+    def again(self, run: AgentRun, trajectory: Trajectory, steps: Sequence[AgentStep]) -> _Again | None:
+        """The attempt and those of its steps whose states are other ones now; None where its task or a
+        function of it is not here."""
+        task, order = self.tasks.get(run.task_id), self.order
+        if task is None or any(node.subtask_id not in self.verified for node in task.graph.nodes):
+            return None
+        judge = AttemptJudge.of(
+            task,
+            self.verified,
+            self.sandbox,
+            self.account,
+            patience=order.patience,
+            step_limit=order.step_limit,
+        )
+        judgement = judged_again(judge, trajectory)
+        record = judged_record(run, order.protocol, task, trajectory, judgement)
+        functions = digest([self.verified[node.subtask_id].function.source for node in task.graph.nodes])
+        return _Again(
+            record,
+            [
+                step.model_copy(update={"states": states})
+                for step in steps
+                if (states := dict(judgement.states.get(step.step, {}))) != step.states
+            ],
+            scores_of(record, task, functions),
+        )
+
+
+def _steps_of(warehouse: Warehouse, attempts: Sequence[str]) -> Mapping[str, Sequence[AgentStep]]:
+    found: dict[str, list[AgentStep]] = {}
+    for step in warehouse.read(AgentStep, f"agent_run_id IN {_LISTED}", [list(attempts)]):
+        found.setdefault(step.agent_run_id, []).append(step)
+    return found
+
+
+def _picture(warehouse: Warehouse, sha256: str) -> bytes:
+    """A picture, for a check that reads it; empty where it was not kept."""
+    try:
+        return warehouse.screenshots.read(sha256)
+    except ScreenshotMissingError:
+        return b""
 
 
 def _told(run: AgentRun) -> tuple[object, ...]:

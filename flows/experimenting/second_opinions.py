@@ -9,6 +9,7 @@ from statistics import fmean
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.finishing import ExperimentReport, written
+from taskloom.flows.experimenting.fixing import stored_experiment
 from taskloom.flows.hosting.contexts import begin
 from taskloom.flows.running.clock import now
 from taskloom.flows.running.together import together
@@ -31,13 +32,13 @@ _COLUMNS = {"completion": HUMAN["coverage_rate"], "alignment": HUMAN["logical_co
 """Columns of people's scores, in percent, and the metrics that they become."""
 
 
-def stored_experiment(warehouse: Warehouse, name: str) -> Experiment:
-    """The experiment `name`.
+def known_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment:
+    """The experiment `name`, with its folder in the data folder `data`.
 
     Raises:
         CommandError: there is none; the known ones are named.
     """
-    record = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+    record = stored_experiment(warehouse, name, data)
     if record is None:
         known = [str(row[0]) for row in warehouse.query("SELECT name FROM experiments ORDER BY name").rows()]
         raise CommandError(f"there is no experiment {name!r}; known: {', '.join(known) or 'none'}")
@@ -55,7 +56,7 @@ async def ask_critic(settings: Settings, name: str, *, quiet: bool = True) -> Ex
         raise CommandError("no rule plays the critic; name a model under models.roles.critic")
     async with begin(settings, "ask_critic", quiet=quiet) as work:
         run = work.run
-        record = stored_experiment(run.warehouse, name)
+        record = known_experiment(run.warehouse, name, settings.data)
         judged = {
             item.agent_run_id
             for item in run.warehouse.read(
@@ -77,16 +78,17 @@ async def ask_critic(settings: Settings, name: str, *, quiet: bool = True) -> Ex
 
 async def _opinion(run: Run, attempt: AgentRun) -> AgentScore | None:
     """The critic's verdict; none where the recording is gone or the critic gave no answer."""
-    found = run.warehouse.read(Trajectory, "trajectory_id = ?", [attempt.trajectory_id], pictures=True)
+    found = run.warehouse.read(Trajectory, "trajectory_id = ?", [attempt.trajectory_id])
     trajectory = next(iter(found), None)
     if trajectory is None:
         return None
     said = attempt.answer or trajectory.message
+    seen = trajectory.final_evidence.screenshot
     question = AttemptCriticInput(
         instruction=attempt.instruction,
         steps=tuple(in_history(step) for step in trajectory.steps),
         ending=attempt.termination.replace("_", " ") + (f"; the agent's last words: {said}" if said else ""),
-        screenshot=trajectory.final_evidence.screenshot or Screenshot.of(b""),
+        screenshot=Screenshot.of(run.warehouse.screenshots.read(seen.sha256) if seen else b""),
     )
     try:
         reply = await run.models.ask(question, stage=_STAGE, item_id=f"{attempt.agent_run_id}:{CRITIC}")
@@ -105,7 +107,7 @@ def take_people_in(settings: Settings, name: str, file: Path) -> ExperimentRepor
         CommandError: there is no such experiment; or a row names no attempt of it, or no percentage.
     """
     with Warehouse(settings.warehouse_location) as warehouse:
-        record = stored_experiment(warehouse, name)
+        record = known_experiment(warehouse, name, settings.data)
         runs = {item.agent_run_id: item for item in warehouse.read(AgentRun, "experiment_id = ?", [name])}
         given: dict[tuple[str, str], list[float]] = {}
         for line, row in _rows(file):

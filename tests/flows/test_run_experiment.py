@@ -23,6 +23,7 @@ from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.wiring import choose_applications
 from taskloom.omnieval.errors import UnknownProtocolError
 from taskloom.omnieval.experiments.specification import TaskSet
+from taskloom.omnieval.protocols import paper
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.taskgraph.measures.complexity import complexity_of
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
@@ -31,6 +32,7 @@ from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.storage.object_storage import ScreenshotFolder
 from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
 
@@ -208,7 +210,11 @@ def test_scores_follow_functions_that_changed_without_an_environment(
     def no_reset(*_: object, **__: object) -> None:
         raise AssertionError("an environment was reset")
 
+    def no_picture(*_: object) -> bytes:
+        raise AssertionError("a picture was read that no check asked for")
+
     monkeypatch.setattr(Sandbox, "lay_fixtures", no_reset)
+    monkeypatch.setattr(ScreenshotFolder, "read", no_picture)
     same = score_again(whole_settings(data), "again")
     assert (same.attempts, same.changed, same.without_recording) == (report.attempts, (), 0)
     assert same.report.standings == report.standings
@@ -235,6 +241,24 @@ def test_scores_follow_functions_that_changed_without_an_environment(
         assert (
             warehouse.count(AgentScore, "experiment_id = 'again' AND metric = 'success'") == report.attempts
         )
+
+
+@pytest.mark.slow
+def test_attempts_with_other_prompts_are_not_mixed_and_scores_say_that_they_changed(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from taskloom.flows.experimenting.scoring_again import score_again
+
+    agents = [{"agent": "random", "name": "dice"}]
+    made = run(data, name="asked", agents=agents)
+    assert not score_again(whole_settings(data), "asked").report.changed
+    monkeypatch.setattr(paper, "instruction", lambda task: f"Please: {task.instruction}")
+    with pytest.raises(CommandError, match=r"the prompts of dice of the experiment 'asked' have changed"):
+        run(data, name="asked", agents=agents)
+    again = score_again(whole_settings(data), "asked").report
+    assert again.standings == made.standings
+    page = (Path(again.folder) / "report.html").read_text(encoding="utf-8")
+    assert "The prompts of dice have changed since the attempts were made" in page
 
 
 @pytest.mark.slow

@@ -81,6 +81,19 @@ def test_a_critic_is_asked_once_and_its_agreement_with_the_functions_is_shown(
 
 
 @pytest.mark.slow
+def test_a_copied_data_folder_keeps_its_reports_to_itself(attempted: Path, tmp_path: Path) -> None:
+    from taskloom.flows.experimenting.second_opinions import take_people_in
+
+    copied = Path(shutil.copytree(attempted, tmp_path / "copied"))
+    with Warehouse(copied / "warehouse", read_only=True) as warehouse:
+        attempt = next(warehouse.read(AgentRun)).agent_run_id
+    scores = tmp_path / "people.csv"
+    scores.write_text(f"attempt,completion\n{attempt},50\n")
+    report = take_people_in(whole_settings(copied), "seen", scores)
+    assert Path(report.folder).is_relative_to(copied)
+
+
+@pytest.mark.slow
 def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) -> None:
     from taskloom.flows.experimenting.second_opinions import take_people_in
 

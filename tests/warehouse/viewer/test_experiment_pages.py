@@ -18,9 +18,17 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
 
-RUNNING = Experiment(experiment_id="live", name="live", protocol="paper", agents=("a", "b"), attempts=4)
+RUNNING = Experiment(
+    experiment_id="live",
+    name="live",
+    protocol="paper",
+    agents=("a", "b"),
+    attempts=4,
+    hashes={"tasks": "1", "prompts of a": "1"},
+)
 DONE = RUNNING.model_copy(
     update={
+        "hashes": {"tasks": "1", "prompts of a": "2", "prompts of b": "1"},
         "experiment_id": "done",
         "name": "done",
         "status": "completed",
@@ -94,6 +102,18 @@ def test_the_leaderboard_has_intervals_and_leads_to_pairs(measured: Warehouse) -
     assert "<script>alert" not in text
     pairs = pages.get("/experiments/done?first=a&second=b").text
     assert 'href="/attempts/done%3Aa"' in pairs and 'href="/attempts/done%3Ab"' in pairs
+
+
+def test_two_experiments_are_compared_over_what_both_attempted_and_say_what_differs(
+    measured: Warehouse,
+) -> None:
+    pages = client_of(measured)
+    text = pages.get("/experiments/done?other=live").text
+    assert "Not the same in both: prompts of a." in text
+    assert 'href="?other=live&amp;first=b&amp;second=a#pairs"' in text and "25.0%" in text
+    pairs = pages.get("/experiments/done?other=live&first=b&second=a").text
+    assert 'href="/attempts/done%3Ab"' in pairs and 'href="/attempts/live%3Aa"' in pairs
+    assert pages.get("/experiments/done?other=nothing").status_code == 404
 
 
 def test_an_attempt_shows_its_steps_and_the_states_of_its_graph(measured: Warehouse) -> None:

@@ -1,5 +1,5 @@
-"""Experiments: their list, the leaderboard of one with its attempts, two agents side by side, and an attempt
-step by step with its task graph."""
+"""Experiments: their list, the leaderboard of one with its attempts, two agents side by side, also of two
+experiments, and an attempt step by step with its task graph."""
 
 from __future__ import annotations
 
@@ -41,12 +41,21 @@ _SIDE_BY_SIDE = (
     "SELECT a.task_id, t.instruction, a.variant, a.repeat, a.agent_run_id AS first_id, a.ended AS first_end,"
     " a.coverage_rate AS first_rate, a.steps AS first_steps, b.agent_run_id AS second_id, b.ended AS"
     " second_end, b.coverage_rate AS second_rate, b.steps AS second_steps FROM agent_runs AS a JOIN"
-    " agent_runs AS b USING (experiment_id, task_id, variant, repeat)"
+    " agent_runs AS b USING (task_id, variant, repeat)"
     " LEFT JOIN tasks AS t ON t.task_id = a.task_id WHERE a.experiment_id = $name AND"
-    " a.agent = $first AND b.agent = $second ORDER BY a.coverage_rate - b.coverage_rate, a.task_id,"
-    " a.variant, a.repeat, first_id, second_id LIMIT"
+    " b.experiment_id = $other AND a.agent = $first AND b.agent = $second"
+    " ORDER BY a.coverage_rate - b.coverage_rate, a.task_id, a.variant, a.repeat, first_id, second_id LIMIT"
     f" {_SHOWN}"
 )
+_BOTH = (
+    "SELECT a.agent AS first, b.agent AS second, count(*) AS attempts, avg(a.success::INT) AS first_success,"
+    " avg(b.success::INT) AS second_success, avg(a.coverage_rate) AS first_rate, avg(b.coverage_rate) AS"
+    " second_rate FROM agent_runs AS a JOIN agent_runs AS b USING (task_id, variant, repeat) WHERE"
+    " a.experiment_id = $name AND b.experiment_id = $other AND a.ended <> 'invalid' AND b.ended <> 'invalid'"
+    " GROUP BY a.agent, b.agent ORDER BY a.agent <> b.agent, a.agent, b.agent"
+    f" LIMIT {_SHOWN}"
+)
+"""Every agent of one experiment beside every one of another, over what both attempted."""
 _METRICS = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
 
 
@@ -59,16 +68,14 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/experiments/{name}")
     def experiment(request: Request, name: str) -> HTMLResponse:
-        found = next(iter(site.store.read(Experiment, "experiment_id = ?", [name])), None)
-        if found is None:
-            raise HTTPException(404, f"There is no experiment {name!r}.")
+        found = _experiment(site, name)
         asked = request.query_params
         first, second, agent = asked.get("first", ""), asked.get("second", ""), asked.get("agent", "")
+        both = _experiment(site, asked["other"]) if asked.get("other") else None
         pairs: list[dict[str, JsonValue]] = []
         if first and second:
-            pairs = site.store.query(
-                _SIDE_BY_SIDE, {"name": name, "first": first, "second": second}
-            ).as_dicts()
+            values = {"name": name, "other": both.name if both else name, "first": first, "second": second}
+            pairs = site.store.query(_SIDE_BY_SIDE, values).as_dicts()
         so_far = site.store.query(_SO_FAR, [name]).as_dicts()
         return site.page(
             "experiment.html.jinja",
@@ -80,6 +87,10 @@ def add_pages(application: FastAPI, site: Site) -> None:
             comparisons=[item for item in found.comparisons if item.metric == "coverage_rate"],
             attempts=site.store.query(_ATTEMPTS, {"name": name, "agent": agent}).as_dicts(),
             pairs=pairs,
+            other=both,
+            others=[row for row in site.store.query(_LIST).as_dicts() if row["name"] != name],
+            beside=site.store.query(_BOTH, {"name": name, "other": both.name}).as_dicts() if both else [],
+            differing=_differing(found, both) if both else (),
             agent=agent,
             first=first,
             second=second,
@@ -105,6 +116,28 @@ def add_pages(application: FastAPI, site: Site) -> None:
             drawing=draw_svg(task.graph) if task else "",
             states=json.dumps({str(item.step): item.states for item in steps}),
         )
+
+
+def _experiment(site: Site, name: str) -> Experiment:
+    """The experiment `name`.
+
+    Raises:
+        HTTPException: there is none.
+    """
+    found = next(iter(site.store.read(Experiment, "experiment_id = ?", [name])), None)
+    if found is None:
+        raise HTTPException(404, f"There is no experiment {name!r}.")
+    return found
+
+
+def _differing(first: Experiment, second: Experiment) -> tuple[str, ...]:
+    """What two experiments rest on that is not the same, of what is known of both."""
+    known = {"protocol": first.protocol, **first.hashes}, {"protocol": second.protocol, **second.hashes}
+    return tuple(
+        name
+        for name in known[0]
+        if name != "specification" and known[1].get(name, "") not in ("", known[0][name])
+    )
 
 
 def _figures(standings: tuple[Standing, ...]) -> dict[str, dict[str, Standing]]:

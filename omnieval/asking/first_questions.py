@@ -1,0 +1,84 @@
+"""What agents ask their models, found by having each ask about one made-up task: equal hashes, equal prompts.
+
+It covers all that a prompt is made of: templates, formats, functions that are declared, an own prompt, and
+what the protocol tells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from PIL import Image
+from pydantic import BaseModel
+
+from taskloom.environments.errors import AgentError
+from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
+from taskloom.omnieval.experiments.specification import AgentEntry
+from taskloom.omnieval.lookup import AGENTS, agent_module, protocol
+from taskloom.prompts.agent_inputs import PlanReply
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
+
+R = TypeVar("R", bound=BaseModel)
+_SIZE = (64, 64)
+_TASK = AgentTask(
+    task_id="made-up",
+    instruction="Write a note.",
+    applications=(ApplicationBrief(name="notes", title="Notes", manual="# Notes\n- Save keeps the note."),),
+    question="How many are there?",
+    can_ask=True,
+)
+
+
+@dataclass(slots=True)
+class _Listening:
+    """Models that note what they are asked. A plan is given, so that its executor asks as well; nothing else
+    is answered."""
+
+    heard: list[object] = field(default_factory=list)
+
+    async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+        prompt = question.rendered()
+        self.heard += [prompt.template_hash, prompt.system, prompt.user, list(question.functions)]
+        if question.reply_type is PlanReply:
+            return question.reply_type.model_validate({"steps": ["Write."]})
+        raise AgentError("Nobody answers here.")
+
+
+async def prompt_hash(entry: AgentEntry, protocol_name: str) -> str:
+    """SHA-256 of what an agent is told by a protocol, and of what it asks first.
+
+    Agents of the user's own code are not run: of them it is what they are told.
+    """
+    told = protocol(protocol_name).instruction(_TASK)
+    models = _Listening()
+    if entry.agent in AGENTS and getattr(agent_module(entry.agent), "MODEL", False):
+        brief = AgentBrief(
+            task=_TASK.model_copy(update={"instruction": told}),
+            settings=entry.settings,
+            prompt=entry.prompt,
+            models=models,
+        )
+        try:
+            await agent_module(entry.agent).create(brief).decide(told, _screen(), ())
+        except Exception as error:  # whatever another package's agent does, it is no reason to refuse it
+            models.heard.append(type(error).__name__)
+    return hashlib.sha256(json.dumps([told, *models.heard], sort_keys=True).encode()).hexdigest()
+
+
+def _screen() -> Observation:
+    picture = io.BytesIO()
+    Image.new("RGB", _SIZE, "white").save(picture, "PNG")
+    button = Control(
+        label="1", text="Save", control_type="Button", rectangle=Rectangle(left=8, top=8, right=40, bottom=24)
+    )
+    return Observation(
+        screenshot=Screenshot.of(picture.getvalue()),
+        controls=(button,),
+        window_title="Notes",
+        screen_size=_SIZE,
+    )
