@@ -1,7 +1,8 @@
 """The image of the machines: a base, the desktop, one layer per application, the server.
 
 Layers are kept by the engine, so an application more is one layer more. The image is known by a hash of all
-that goes into it; the data folder says which image is installed and what is in it.
+that goes into it; the data folder says which image is installed and what is in it. No image is removed: other
+data folders may have installed the same.
 """
 
 from __future__ import annotations
@@ -144,8 +145,6 @@ def install(
     _stamp(data_folder).parent.mkdir(parents=True, exist_ok=True)
     made = InstalledImage(image=image, recipe=recipe, packages=layers)
     _stamp(data_folder).write_text(made.model_dump_json(indent=1), encoding="utf-8")
-    if before is not None and before.image != image:
-        _forget(working, before.image)
     size = int(working.call("image", "inspect", "--format", "{{.Size}}", image) or 0)
     return [
         _result(item.name, before, layers, failed, time.monotonic() - started, size) for item in applications
@@ -295,14 +294,6 @@ def _hash(*parts: str) -> str:
 
 def _stamp(data_folder: Path) -> Path:
     return data_folder / "machines" / "linux_desktop.json"
-
-
-def _forget(engine: Engine, image: str) -> None:
-    """Remove an image that no longer is the installed one; another data folder may still use its layers."""
-    try:
-        engine.call("rmi", image)
-    except MachineUnavailableError:
-        return
 
 
 def _refuse_little_space() -> None:

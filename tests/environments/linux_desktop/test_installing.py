@@ -11,7 +11,12 @@ from taskloom.environments.errors import InstallationFailedError, MachineUnavail
 from taskloom.environments.lookup import missing_for_start
 from taskloom.environments.machines.engine import Engine
 from taskloom.environments.platforms.linux_desktop import installing
-from taskloom.environments.platforms.linux_desktop.installing import InstalledImage, container_maker, install
+from taskloom.environments.platforms.linux_desktop.installing import (
+    InstalledImage,
+    container_maker,
+    install,
+    installed_image,
+)
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.resources.applications import Application, Installation
 
@@ -38,6 +43,7 @@ class PlayedEngine(Engine):
 
     images: ClassVar[set[str]] = set()
     builds: ClassVar[list[str]] = []
+    removed: ClassVar[list[str]] = []
     absent = "nosuch"
 
     def call(self, *arguments: str, seconds: float = 60) -> str:
@@ -49,6 +55,8 @@ class PlayedEngine(Engine):
                     f'build failed: E: no {self.absent} | STEP "RUN : taskloom-application=tables && apt"'
                 )
             self.images.add(arguments[arguments.index("--tag") + 1])
+        if arguments[0] in ("rmi", "image") and "inspect" not in arguments:
+            self.removed.append(" ".join(arguments))
         return "5" if "Size" in " ".join(arguments) else ""
 
     def has_image(self, image: str) -> bool:
@@ -60,6 +68,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> PlayedEngine:
     made = PlayedEngine("podman")
     monkeypatch.setattr(PlayedEngine, "images", set())
     monkeypatch.setattr(PlayedEngine, "builds", [])
+    monkeypatch.setattr(PlayedEngine, "removed", [])
     monkeypatch.setattr(installing, "engine_and_base", lambda say, wanted="automatic": (made, "base"))
     monkeypatch.setattr(installing, "remove_orphans", lambda engine: [])
     return made
@@ -100,6 +109,14 @@ def test_without_a_desktop_it_is_said_how_to_get_one(tmp_path: Path) -> None:
     )
     with pytest.raises(MachineUnavailableError, match="No desktop is installed in"):
         container_maker(LinuxDesktopSettings(data_folder=tmp_path))(tmp_path)
+
+
+def test_an_image_that_another_folder_installed_stays(engine: PlayedEngine, tmp_path: Path) -> None:
+    outcomes([TABLES], tmp_path / "one")
+    outcomes([TABLES], tmp_path / "other")
+    outcomes([EDITOR], tmp_path / "one")
+    other = installed_image(tmp_path / "other")
+    assert other is not None and other.image in engine.images and not engine.removed
 
 
 def test_an_image_of_another_version_is_not_used(tmp_path: Path) -> None:
