@@ -210,3 +210,24 @@ def test_whatever_the_trees_say_controls_are_on_the_screen(
         x, y = point
         assert width > 0 and height > 0 and left <= x < left + width and top <= y < top + height
         assert left >= 0 and top >= 0 and left + width <= SIZE[0] and top + height <= SIZE[1]
+
+
+def test_all_that_a_scrolled_view_shows_is_a_canvas_where_nothing_tells_what_it_is() -> None:
+    tree = Tree()
+    view = tree.add(main_window(tree), 68, "", (0, 100, 200, 50))
+    tree.add(view, Role.UNKNOWN, "", (0, 100, 200, 900))
+    other = tree.add(
+        tree.add(main_window(tree), 68, "", (0, 200, 200, 50)), Role.UNKNOWN, "", (0, 200, 90, 50)
+    )
+    tree.add(other, BUTTON, "inside", (0, 200, 50, 20))
+    shown = [
+        (item["type"], item["text"], item["box"]) for item in flat_controls(forest(tree), [window()], SIZE)
+    ]
+    assert shown == [("Canvas", "", (0, 100, 200, 50)), ("Button", "inside", (0, 200, 50, 20))]
+
+
+def test_a_number_is_clicked_beside_its_middle_where_its_buttons_begin() -> None:
+    tree = Tree()
+    tree.add(main_window(tree), Role.SPIN_BUTTON, "Width", (400, 10, 100, 20))
+    (control,) = flat_controls(forest(tree), [window()], SIZE)
+    assert control["point"] == (425, 20)

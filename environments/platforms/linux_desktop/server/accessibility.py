@@ -100,6 +100,7 @@ class Accessibility:
             nodes = await self._cached(application)
             if len(nodes) < 3:
                 nodes = await self._walked(application)
+            nodes += await self._between(application, nodes)
             await self._fill(nodes)
             for open_one in [node for node in nodes if keeps_nothing_at_hand(node)]:
                 if "Table" in open_one.interfaces:
@@ -143,6 +144,23 @@ class Accessibility:
         except _Refused:
             return []
         return [cached_node(item) for item in items]
+
+    async def _between(self, application: Reference, nodes: Sequence[Node]) -> list[Node]:
+        """What stands between the root and shown nodes and is in no cache: popups, and bars that hold others
+        inside of themselves. What has nothing above it hangs at the root."""
+        known, found = {node.reference for node in nodes}, list[Node]()
+        pending = {node.parent for node in nodes if node.has(State.SHOWING)} - known
+        for _ in range(_DEEPEST):
+            places = [place for place in pending if place[0] == application[0] and _is_there(place)]
+            if not places:
+                break
+            above = await _all(self._maybe_property(place, "Accessible", "Parent") for place in places)
+            parents = [tuple(item[0]) if item and _is_there(item[0]) else application for item in above]
+            made = await _all(self._node(*pair, 0) for pair in zip(places, parents, strict=True))
+            found += [node for node in made if node is not None]
+            known |= set(places)
+            pending = {node.parent for node in made if node is not None} - known
+        return found
 
     async def _walked(self, root: Reference) -> list[Node]:
         found: list[Node] = []
@@ -329,6 +347,10 @@ class Accessibility:
             return await self._property(*arguments)
         except _Refused:
             return []
+
+
+def _is_there(place: Reference) -> bool:
+    return not place[1].endswith("/null")
 
 
 async def _all(calls: Iterable[Awaitable[Any]]) -> list[Any]:

@@ -98,7 +98,7 @@ class _Listing:
             pending += [(child, inside) for child in reversed(self.children[node.reference])]
 
     def _control(self, node: Node, place: _Place) -> Control | None:
-        kind = CONTROL_TYPES.get(node.role)
+        kind = CONTROL_TYPES.get(node.role) or self._drawn(node)
         if kind is None or node.box is None:
             return None
         text, row = _text_of(node, kind, self.nodes), ""
@@ -111,7 +111,7 @@ class _Listing:
         box = _clipped(node.box, place.visible)
         if box is None:
             return None
-        point = self.cover.free_point(box, node.process, place)
+        point = self.cover.free_point(box, node.process, place, beside=kind == "Spinner")
         if point is None:
             return None
         parent_type = (
@@ -133,6 +133,14 @@ class _Listing:
             "process": node.process,
         }
 
+    def _drawn(self, node: Node) -> str | None:
+        """That all a scrolled view shows is a canvas, where it is of no known role and holds nothing."""
+        above = self.nodes.get(node.parent)
+        scrolled = above is not None and above.role in (_VIEWPORT, _SCROLL_PANE)
+        return (
+            "Canvas" if node.role == Role.UNKNOWN and scrolled and not self.children[node.reference] else None
+        )
+
     def _as_cell(self, node: Node) -> tuple[str, str, str]:
         """Type, text and row of a cell: what names its row is an item of its own."""
         text = (node.name or node.text or "").strip()
@@ -152,10 +160,14 @@ class _Cover:
         for window in windows:
             self._normal[window.process] += not window.popup
 
-    def free_point(self, box: Box, process: int, place: _Place) -> tuple[int, int] | None:
-        """A point of a control that nothing covers, its centre first."""
+    def free_point(
+        self, box: Box, process: int, place: _Place, beside: bool = False
+    ) -> tuple[int, int] | None:
+        """A point of a control that nothing covers, its centre first, or what is left and right of that where
+        the middle is no good place, as in a number with buttons behind it."""
         left, top, width, height = box
-        for across, down in ((2, 2), (1, 2), (3, 2), (2, 1), (2, 3)):
+        centre, others = ((2, 2),), ((1, 2), (3, 2), (2, 1), (2, 3))
+        for across, down in (*others, *centre) if beside else (*centre, *others):
             x, y = left + width * across // 4, top + height * down // 4
             if self._shows(x, y, process, place):
                 return (x, y)

@@ -56,6 +56,7 @@ class Role(IntEnum):
     TOGGLE_BUTTON = 62
     TOOL_TIP = 64
     TREE_TABLE = 66
+    UNKNOWN = 67
     WINDOW = 69
     APPLICATION = 75
     ENTRY = 79

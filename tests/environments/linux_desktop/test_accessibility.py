@@ -1,0 +1,62 @@
+"""Controls whose containers no cache holds are found in their places all the same."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskloom.environments.platforms.linux_desktop.server.accessibility import Accessibility
+from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
+from taskloom.environments.platforms.linux_desktop.server.trees import Node, Reference
+
+ROOT: Reference = (":7", "/root")
+NOWHERE: Reference = (":7", "/org/a11y/atspi/null")
+SHOWN = 1 << State.SHOWING
+
+
+def node(place: Reference, parent: Reference, states: int = SHOWN) -> Node:
+    return Node(place, parent, 0, "", Role.LABEL, states, frozenset())
+
+
+class Program(Accessibility):
+    """A program that knows what stands above each of its elements."""
+
+    def __init__(self, above: dict[Reference, Reference]) -> None:
+        super().__init__()
+        self.above, self.asked = above, list[Reference]()
+
+    async def _maybe_property(self, *arguments: Any) -> list[Any]:
+        self.asked.append(arguments[0])
+        return [self.above[arguments[0]]] if arguments[0] in self.above else []
+
+    async def _node(self, reference: Reference, parent: Reference, index: int) -> Node | None:
+        return node(reference, parent)
+
+
+def between(program: Program, *known: Node) -> dict[Reference, Reference]:
+    found = asyncio.run(program._between(ROOT, [node(ROOT, (":1", "/desktop")), *known]))
+    return {item.reference: item.parent for item in found}
+
+
+@given(st.integers(0, 12), st.sampled_from([ROOT, NOWHERE, (":1", "/desktop")]))
+def test_all_that_stands_between_a_shown_element_and_the_root_is_found(depth: int, top: Reference) -> None:
+    chain: list[Reference] = [(":7", f"/{number}") for number in range(depth)]
+    above = dict(zip(chain, [*chain[1:], top], strict=True)) if chain else {}
+    found = between(Program(above), node((":7", "/leaf"), chain[0] if chain else ROOT))
+    expected = {**above, **({chain[-1]: ROOT} if chain and top == NOWHERE else {})}
+    assert found == expected
+
+
+def test_nothing_is_asked_for_what_is_hidden_or_known() -> None:
+    program = Program({})
+    bar = node((":7", "/bar"), ROOT)
+    assert not between(program, bar, node((":7", "/a"), bar.reference), node((":7", "/b"), (":7", "/x"), 0))
+    assert not program.asked
+
+
+def test_circles_end() -> None:
+    one, other = (":7", "/1"), (":7", "/2")
+    assert set(between(Program({one: other, other: one}), node((":7", "/leaf"), one))) == {one, other}
