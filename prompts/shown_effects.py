@@ -46,11 +46,13 @@ class Origin(Record):
         "shown",
         "opened",
         "count",
+        "picture",
     ]
     """The target is a copy of the source as a whole, holds it among other text, holds all its records or a
     certain one, or is one field of it; holds a record and all that belongs to it, or a field of what belongs
     to it; shows the shapes and texts of the source, or texts that the screen showed; is the screen, which
-    shows the texts of the source; is the number of its records."""
+    shows the texts of the source; is the number of its records; is a picture made from it by the change that
+    `source_at` names."""
     source: str
     """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""

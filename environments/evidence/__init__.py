@@ -5,4 +5,6 @@ file_snapshot   the files of the home, and the members of archives as text
 sqlite_text     databases as text
 picture_text    text in pictures
 workbook_text   workbooks as comma-separated values
+journal_text    journals as JSON
+unpacked_text   these, and packed texts, PDF documents and pictures
 """

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from taskloom.environments.evidence.sqlite_text import is_database, render_database
-from taskloom.environments.evidence.workbook_text import render_workbook
+from taskloom.environments.evidence.unpacked_text import unpacked_text
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed
@@ -162,8 +162,8 @@ class FileSnapshots:
             truncated = rendered is not None and not rendered.complete
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
             text, truncated = listing, len(listing) > TEXT_LIMIT
-        elif (cells := render_workbook(content)) is not None:
-            text, truncated = cells, len(cells) > TEXT_LIMIT
+        elif (shown := unpacked_text(content)) is not None:
+            text, truncated = shown, len(shown) > TEXT_LIMIT
         else:
             text = None if log else _as_text(content[:TEXT_LIMIT], whole=size <= TEXT_LIMIT)
             truncated = text is not None and size > TEXT_LIMIT

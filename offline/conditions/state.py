@@ -82,6 +82,11 @@ def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
         if fields:
             call = Call("check_records_copied", (*place, ("belonging_to", fields)))
             yield Condition(call, told)
+    elif item.kind == "picture":
+        told = terms.text(f"{item.target} is not {item.source}: {item.source_at}")
+        yield Condition(
+            Call("check_picture", (*place, ("change", Expression((("", item.source_at),))))), told
+        )
     elif item.kind == "drawing":
         yield Condition(Call("check_drawing_copied", place), told)
     elif item.kind == "shown":

@@ -13,7 +13,7 @@ from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import FIRST_WORLD, World
 
-_ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio")
+_ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio", "pdf", "xopp")
 _TEXTS = (
     ".txt",
     ".csv",
@@ -26,6 +26,9 @@ _TEXTS = (
     ".sql",
     ".conf",
     ".tid",
+    ".pdf",
+    ".xopp",
+    ".planner",
 )
 _BARE = re.compile(r"[a-z]+")
 _ONE_WORD = re.compile(r"[A-Za-z]+")

@@ -21,6 +21,7 @@ from taskloom.evaluators_api.checks.drawings import (
     check_drawing_shown,
     check_drawing_shown_before,
 )
+from taskloom.evaluators_api.checks.pictures import CHANGES, check_picture, picture_of
 from taskloom.evaluators_api.checks.records import check_one_record_copied, check_records_copied
 from taskloom.evaluators_api.checks.since_start import get_linked_field, get_record_count
 from taskloom.evaluators_api.errors import CheckUnavailableError
@@ -77,6 +78,7 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
         yield Origin(kind="whole", source=source, target=target)
         yield Origin(kind="part", source=source, target=target)
     yield from _drawings(target, sources, start, end)
+    yield from _pictures(target, start, end)
     yield from _connected(target, sources, start, end, named)
     if target == CLIPBOARD:
         wanted = (end.clipboard.text or "").strip()
@@ -128,6 +130,17 @@ def _drawings(target: str, sources: Sequence[FileState], start: Evidence, end: E
             yield Origin(kind="drawing", source=source.path, target=target)
     if not is_open_document(target):
         yield Origin(kind="shown", source=SCREEN, target=target)
+
+
+def _pictures(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
+    """The pictures from which a new or changed one can be made; itself only where nothing else fits."""
+    made = end.file(target)
+    if made is None or picture_of(made) is None:
+        return
+    for source in start.files:
+        if picture_of(source) is not None:
+            for change in CHANGES:
+                yield Origin(kind="picture", source=source.path, source_at=change, target=target)
 
 
 def _is_drawing(file: FileState) -> bool:
@@ -190,6 +203,8 @@ def _holds(origin: Origin, scene: Scene) -> bool:
     try:
         if origin.kind == "drawing":
             return bool(check_drawing_copied(scene, origin.source, origin.target))
+        if origin.kind == "picture":
+            return bool(check_picture(scene, origin.source, origin.target, origin.source_at))
         if origin.kind == "opened":
             return bool(check_drawing_shown(scene, origin.source))
         if origin.kind == "record":
