@@ -9,5 +9,6 @@ contents      whole texts, and copies of what was there at the start
 records       rows, objects and elements inside files
 parts         tables, sections and other large parts of files
 drawings      shapes and texts of drawings
+pictures      how a raster picture was made from another
 since_start   what changed or was lost since the start
 """
