@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +11,7 @@ from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.instances import Resource
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import World
-from taskloom.synthesis.instructions.literal_checks import goal_problems
+from taskloom.synthesis.instructions.literal_checks import goal_problems, is_told
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.measures.coherency import continuity
 from taskloom.taskgraph.records.subtask import BoundSubtask
@@ -41,8 +41,9 @@ async def write_instruction(
 ) -> Written:
     """One instruction for the whole of `task`, and its goal; what they are worth is for validation to say.
 
-    The intent that the task was composed for is its goal if it names the end products of the finished graph
-    and nothing that is not in it; else a goal is asked for with the instruction.
+    The intent that the task was composed for is its goal if it names the end products of the finished graph,
+    what reaches them by a slot such as the clipboard, and nothing that is not in it; else a goal is asked for
+    with the instruction.
 
     Args:
         task: the task graph with its intent.
@@ -59,7 +60,8 @@ async def write_instruction(
         ModelClientError: calls cannot go on at all.
     """
     nodes = in_order(task, order)
-    goal = task.intent if not goal_problems(task, task.intent, titles) else ""
+    told = all(is_told(value.casefold(), task.intent.casefold()) for value in _through_slots(task))
+    goal = task.intent if told and not goal_problems(task, task.intent, titles) else ""
     inputs = SummarizerInput(
         goal=goal,
         subtasks=numbered(nodes, titles),
@@ -77,6 +79,12 @@ async def write_instruction(
         attempt=attempt,
     )
     return Written(reply.instruction.strip(), goal or reply.goal.strip().removesuffix("."))
+
+
+def _through_slots(task: Task) -> Iterator[str]:
+    """What the contents of slots that subtasks read were taken from: an intent binds its end products only,
+    and any text may come to them by the clipboard."""
+    return (edge.resource.value for edge in task.graph.edges if edge.resource.slot is not None)
 
 
 def called_in(task: Task) -> dict[str, str]:

@@ -194,6 +194,21 @@ async def test_a_false_intent_is_replaced_by_a_goal_written_from_the_graph() -> 
     assert goal_problems(task, done.task.intent, TITLES) == ()
 
 
+async def test_an_intent_that_tells_nothing_of_what_the_clipboard_brings_is_no_goal_of_the_task() -> None:
+    """It binds what is wanted in the end; another text may have come there by the clipboard."""
+    task, source = next(
+        (item, edge.resource.value)
+        for item in sample_tasks(80)
+        if ends(item)
+        for edge in item.graph.edges
+        if edge.resource.slot is not None and edge.resource.value not in ends(item)
+    )
+    for intent, kept in ((f"See to {', '.join(ends(task))}", False), (f"{source}: {ends(task)}", True)):
+        given = task.model_copy(update={"intent": intent})
+        _, models = await validated(given)
+        assert (models.calls[ModelRole.SUMMARIZER][0].question.goal == intent) == kept
+
+
 async def test_a_goal_that_stays_false_rejects_the_task() -> None:
     task = next(item for item in sample_tasks(80) if ends(item))
     replies = [SummarizerReply(instruction=told(task), goal="Do some everyday work")] * 2
