@@ -44,6 +44,7 @@ from taskloom.taskgraph.records.interaction import (
     Control,
     KeyboardInput,
     Observation,
+    Rectangle,
     Screenshot,
     WaitInput,
 )
@@ -275,21 +276,26 @@ def must_be_seen(controls: Sequence[Control], history: Sequence[TrajectoryStep])
     """Whether the list of controls does not tell all that the actor needs to know.
 
     That is so at first, after a step that was refused or whose effect the list does not show, after waiting
-    and after moves of the pointer, and where something is drawn or has no name.
+    and after moves of the pointer, and where something is drawn or has no name. What has no name was seen
+    when it came, and is not shown again while it stays where it is: a wait shows the screen.
     """
     last = history[-1] if history else None
+    nameless = {_place(item) for step in history for item in step.observation_controls if _is_nameless(item)}
     return (
         last is None
         or not isinstance(last.action, ClickInput | KeyboardInput)
         or last.change in ("", NOTHING_CHANGED, ONLY_THE_PICTURE)
-        or any(_is_drawn(control) for control in controls)
+        or any(item.control_type in _PICTURES for item in controls)
+        or any(_is_nameless(item) and _place(item) not in nameless for item in controls)
     )
 
 
-def _is_drawn(control: Control) -> bool:
-    if control.control_type in _PICTURES:
-        return True
+def _is_nameless(control: Control) -> bool:
     return control.control_type in _PRESSED and not (control.text or control.row)
+
+
+def _place(control: Control) -> tuple[str, Rectangle]:
+    return control.control_type, control.rectangle
 
 
 def repeated_in_vain(history: Sequence[TrajectoryStep]) -> int:

@@ -20,11 +20,17 @@ from taskloom.taskgraph.records.interaction import (
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 
-def step(number: int, action: Action, change: str = NOTHING_CHANGED, problem: str = "") -> TrajectoryStep:
+def step(
+    number: int,
+    action: Action,
+    change: str = NOTHING_CHANGED,
+    problem: str = "",
+    controls: tuple[Control, ...] = (),
+) -> TrajectoryStep:
     return TrajectoryStep(
         step=number,
         observation_screenshot=Screenshot(sha256="0" * 64),
-        observation_controls=(),
+        observation_controls=controls,
         action=action,
         change=change,
         problem=problem,
@@ -77,3 +83,13 @@ def test_the_screen_is_shown_where_the_list_of_controls_does_not_tell(
     history: list[TrajectoryStep], controls: list[Control], seen: bool
 ) -> None:
     assert must_be_seen(controls, history) is seen
+
+
+def test_what_has_no_name_is_shown_when_it_comes_and_not_again() -> None:
+    shown = step(1, ClickInput(control_label="4"), 'new: "Name"', controls=(control("Button"),))
+    assert not must_be_seen([control("Button")], [shown])
+    assert must_be_seen([control("Hyperlink")], [shown])
+    moved = control("Button").model_copy(update={"rectangle": Rectangle(left=9, top=0, right=19, bottom=10)})
+    assert must_be_seen([control("Button"), moved], [shown])
+    board = step(1, ClickInput(control_label="4"), 'new: "Name"', controls=(control("Canvas"),))
+    assert must_be_seen([control("Canvas")], [board])
