@@ -166,6 +166,9 @@ _GENERATED = re.compile(
     r"|\b(?:127\.0\.0\.1|localhost):\d+\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,}|\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12,}\b"
 )
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,44}")
+_TURN = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
+_LEAST_TURNS = 5
+"""How often letters and digits take turns in an id of one case, such as a ULID, at least."""
 
 
 def is_generated(value: str) -> bool:
@@ -176,14 +179,15 @@ def is_generated(value: str) -> bool:
     [True, True, True]
     >>> [is_generated(text) for text in ("2026-11-22", "Quarterly report", "1250.00", "meeting-notes-for-monday")]
     [False, False, False, False]
+    >>> is_generated("01M8E65S421SBW10Q6YV1MAT7P"), is_generated("20261122T081519"), is_generated("INVOICE2026NR0012")
+    (True, False, False)
     """  # noqa: E501
     return _GENERATED.search(value) is not None or _is_token(value)
 
 
 def _is_token(value: str) -> bool:
-    return (
-        _TOKEN.fullmatch(value) is not None
-        and any(mark.isdigit() for mark in value)
-        and any(mark.islower() for mark in value)
-        and any(mark.isupper() for mark in value[1:])
-    )
+    if _TOKEN.fullmatch(value) is None or not any(mark.isdigit() for mark in value):
+        return False
+    if any(mark.islower() for mark in value) and any(mark.isupper() for mark in value[1:]):
+        return True
+    return value.isalnum() and len(_TURN.findall(value)) >= _LEAST_TURNS

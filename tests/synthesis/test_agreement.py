@@ -319,6 +319,18 @@ def kept_by_content(name: str) -> Trajectory:
     return recording("wiki.save", {"page": name}, [click("Save", files=(page, *objects))])
 
 
+def test_files_with_sortable_ids_for_names_agree() -> None:
+    def carded(title: str, name: str) -> Trajectory:
+        card = file(f".applications/board/default/{name}.md", f"---\nid: {name}\ntitle: {title}\n---\n")
+        return recording("board.add_card", {"title": title}, [click("Create", files=(card,))])
+
+    made = [
+        carded("Buy paint", "01M8E65S421SBW10Q6YV1MAT7P"),
+        carded("Call the bank", "01M8E65ZW83XZ4GG3WCYDGPMW8"),
+    ]
+    assert agreeing(made, 2) == made
+
+
 def test_files_named_after_their_content_agree_and_are_not_asked_for() -> None:
     one, two = kept_by_content("Alder"), kept_by_content("Beech")
     assert agreeing([one, two], 2) == [one, two]
