@@ -115,7 +115,7 @@ _ROUGH_CALLS = {
 }
 """Calls per application, performance, subtask, round of intents, task, task and scored task, if the ledger
 has none."""
-_ROUGH_PROPOSALS = 8
+_ROUGH_PROPOSALS = 12
 """Well-formed proposals for an application without curated subtasks, if the ledger has none."""
 _ROUGH_TASKS = 12.0
 """Most tasks per subtask, if the ledger has none: a small pool does not give all that are wanted."""
