@@ -1,10 +1,9 @@
-"""What accepted functions do not notice: every place of the state at the end of right work, altered by
-itself.
+"""What nobody notices: every place of the state at the end of right work, altered by itself.
 
 The examination makes its counterfeits from what performances changed. This sweep takes no notice of that: it
 goes through all that an application or a user keeps, file by file and field by field, alters, removes or
-doubles each thing alone, and asks the function once more. What is accepted is either a place that says
-nothing (a time, a random id, the width of a window) or one that nobody guards:
+doubles each thing alone, and asks the function and the account of side effects once more. What both accept is
+either a place that says nothing (a time, a random id, the width of a window) or damage that is missed:
 
     python -m benchmarks.state_sweep [--warehouse FOLDER] [SUBTASK …]
 """
@@ -19,15 +18,16 @@ from pathlib import Path
 
 from benchmarks.function_files import read_functions
 from benchmarks.labelled_performances import DATA
-from benchmarks.labelled_work import PATIENT
+from benchmarks.labelled_work import PATIENT, account_of
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.editing import Edited, with_text, without_files
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
-from taskloom.flows.examining.examination import stored_functions
+from taskloom.flows.examining.examination import StoredFunction, stored_functions
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.records.evidence import Evidence, FileState
-from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse
 
 _OTHER = "zq7"
@@ -105,17 +105,22 @@ def _edits(text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str
         yield "doubled", formats.insert(text, parent, index, text[node.raw[0] : node.raw[1]])
 
 
-def unguarded(source: str, positive: Trajectory, sandbox: EvaluationSandbox) -> dict[str, str]:
-    """Kinds of places whose alteration the function does not notice, with an example; under "#" how many
-    alterations were tried."""
+def unnoticed(
+    source: str, stored: StoredFunction, account: SideEffectAccount, sandbox: EvaluationSandbox
+) -> dict[str, str]:
+    """Kinds of places whose alteration neither the function nor the account notices, with an example; under
+    "#" how many alterations were tried."""
+    positive = stored.positive
+    node = stored.subtask.bind(positive.parameters, load_resource_categories())
+    start, tried = positive.initial_evidence, 0
     found: dict[str, str] = {}
-    asked: Counter[str] = Counter()
     for kind, edited in sweep(positive.final_evidence):
-        asked[kind] += 1
-        said = sandbox.evaluate(source, positive.parameters, edited.evidence, start=positive.initial_evidence)
-        if said.passed:
+        tried += 1
+        if account.of([node], start, edited.evidence).total:
+            continue
+        if sandbox.evaluate(source, positive.parameters, edited.evidence, start=start).passed:
             found.setdefault(kind, edited.description)
-    found["#"] = str(sum(asked.values()))
+    found["#"] = str(tried)
     return found
 
 
@@ -129,6 +134,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     functions = {} if given.functions is None else read_functions(given.functions)
+    account = account_of(given.warehouse)
     with Warehouse(given.warehouse, read_only=True) as warehouse, EvaluationSandbox(PATIENT) as sandbox:
         for stored in stored_functions(warehouse):
             name = stored.subtask.subtask_id
@@ -137,7 +143,7 @@ def main() -> None:
             if given.functions is not None and name not in functions:
                 continue
             source = functions[name][0].source if functions else stored.function.source
-            places = unguarded(source, stored.positive, sandbox)
+            places = unnoticed(source, stored, account, sandbox)
             asked = places.pop("#")
             print(f"== {name}: {len(places)} kinds of {asked} alterations not noticed", flush=True)
             for kind, example in places.items():
