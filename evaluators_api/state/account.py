@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from taskloom.evaluators_api.state.effects import effects, lies_in, record_folders
+from taskloom.evaluators_api.state.effects import effects, is_implied, lies_in, record_folders
 from taskloom.evaluators_api.state.essential import Performance, entries_of_saves, passing_places
 from taskloom.evaluators_api.state.templates import filled, names_parameter
 from taskloom.resources.noise import EffectKind
@@ -248,7 +248,8 @@ def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound 
     and what other work was told. Only what lies in the files and tables of `about` counts, where it is given.
     """
     account = _Account(bound)
-    found = list(_outer(list(lasting(effects(start, end, {}, screen=False, held=account.texts)))))
+    changes = lasting(effects(start, end, {}, screen=False, held=account.texts))
+    found = list(_outer([item for item in changes if not is_implied(end, item)]))
     if about is not None:
         places = [_Rule(item, tuple(sorted(about[1].items()))) for item in about[0]]
         found = [effect for effect in found if any(place.is_near(effect) for place in places)]

@@ -17,7 +17,7 @@ from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.held_values import HeldValues
 from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
-from taskloom.evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.state.reading import all_formats, read, says_itself
 from taskloom.evaluators_api.state.references import References, Touched
 from taskloom.evaluators_api.state.templates import filled, is_generated, steady_path, templated
 from taskloom.resources.noise import Area, EffectKind
@@ -86,6 +86,13 @@ def _only_noise(old: FileState | None, new: FileState | None, noise: Noise) -> b
     if noise.covers("file", path, (), _kind(old, new)):
         return True
     return bool(file_changes(old, new)[1]) and not file_changes(old, new, noise)[1]
+
+
+def is_implied(end: Evidence, effect: Effect) -> bool:
+    """Whether what was added says no more than its format says where it is left out, such as the amount that
+    balances a transaction."""
+    file = end.file(effect.container) if effect.kind == "added" and effect.address else None
+    return file is not None and bool(file.text) and says_itself(file.path, file.text or "", effect.address)
 
 
 def _kind(old: object, new: object) -> EffectKind:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Protocol, cast, runtime_checkable
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.nodes import Node, group
 from taskloom.resources.plugins import PluginKind
 
 MOST_NODES = 20_000
@@ -93,6 +93,22 @@ def meaning(name: str, tree: Node) -> Node:
     compare, not to edit."""
     form = all_formats()[name]
     return form.without_layout(tree) if isinstance(form, LaidOut) else tree
+
+
+def says_itself(path: str, text: str, address: tuple[str, ...]) -> bool:
+    """Whether the format of the file says by itself what stands at `address` in `text`."""
+    name, tree = read(path, text)
+    known = isinstance(all_formats()[name], LaidOut)
+    return known and meaning(name, _without(tree, address)).digest == meaning(name, tree).digest
+
+
+def _without(node: Node, address: tuple[str, ...]) -> Node:
+    left = (
+        _without(child, address[1:]) if child.name == address[0] and address[1:] else child
+        for child in node.children
+        if (child.name,) != address
+    )
+    return group(node.name, node.naming, node.raw, tuple(left), node.extent)
 
 
 def _small(tree: Node) -> bool:

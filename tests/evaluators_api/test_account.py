@@ -410,3 +410,20 @@ def test_a_record_of_a_change_may_tell_what_was_there_before_or_what_another_sub
     allowed = allowances(performances)
     bound = [(allowed, {"state": new}) for _, new in changes]
     assert beyond(jobs(was), jobs("Done", *changes), bound).total == damage
+
+
+@pytest.mark.parametrize(("written", "damage"), [("", 0), ("  -5.00 USD", 0), ("  -4.00 USD", 1)])
+def test_an_amount_may_be_written_out_where_performances_left_it_to_the_program(
+    written: str, damage: int
+) -> None:
+    path, opened = "Documents/ledger.beancount", "2026-01-01 open Assets:Cash\n\n"
+    performances = []
+    for payee, amount in (("Bakery", "8.40"), ("Dairy", "9.80")):
+        parameters = {"payee": payee, "amount": f"{amount} USD"}
+        made = booking(payee, f"Expenses:Food  {amount} USD", "Assets:Cash")
+        performances.append(
+            (effects(state({path: opened}), state({path: opened + made}), parameters), parameters)
+        )
+    bound = [(allowances(performances), {"payee": "Grocer", "amount": "5.00 USD"})]
+    done = booking("Grocer", "Expenses:Food  5.00 USD", f"Assets:Cash{written}")
+    assert beyond(state({path: opened}), state({path: opened + done}), bound).total == damage
