@@ -164,7 +164,7 @@ def check_records_copied(
     """Checks if the records that the source held at the start were added to the target: imported or exported.
 
     Every field of the source must be a field of the target, which may have further ones, and have the same
-    value there. A record that the target held before must be there once more.
+    value there. Each must be there as often as the source held it, beside those that the target held before.
 
     Args:
         source: Path of the file that the records come from, relative to the home folder.
@@ -200,7 +200,7 @@ def check_records_copied(
     if not names or not held or not all(names <= fields.keys() for fields in wanted):
         return _some_held(wanted, found, names)
     added = Counter(_row(fields, names) for fields in wanted)
-    return known + added <= held
+    return all(held[row] == known[row] + times for row, times in added.items())
 
 
 @check("files", of_source=True, of="records")
