@@ -3,13 +3,15 @@
 Four environments at once, with pictures: the same actions done by the browser driver alone (click, picture),
 by calling the environment directly (act, look, evidence), and by an agent of foreign code through the episode
 loop with everything that guards it. All in turns, in one process; the ratio of their steps a second is the
-figure, for Chromium, and for the simulated platform, whose steps take a millisecond, so that the harness
+figure, and that of the processor time of a step, browsers included, of which a full machine has no more:
+for Chromium, and for the simulated platform, whose steps take a millisecond, so that the harness
 shows. A last figure is the processor time from the command to the first attempt, Python's start included.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.async_api import Page
@@ -121,9 +124,39 @@ def page(folder: str) -> Application:
     )
 
 
-async def rates(steps: int, rounds: int, name: str = "simulated") -> dict[str, list[float]]:
-    """Steps a second on a platform, in turns: with an agent, directly, and in Chromium by the driver."""
-    found: dict[str, list[float]] = {}
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How one way of working went in one round."""
+
+    steps_a_second: float
+    """By the clock."""
+    core_milliseconds: float
+    """Processor time of a step: of this process and all that it started, such as browsers."""
+
+
+def processor_seconds() -> float:
+    """Processor time so far of this process and of every process below it that still runs."""
+    below: dict[int, list[int]] = {}
+    used: dict[int, float] = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        number = int(place.parent.name)
+        below.setdefault(int(fields[1]), []).append(number)
+        used[number] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    waiting, total = [os.getpid()], 0.0
+    while waiting:
+        number = waiting.pop()
+        total += used.get(number, 0.0)
+        waiting += below.get(number, [])
+    return total
+
+
+async def rates(steps: int, rounds: int, name: str = "simulated") -> dict[str, list[Pace]]:
+    """The pace on a platform, in turns: with an agent, directly, and in Chromium by the driver."""
+    found: dict[str, list[Pace]] = {}
     async with AsyncExitStack() as opened:
         folder = opened.enter_context(tempfile.TemporaryDirectory())
         browser = name == "web_browser"
@@ -143,10 +176,12 @@ async def rates(steps: int, rounds: int, name: str = "simulated") -> dict[str, l
             works["by the driver"] = lambda: [by_driver(item, steps) for item in pages]
         for number in range(rounds + 1):
             for title, work in works.items():
-                began = time.perf_counter()
+                began, used = time.perf_counter(), processor_seconds()
                 await asyncio.gather(*work())
                 if number:
-                    found.setdefault(title, []).append(SIDE_BY_SIDE * steps / (time.perf_counter() - began))
+                    made, seconds = SIDE_BY_SIDE * steps, time.perf_counter() - began
+                    pace = Pace(made / seconds, 1000 * (processor_seconds() - used) / made)
+                    found.setdefault(title, []).append(pace)
     return found
 
 
@@ -163,6 +198,8 @@ def figures(quick: bool) -> list[Figure]:
     return [
         _compared("in Chromium", chromium, "by the driver", goal=True),
         _compared("in Chromium", chromium, "directly", goal=False),
+        _worked("in Chromium", chromium, "by the driver"),
+        _worked("in Chromium", chromium, "directly"),
         _compared("simulated", simulated, "directly", goal=False),
         Figure(
             "`taskloom evaluate` before its first attempt, imports",
@@ -181,8 +218,23 @@ _BASELINES = {
 }
 
 
-def _compared(where: str, found: dict[str, list[float]], baseline: str, *, goal: bool) -> Figure:
-    raw, ours = found[baseline], found["with an agent"]
+def _worked(where: str, found: dict[str, list[Pace]], baseline: str) -> Figure:
+    raw = [item.core_milliseconds for item in found[baseline]]
+    ours = [item.core_milliseconds for item in found["with an agent"]]
+    return Figure(
+        f"processor time of a step of an attempt, four environments at once, {where}",
+        statistics.median(b / a for a, b in zip(raw, ours, strict=True)),
+        f"times that {baseline}",
+        "",
+        None,
+        _BASELINES[baseline],
+        f"{statistics.median(ours):.0f} instead of {statistics.median(raw):.0f} core-ms, browsers included",
+    )
+
+
+def _compared(where: str, found: dict[str, list[Pace]], baseline: str, *, goal: bool) -> Figure:
+    raw = [item.steps_a_second for item in found[baseline]]
+    ours = [item.steps_a_second for item in found["with an agent"]]
     ratio = statistics.median(b / a for a, b in zip(raw, ours, strict=True))
     milliseconds = 1000 * (1 / statistics.median(ours) - 1 / statistics.median(raw))
     return Figure(
