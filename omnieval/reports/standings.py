@@ -111,14 +111,19 @@ def _mean(attempts: Iterable[ScoredAttempt], metric: str) -> tuple[Interval | No
 
 
 def _repeated(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
-    """pass@k and pass^k for every k up to the number of repeats."""
-    tries: dict[str, list[bool]] = defaultdict(list)
+    """pass@k and pass^k for every k up to the number of repeats; of a task that is told in several ways, the
+    mean over them, as only attempts at the same instruction are repeats."""
+    tries: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for item in attempts:
-        tries[item.task.task_id].append(item.run.success)
+        tries[item.task.task_id, item.run.variant].append(item.run.success)
     for k in range(1, max((len(given) for given in tries.values()), default=0) + 1):
         for name, chance in ((f"pass@{k}", pass_at), (f"pass^{k}", pass_all)):
-            values = [chance(sum(given), len(given), k) for given in tries.values()]
-            defined = [value for value in values if value is not None]
+            values: dict[str, list[float]] = defaultdict(list)
+            for (task, _), given in tries.items():
+                value = chance(sum(given), len(given), k)
+                if value is not None:
+                    values[task].append(value)
+            defined = [fmean(found) for found in values.values()]
             yield _standing(agent, ALL, name, interval(defined), len(defined))
 
 

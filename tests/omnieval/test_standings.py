@@ -107,6 +107,22 @@ def test_sensitivity_is_the_deviation_over_the_orders_of_telling() -> None:
     assert found(rows, "a", "coverage_rate", "told order 2").value == pytest.approx(0.6)
 
 
+def test_another_way_of_telling_is_no_repeat() -> None:
+    """Right in both repeats of one telling and in neither of the other: pass@2 is (1 + 0) / 2."""
+    rows = standings(
+        attempt("a", EASY, scores(variant == "high", 1.0), variant=variant, repeat=repeat)
+        for variant in ("high", "low")
+        for repeat in (0, 1)
+    )
+    assert {item.metric for item in rows if item.metric.startswith("pass")} == {
+        "pass@1",
+        "pass@2",
+        "pass^1",
+        "pass^2",
+    }
+    assert found(rows, "a", "pass@2").value == found(rows, "a", "pass^2").value == 0.5
+
+
 def test_chains_stand_beside_their_graphs() -> None:
     chain = task("chain", twin_of="hard")
     rows = standings([attempt("a", chain, scores(1, 1.0)), attempt("a", HARD, scores(0, 0.25))])
