@@ -133,7 +133,8 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
             even if it is gone now.
         target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts. Of a
             folder, one of the files below it, however it is called.
-        whole: Whether the target must hold that and nothing else; False if it may stand among other text.
+        whole: Whether the target must hold that and nothing else; False if it may stand among other text, as
+            an attachment stands in a message.
 
     Returns:
         True if the source held something at the start, and the target holds all of it.
@@ -151,6 +152,8 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
 
 
 def _copied(scene: Scene, source: str, first: str | FileState, second: str | FileState, whole: bool) -> bool:
+    if isinstance(first, FileState) and not whole and first.sha256 in _whole_or_nothing(second):
+        return True
     if isinstance(first, FileState) and isinstance(second, FileState):
         if first.sha256 == second.sha256:
             return first.size > 0
@@ -163,6 +166,11 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
     if not wanted.strip():
         return False
     return exact_text(wanted) == exact_text(found) if whole else document_contains(wanted, found)
+
+
+def _whole_or_nothing(held: str | FileState) -> str:
+    """The text, in which what is no text may stand as its hash (an attached picture)."""
+    return held if isinstance(held, str) else "" if held.text is None else _whole(held)
 
 
 def _names(view: EvidenceView, source: str) -> bool:

@@ -6,7 +6,7 @@ from taskloom.evaluators_api.checks.declaration import Scene, check
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.errors import CheckDeclarationError, CheckMisusedError, CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
-from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
 from tests.evaluators_api.state.evidence import evidence
 
 SALES = "region,amount\nNorth,10\nSouth,20\nWest,30\n"
@@ -103,6 +103,19 @@ def test_a_copy_holds_what_the_source_held_at_the_start() -> None:
     copied = end.model_copy(update={"clipboard": ClipboardState(text="one two three")})
     assert ask(copied, "check_copied", start, source="a.txt", target="clipboard")
     assert not ask(end, "check_copied", start, source="a.txt", target="clipboard")
+
+
+def test_a_file_that_stands_as_its_hash_among_other_text_was_copied_there() -> None:
+    picture = FileState(path="a.png", size=9, sha256="ab" * 32, text=None)
+    mail = FileState(path="mail.json", size=80, sha256="cd" * 32, text=f'{{"sha256": "{"ab" * 32}"}}')
+    start, end = evidence({}), evidence({})
+    start = start.model_copy(update={"files": (picture,)})
+    end = end.model_copy(update={"files": (picture, mail)})
+    place = {"source": "a.png", "target": "mail.json"}
+    assert ask(end, "check_copied", start, **place, whole=False)
+    assert not ask(end, "check_copied", start, **place)
+    other = mail.model_copy(update={"text": '{"sha256": "ef"}'})
+    assert not ask(end.model_copy(update={"files": (other,)}), "check_copied", start, **place, whole=False)
 
 
 def test_an_empty_source_is_never_copied() -> None:
