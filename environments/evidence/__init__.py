@@ -6,5 +6,6 @@ sqlite_text     databases as text
 picture_text    text in pictures
 workbook_text   workbooks as comma-separated values
 journal_text    journals as JSON
+project_text    projects as JSON
 unpacked_text   these, and packed texts, PDF documents and pictures
 """

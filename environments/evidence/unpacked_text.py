@@ -13,6 +13,7 @@ import zlib
 from PIL import Image, UnidentifiedImageError
 
 from taskloom.environments.evidence.journal_text import render_journal
+from taskloom.environments.evidence.project_text import render_project
 from taskloom.environments.evidence.workbook_text import render_workbook
 
 GRID = 16
@@ -25,8 +26,9 @@ _WHITE = (255, 255, 255, 255)
 
 
 def unpacked_text(content: bytes) -> str | None:
-    """A text for people and checks: the cells of a workbook, the pages of a journal, what another compressed
-    text says, the lines of a PDF document, size and colours of a picture. None for anything else."""
+    """A text for people and checks: the cells of a workbook, the pages of a journal, the tasks of a project,
+    what another compressed text says, the lines of a PDF document, size and colours of a picture. None for
+    anything else."""
     if len(content) > _MOST_BYTES:
         return None
     if (cells := render_workbook(content)) is not None:
@@ -34,8 +36,10 @@ def unpacked_text(content: bytes) -> str | None:
     packed = content.startswith(b"\x1f\x8b")
     if packed or content.lstrip().startswith(b"<"):
         text = _decompressed(content) if packed else content.decode(errors="replace")
-        journal = None if text is None else render_journal(text)
-        return journal if journal is not None or not packed else text
+        for render in (render_journal, render_project) if text is not None else ():
+            if (shown := render(text)) is not None:
+                return shown
+        return text if packed else None
     if content.startswith(b"%PDF-"):
         return _pages(content)
     return _picture(content)

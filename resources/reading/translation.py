@@ -13,7 +13,7 @@ from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import FIRST_WORLD, World
 
-_ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio", "pdf", "xopp")
+_ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio", "pdf", "xopp", "planner")
 _TEXTS = (
     ".txt",
     ".csv",
