@@ -36,8 +36,8 @@ def unpacked_text(content: bytes) -> str | None:
     packed = content.startswith(b"\x1f\x8b")
     if packed or content.lstrip().startswith(b"<"):
         text = _decompressed(content) if packed else content.decode(errors="replace")
-        for render in (render_journal, render_project) if text is not None else ():
-            if (shown := render(text)) is not None:
+        for render in (render_journal, render_project):
+            if text is not None and (shown := render(text)) is not None:
                 return shown
         return text if packed else None
     if content.startswith(b"%PDF-"):
