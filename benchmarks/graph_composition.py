@@ -100,7 +100,7 @@ def composition(quick: bool) -> list[Figure]:
     composer = Composer(pool, intents, request, builder)
     selected = {selection.members for selection in composer.selections()}
     ours = time.process_time() - start
-    cells = len(composer.account().per_cell)
+    cells = len(composer.account.per_cell)
     baseline = random_growth(
         nodes,
         intents,

@@ -86,7 +86,8 @@ def stream(wanted: int, folder: Path) -> dict[str, float]:
     start = time.process_time()
     with Warehouse(folder) as warehouse:
         result = compose(nodes, intents, request, fixtures=fixtures, capabilities=capabilities)
-        while write_tasks(warehouse, islice(result.tasks, BATCH)):
+        tasks = iter(result)
+        while write_tasks(warehouse, islice(tasks, BATCH)):
             pass
         seconds = time.process_time() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

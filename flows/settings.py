@@ -136,7 +136,7 @@ class Settings(BaseSettings):
     intents: IntentSettings = IntentSettings()
     """How goals are found."""
     composition: CompositionRequest = CompositionRequest(count=1200)
-    """Which tasks are composed; its seed is the run's."""
+    """Which tasks are composed."""
     validation: ValidationSettings = ValidationSettings()
     """How instructions are judged."""
     critic: CriticSettings = CriticSettings()

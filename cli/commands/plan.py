@@ -142,7 +142,7 @@ def plan(
     subtasks, intents, name = _pool(pool, settings)
     if not subtasks:
         raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
-    account = plan_composition(subtasks, intents, request, catalog=settings.catalog)
+    account = plan_composition(subtasks, intents, request, catalog=settings.catalog, seed=settings.seed)
     typer.echo(
         account.model_dump_json(indent=2)
         if as_json

@@ -196,7 +196,7 @@ def request_of(
         changes |= {"near_duplicate_share": 1, "pattern_share": 1}
     given = {name: getattr(settings.composition, name) for name in CompositionRequest.model_fields}
     try:
-        return CompositionRequest.model_validate({**given, **changes, "seed": settings.seed})
+        return CompositionRequest.model_validate({**given, **changes})
     except ValidationError as error:
         raise CommandError(describe_problems(error).strip()) from None
 
@@ -207,6 +207,7 @@ def plan_composition(
     request: CompositionRequest,
     *,
     catalog: Path | None = None,
+    seed: int = 0,
 ) -> CompositionAccount:
     """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
 
@@ -224,7 +225,7 @@ def plan_composition(
     pool, problems = bind_pool(subtasks, categories)
     if problems:
         raise CommandError(problems[0])
-    result = compose(pool, intents, request, fixtures=fixtures)
+    result = compose(pool, intents, request, fixtures=fixtures, seed=seed)
     for _ in result:
         pass
     return result.account

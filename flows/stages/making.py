@@ -25,11 +25,12 @@ from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.resources.scenarios import scenario_of
+from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense
-from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, CompositionResult
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest
 from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
@@ -176,7 +177,7 @@ class TaskMaking:
         pool: Mapping[str, VerifiedSubtask],
         intents: Sequence[Intent],
         left_out: Collection[str],
-    ) -> CompositionResult:
+    ) -> Composer:
         """Tasks, generated lazily; tasks of other runs, unless retired, and those in `left_out`, are not made
         again."""
         run = self.run
@@ -184,23 +185,13 @@ class TaskMaking:
             "SELECT task_id FROM tasks WHERE run_id <> ? AND status NOT IN ('imported', 'retired')",
             [run.run_id],
         ).rows()
-        request = asked.model_copy(
-            update={
-                "seed": run.settings.seed,
-                "known_task_ids": (
-                    *asked.known_task_ids,
-                    *sorted(left_out),
-                    *sorted(str(row[0]) for row in earlier),
-                ),
-            }
-        )
         scenarios = load_scenarios()
         sense = Sense.of([item.subtask for item in pool.values()], run.applications)
         instances = [instance for _, item in sorted(pool.items()) for instance in self.instances(item)]
         return compose(
-            [*instances, *self._linked(pool, instances, request, sense)],
+            [*instances, *self._linked(pool, instances, asked, sense)],
             intents,
-            request,
+            asked,
             fixtures={
                 fixture_key(name, world): frozenset(fixtures_of(application, run.categories))
                 for world in worlds_of(run.applications)
@@ -210,6 +201,8 @@ class TaskMaking:
             scenario_of=lambda categories, ends: scenario_of(categories, scenarios, ends).name,
             sense=sense,
             provenance=self.run.provenance(COMPOSITION),
+            known={*left_out, *(str(row[0]) for row in earlier)},
+            seed=run.settings.seed,
         )
 
     def _linked(
@@ -228,7 +221,7 @@ class TaskMaking:
             if sense.goes_with_others(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
-        return linked(instances, subtasks, self.run.categories, most=most, seed=request.seed)
+        return linked(instances, subtasks, self.run.categories, most=most, seed=self.run.settings.seed)
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:
         """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""

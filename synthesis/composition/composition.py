@@ -1,21 +1,21 @@
 """Composition of task graphs with controlled complexity, without any model call (section 3.1, App. B.3).
 
-For every intent the closed sets of its bound subtasks are enumerated and sorted into cells of complexity
-levels; quotas are filled evenly from the cells. Where no intent reaches a wanted cell, groups are built
-around a dependency path of the wanted shape. The same pool, request and seed give the same tasks in the same
+Intents that name end products come first. Then closed sets are enumerated in groups around dependency paths
+of a wanted shape, best of one intent's subtasks, and sorted into cells of complexity levels, from which
+quotas are filled evenly. The same pool, request and seed give the same tasks in the same
 order; no two have the same canonical key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from taskloom.resources.capability_presets import Capability
 from taskloom.synthesis.composition.building import TaskBuilder
 from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.pool.compiled_pool import Fixtures, compile_pool
 from taskloom.synthesis.composition.pool.sense import Sense
-from taskloom.synthesis.composition.request import CompositionRequest, CompositionResult
+from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent
@@ -31,33 +31,34 @@ def compose(
     scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None = None,
     sense: Sense | None = None,
     provenance: Provenance | None = None,
-) -> CompositionResult:
+    known: Collection[str] = (),
+    seed: int = 0,
+) -> Composer:
     """Compose tasks from `pool` as `request` asks.
 
     Args:
         pool: Verified subtasks with their parameters; the order does not matter.
-        intents: Goals; all bound instances of an intent's subtasks belong to its group.
-        request: Quotas, limits and seed.
+        intents: Goals.
+        request: Quotas and limits.
         fixtures: Resources that exist at reset, by application ("" for those of every task).
         capabilities: Rows of Table 12 to mark tasks with.
         scenario_of: Names the scenario of all application categories and of those in which end products come
             about, where the intent names none.
         sense: What tells subtasks apart that nobody would ask for together; without it none are.
-        provenance: Provenance of the tasks; the request's seed is put in.
+        provenance: Provenance of the tasks; the seed is put in.
+        known: Ids of tasks that exist already and are not to be made again.
+        seed: Seed of all choices: same pool, request and seed, same tasks.
 
     Returns:
         The tasks, made while they are taken, and the account of shortfalls when all are taken.
     """
     compiled = compile_pool(pool, fixtures, sense)
-    marked = (provenance or Provenance(stage="composition")).model_copy(update={"seed": request.seed})
+    marked = (provenance or Provenance(stage="composition")).model_copy(update={"seed": seed})
     builder = TaskBuilder(
         compiled,
         capabilities,
         scenario_of,
-        seed=request.seed,
+        seed=seed,
         provenance=marked,
     )
-    composer = Composer(compiled, intents, request, builder)
-    result = CompositionResult(tasks=iter(()))
-    result.tasks = composer.tasks(result.close_account)
-    return result
+    return Composer(compiled, intents, request, builder, known=known, seed=seed)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell
 from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
-from taskloom.synthesis.composition.request import Limits
+from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import augment, bits
 from taskloom.taskgraph.measures.cells import possible_cells
 
@@ -45,7 +45,7 @@ class Enumeration:
         self,
         pool: CompiledPool,
         members: Sequence[int],
-        limits: Limits,
+        limits: CompositionRequest,
         wanted: Set[Cell],
         generator: random.Random,
         *,
@@ -341,7 +341,15 @@ def _topological(
     return order, True
 
 
-def all_cells(limits: Limits) -> frozenset[Cell]:
+def cell_of_set(pool: CompiledPool, members: int, limits: CompositionRequest) -> Cell | None:
+    """The cell of a set; None if it is not closed or not within the limits."""
+    size = members.bit_count()
+    whole = limits.model_copy(update={"minimum_size": size})
+    enumeration = Enumeration(pool, list(bits(members)), whole, all_cells(limits), random.Random(0))
+    return next(iter(enumeration.run(keep=1, budget=4 << size).sets), None)
+
+
+def all_cells(limits: CompositionRequest) -> frozenset[Cell]:
     """The cells that some graph within the limits has."""
     return possible_cells(
         minimum_size=limits.minimum_size,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, product
 
 from taskloom.resources.dimensions import Cell
-from taskloom.synthesis.composition.enumeration import Enumeration, all_cells
+from taskloom.synthesis.composition.enumeration import cell_of_set
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
-from taskloom.synthesis.composition.request import Limits
+from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.task import Intent
 
@@ -27,7 +26,7 @@ class GoalSet:
     cell: Cell
 
 
-def goal_set(pool: CompiledPool, intent: Intent, limits: Limits) -> GoalSet | str:
+def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> GoalSet | str:
     """The first set within the limits that serves `intent`, its own subtasks tried first; or why there is
     none."""
     each = [_instances_of(item.instance_id, pool) for item in intent.end_products]
@@ -40,16 +39,14 @@ def goal_set(pool: CompiledPool, intent: Intent, limits: Limits) -> GoalSet | st
             " verified any more."
         )
     own = mask_of(pool.members_of(intent.subtask_ids))
-    everything, tried = all_cells(limits), set[int]()
+    tried = set[int]()
     for ends in islice(product(*each), _MOST_TRIED):
         for members in islice(_closed(pool, ends, own, limits), _MOST_TRIED):
             if members in tried:
                 continue
             tried.add(members)
-            size = members.bit_count()
-            whole = replace(limits, minimum_size=size)
-            enumeration = Enumeration(pool, list(bits(members)), whole, everything, random.Random(0))
-            for cell in enumeration.run(keep=1, budget=4 << size).sets:
+            cell = cell_of_set(pool, members, limits)
+            if cell is not None:
                 return GoalSet(members, cell)
     return _reason(pool, [numbers[0] for numbers in each], limits, tried=bool(tried))
 
@@ -58,7 +55,7 @@ def _instances_of(name: str, pool: CompiledPool) -> list[int]:
     return [item.number for item in pool.instances if item.node.instance_id == name]
 
 
-def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: Limits) -> Iterator[int]:
+def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: CompositionRequest) -> Iterator[int]:
     """Sets of the `ends` and what they need, smallest first; where a fixture would do, also with whoever
     makes it."""
     pending, seen = [mask_of(ends)], set[int]()
@@ -80,7 +77,7 @@ def _clash(pool: CompiledPool, members: int) -> bool:
     return any(pool.instances[number].clashes & members for number in bits(members))
 
 
-def _reason(pool: CompiledPool, ends: list[int], limits: Limits, *, tried: bool) -> str:
+def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, tried: bool) -> str:
     """Why no set serves an intent, in words by which an explorer or an extractor can mend it."""
     for number in bits(_needed(pool, ends)):
         instance = pool.instances[number]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
-from typing import Literal
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Set
 
 from taskloom.resources.dimensions import (
     DIMENSIONS,
@@ -18,280 +17,163 @@ from taskloom.resources.dimensions import (
     level_in,
 )
 from taskloom.synthesis.composition.demand import Missing
+from taskloom.synthesis.composition.enumeration import all_cells
 from taskloom.synthesis.composition.groups import Paths
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
-from taskloom.synthesis.composition.request import CompositionRequest, Limits, MissingLink, Shortfall
+from taskloom.synthesis.composition.request import CompositionRequest, MissingLink, Shortfall, ShortfallKind
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.measures.cells import contradiction_in, possible_cells
-from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
-from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
 _SHOWN = 4
+_LONGEST_PATH = 8
+_PATHS_DRAWN = 20
 
 
-def shortfalls_of(
-    missing: Sequence[Missing],
+def shortfall_of(
+    missing: Missing,
     pool: CompiledPool,
     request: CompositionRequest,
-    limits: Limits,
-    reached: Set[Cell],
-    beyond: Set[Cell],
-) -> tuple[Shortfall, ...]:
-    """One shortfall per quota that was not filled, each with its reason.
-
-    Args:
-        missing: The quotas.
-        pool: What there is to compose from.
-        request: What was asked for.
-        limits: Limits of the request.
-        reached: Cells that the pool reaches within the limits.
-        beyond: Cells that it reaches anyhow: the nearest one is named from `reached`, or else from these.
-    """
-    return tuple(_shortfall(item, pool, request, limits, reached, beyond) for item in missing)
-
-
-def _shortfall(
-    item: Missing,
-    pool: CompiledPool,
-    request: CompositionRequest,
-    limits: Limits,
     reached: Set[Cell],
     beyond: Set[Cell],
 ) -> Shortfall:
-    if not item.cells:
-        return _impossible(item, request, limits, reached or beyond)
-    if item.cells & reached:
-        category = scarce_category(pool)
-        return Shortfall(
-            wanted=item.wanted,
-            missing=item.count,
-            kind="used_up",
-            reason=(
-                f"A thorough search found no more tasks of {item.wanted} that are new and no near-duplicates,"
-                " within the limits and shares, and have a successful order. Add subtasks or parameter sets,"
-                f" best those that write or read {category}, or raise maximum_size, maximum_components or a"
-                " share."
-            ),
-            bottleneck=category,
+    """Why a quota was not filled, where the pool reaches the cells `reached` within the limits, or if it
+    reaches none, those `beyond` them."""
+    asked = (missing.levels, request.within)
+    wanted = missing.cells or frozenset(
+        cell for cell in EVERY_CELL if all(constraint.allows(cell) for constraint in asked)
+    )
+    near = (reached or beyond) if wanted else ()
+    nearest = min(near, key=lambda cell: (_distance(cell, wanted), cell), default=None)
+    kind: ShortfallKind = "used_up"
+    bottleneck = ""
+    if not missing.cells:
+        kind, reason = _impossible(wanted, missing.levels, request)
+    elif not wanted.isdisjoint(reached):
+        nearest, bottleneck = None, scarce_category(pool)
+        reason = (
+            f"A thorough search found no more tasks of {missing.wanted} that are new and no near-duplicates,"
+            " within the limits and shares, and have a successful order. Add subtasks or parameter sets, best"
+            f" those that write or read {bottleneck}, or raise maximum_size, maximum_components or a share."
         )
-    target, nearest = _nearest(item.cells, reached or beyond)
-    bottleneck, reason = bottleneck_of(pool, target, limits.maximum_components)
-    if limits.ranges.describe():
-        reason += f" Asked for within {limits.ranges.describe()}."
-    bounds = {
-        name: getattr(limits, name)
-        for name in ("maximum_readers", "maximum_ends")
-        if getattr(limits, name) < MAXIMUM_SUBTASKS
-    }
-    if bounds:
-        kept = ", ".join(f"{name} {bound}" for name, bound in bounds.items())
-        reason += f" Tasks also keep to {kept}; raise these for wider tasks."
+    else:
+        kind = "impossible_for_pool"
+        cell = min(wanted, key=lambda cell: (_distance(cell, [nearest or cell]), cell))
+        bottleneck, reason = _bottleneck(pool, cell)
+        ranges = request.ranges.describe()
+        reason += (
+            f" Tasks keep to maximum_components {request.maximum_components}, maximum_readers"
+            f" {request.maximum_readers}, maximum_ends {request.maximum_ends}; raise these for wider tasks."
+            f"{f' Asked for within {ranges}.' if ranges else ''}"
+        )
     return Shortfall(
-        wanted=item.wanted,
-        missing=item.count,
-        kind="impossible_for_pool",
+        wanted=missing.wanted,
+        missing=missing.count,
+        kind=kind,
         reason=reason,
         bottleneck=bottleneck,
         nearest=nearest,
     )
 
 
-def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reached: Set[Cell]) -> Shortfall:
-    asked = [item.levels, request.within]
-    wanted = frozenset(cell for cell in EVERY_CELL if all(constraint.allows(cell) for constraint in asked))
-    ranges = limits.ranges.describe()
-    for_any = True
+def _impossible(
+    wanted: Collection[Cell], levels: LevelConstraint, request: CompositionRequest
+) -> tuple[ShortfallKind, str]:
+    """Why no graph within the limits has the levels that are wanted."""
     if not wanted:
-        reason = "the quota and `within` contradict each other"
-    elif not wanted & possible_cells():
-        reason = (
-            f"impossible for any graph: {_contradiction(asked)} ({len(possible_cells())} of the"
-            f" {len(EVERY_CELL)} combinations of levels exist)."
-        )
-    elif not wanted & possible_cells(ranges=limits.ranges):
-        levels = "" if item.levels == LevelConstraint() else f"{item.levels.describe()} with "
-        reason = f"impossible for any graph: no graph has {levels}{ranges}."
-    else:
-        for_any = False
-        reason = _outside(wanted, limits)
-    kind: Literal["impossible_for_any_graph", "outside_limits"] = (
-        "impossible_for_any_graph" if for_any else "outside_limits"
-    )
-    inside = frozenset(cell for cell in wanted if _may_be_within(limits.ranges, cell))
-    nearest = _nearest(inside, reached)[1] if inside else None
-    return Shortfall(wanted=item.wanted, missing=item.count, kind=kind, reason=reason, nearest=nearest)
-
-
-def _may_be_within(ranges: MeasureRanges, cell: Cell) -> bool:
-    """Whether every level of `cell` has a value within the ranges."""
-    bounds = (ranges.within(dimension, level) for dimension, level in zip(DIMENSIONS, cell, strict=True))
-    return all(low <= high for low, high in bounds)
-
-
-def _contradiction(asked: Sequence[LevelConstraint]) -> str:
-    """The fewest levels that are asked for and that no graph combines."""
-    both = {
-        dimension: tuple(
-            level for level in LEVELS if all(level in constraint.levels(dimension) for constraint in asked)
-        )
-        for dimension in DIMENSIONS
-        if any(dimension in constraint.constrained() for constraint in asked)
-    }
-    return contradiction_in(LevelConstraint.model_validate(both))
-
-
-def _outside(wanted: frozenset[Cell], limits: Limits) -> str:
-    """Which limit of the request keeps the wanted cells out, and how far it must be moved."""
-
-    def exist(fewest: int, most: int, components: int) -> bool:
-        return not wanted.isdisjoint(
-            possible_cells(
-                minimum_size=fewest, maximum_size=most, maximum_components=components, ranges=limits.ranges
+        return "impossible_for_any_graph", "the quota and `within` contradict each other"
+    if possible_cells().isdisjoint(wanted):
+        both = {
+            dimension: tuple(
+                level for level in levels.levels(dimension) if level in request.within.levels(dimension)
             )
+            for dimension in DIMENSIONS
+        }
+        return "impossible_for_any_graph", (
+            f"impossible for any graph: {contradiction_in(LevelConstraint.model_validate(both))}"
+            f" ({len(possible_cells())} of the {len(EVERY_CELL)} combinations of levels exist)."
         )
+    if possible_cells(ranges=request.ranges).isdisjoint(wanted):
+        described = "" if levels == LevelConstraint() else f"{levels.describe()} with "
+        return (
+            "impossible_for_any_graph",
+            f"impossible for any graph: no graph has {described}{request.ranges.describe()}.",
+        )
+    for limit, values in (
+        ("maximum_size", range(request.maximum_size + 1, MAXIMUM_SUBTASKS + 1)),
+        ("maximum_components", range(request.maximum_components + 1, MAXIMUM_SUBTASKS + 1)),
+        ("minimum_size", range(request.minimum_size - 1, 0, -1)),
+    ):
+        for value in values:
+            if not all_cells(request.model_copy(update={limit: value})).isdisjoint(wanted):
+                return (
+                    "outside_limits",
+                    f"needs {limit} {value}, and it is {getattr(request, limit)}; change it.",
+                )
+    return "outside_limits", "needs other values of minimum_size, maximum_size and maximum_components."
 
-    fewest, most, components = limits.minimum_size, limits.maximum_size, limits.maximum_components
-    for size in range(most + 1, MAXIMUM_SUBTASKS + 1):
-        if exist(fewest, size, components):
-            return f"needs at least {size} subtasks, and at most {most} are allowed; raise maximum_size."
-    for number in range(components + 1, MAXIMUM_SUBTASKS + 1):
-        if exist(fewest, most, number):
-            return (
-                f"needs at least {number} components, and at most {components} are allowed; raise"
-                " maximum_components."
-            )
-    for size in range(fewest - 1, 0, -1):
-        if exist(size, most, components):
-            return f"needs at most {size} subtasks, and at least {fewest} are wanted; lower minimum_size."
-    return (
-        f"needs sizes other than {fewest} to {most} subtasks and more than {components} components; widen"
-        " these limits."
+
+def _distance(cell: Cell, others: Collection[Cell]) -> int:
+    """By how many levels a cell differs from the one that is most like it."""
+    return min(
+        sum(abs(LEVELS.index(mine) - LEVELS.index(other)) for mine, other in zip(cell, one, strict=True))
+        for one in others
     )
 
 
-def _nearest(wanted: Set[Cell], reached: Set[Cell]) -> tuple[Cell, Cell | None]:
-    """The wanted cell that is nearest to a reached one, and that one."""
-    pairs = [(_distance(cell, other), cell, other) for cell in sorted(wanted) for other in sorted(reached)]
-    if not pairs:
-        return min(wanted), None
-    _, cell, other = min(pairs)
-    return cell, other
-
-
-def _distance(cell: Cell, other: Cell) -> int:
-    return sum(
-        abs(LEVELS.index(mine) - LEVELS.index(theirs)) for mine, theirs in zip(cell, other, strict=True)
-    )
-
-
-def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str, str]:
+def _bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
     """What a pool lacks for tasks of `cell`: a resource or application category, and the explanation."""
     if not pool.instances:
         return "subtasks", "The pool has no subtasks with parameters. Explore applications."
-    categories, needed, asked = len(pool.application_categories), *_needed(cell, "application_categories")
-    if categories < needed:
-        name = ", ".join(pool.application_categories) or "none"
-        return (
-            "application categories",
-            (
-                f"{asked} needs {needed} application categories; the pool has"
-                f" {categories} ({name}). Explore applications of other categories."
-            ),
-        )
-    chain = Paths(pool).longest()
-    needed, asked = _needed(cell, "depth")
-    if len(chain) < needed:
-        category = _end_of(pool, chain)
-        return (
-            category,
-            (
-                f"{asked} needs a chain of {needed} subtasks; the longest in the pool"
-                f" has {len(chain)}. Explore subtasks that read or write {category}."
-            ),
-        )
-    needed, asked = _needed(cell, "nodes")
-    if len(pool.instances) < needed:
-        return (
-            "subtasks",
-            (
-                f"{asked} needs {needed} subtasks with their parameters; the pool"
-                f" has {len(pool.instances)}. Explore more subtasks."
-            ),
-        )
-    category = scarce_category(pool)
-    wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
-    return (
-        category,
+    categories, longest, scarce = pool.application_categories, _longest_path(pool), scarce_category(pool)
+    ends = [resource.category for number in longest[-1:] for resource in pool.instances[number].node.outputs]
+    end = ends[0] if ends else scarce
+    counted: tuple[tuple[Measure, int, str, str, str], ...] = (
         (
-            f"No group of subtasks in the pool links up to {wanted} in at most {components} components. The"
-            f" scarcest resource category is {category}: explore subtasks that write it where others read it."
+            "application_categories",
+            len(categories),
+            "application categories",
+            f"application categories; the pool has {len(categories)} ({', '.join(categories)})",
+            "Explore applications of other categories",
+        ),
+        (
+            "depth",
+            len(longest),
+            end,
+            f"subtasks in a chain; the longest in the pool has {len(longest)}",
+            f"Explore subtasks that read or write {end}",
+        ),
+        (
+            "nodes",
+            len(pool.instances),
+            "subtasks",
+            f"subtasks with their parameters; the pool has {len(pool.instances)}",
+            "Explore more subtasks",
         ),
     )
-
-
-def _needed(cell: Cell, measure: Measure) -> tuple[int, str]:
-    """Smallest value of `measure` at the level of `cell`, and that level in words."""
-    row, level = by_measure(measure), level_in(cell, measure)
-    return row.values(level)[0], f"{row.name.capitalize()} {level}"
-
-
-def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
-    """What to propose so that subtasks link up, per application and resource category: readers of what nobody
-    reads, makers of what nobody makes. What concerns most subtasks comes first."""
-    loose: dict[tuple[str, str, bool], _Loose] = {}
-    for instance in pool.instances:
-        node = instance.node
-        read = {
-            need.resource
-            for number in bits(pool.feeds[instance.number])
-            for need in pool.instances[number].needs
-        }
-        missing = [(resource, True) for resource in set(node.outputs) - read]
-        missing += [(need.resource, False) for need in instance.needs if not need.producers]
-        for resource, is_made in missing:
-            key = (node.application, resource.category, is_made)
-            loose.setdefault(key, _Loose()).add(node, resource.value)
-    order = sorted(loose.items(), key=lambda pair: (-len(pair[1].subtasks), pair[0]))
-    return tuple(
-        MissingLink(application=key[0], category=key[1], advice=item.advice(key[1], is_made=key[2]))
-        for key, item in order
+    for measure, has, what, lacking, advice in counted:
+        row, level = by_measure(measure), level_in(cell, measure)
+        needed = row.values(level)[0]
+        if has < needed:
+            return what, f"{row.name.capitalize()} {level} needs {needed} {lacking}. {advice}."
+    wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
+    return scarce, (
+        f"No group of subtasks in the pool links up to {wanted}. The scarcest resource category is {scarce}:"
+        " explore subtasks that write it where others read it."
     )
 
 
-@dataclass(slots=True)
-class _Loose:
-    """Subtasks of which one side of a category links to nothing, and the values."""
-
-    subtasks: set[str] = field(default_factory=set)
-    values: set[str] = field(default_factory=set)
-
-    def add(self, node: BoundSubtask, value: str) -> None:
-        self.subtasks.add(node.subtask_id.removeprefix(f"{node.application}."))
-        self.values |= {value} - {""}
-
-    def advice(self, category: str, *, is_made: bool) -> str:
-        names = ", ".join(f"`{name}`" for name in sorted(self.subtasks)[:_SHOWN])
-        values = ", ".join(f"'{value}'" for value in sorted(self.values)[:_SHOWN])
-        shown = f" ({values})" if values else ""
-        if is_made:
-            return (
-                f"Nobody reads the {category} that {names} made{shown}. Propose subtasks with {category} as"
-                " an input, whose parameter sets name exactly these values."
-            )
-        return (
-            f"Nobody makes the {category} that is read by {names}{shown}. Propose subtasks with {category} as"
-            " an output that make exactly these values."
-        )
-
-
-def _end_of(pool: CompiledPool, chain: Sequence[int]) -> str:
-    """The resource category at which the longest chains end."""
-    if not chain:
-        return scarce_category(pool)
-    outputs = pool.instances[chain[-1]].node.outputs
-    inputs = pool.instances[chain[0]].node.inputs
-    named = [resource.category for resource in (*outputs, *inputs)]
-    return named[0] if named else scarce_category(pool)
+def _longest_path(pool: CompiledPool) -> list[int]:
+    """A longest chain of dependencies of the pool, up to eight instances, by trying lengths."""
+    generator, paths, best = random.Random(0), Paths(pool), list[int]()
+    everything = (1 << len(pool.instances)) - 1
+    for length in range(1, _LONGEST_PATH + 1):
+        drawn = (paths.draw(everything, length, generator) for _ in range(_PATHS_DRAWN))
+        found = next(filter(None, drawn), None)
+        if found is None:
+            break
+        best = found
+    return best
 
 
 def scarce_category(pool: CompiledPool) -> str:
@@ -301,8 +183,41 @@ def scarce_category(pool: CompiledPool) -> str:
     for instance in pool.instances:
         for need in instance.needs:
             readers[need.resource.category] += 1
-            links[need.resource.category] += sum(1 for _ in bits(need.producers))
+            links[need.resource.category] += need.producers.bit_count()
     if not readers:
         written = sorted({resource.category for item in pool.instances for resource in item.node.outputs})
         return written[0] if written else "any (no subtask reads a resource)"
     return min(readers, key=lambda category: (links[category] / readers[category], category))
+
+
+def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
+    """What to propose so that subtasks link up, per application and resource category: readers of what nobody
+    reads, makers of what nobody makes. What concerns most subtasks comes first."""
+    subtasks: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
+    values: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
+    for instance in pool.instances:
+        node, readers = (
+            instance.node,
+            [pool.instances[number] for number in bits(pool.feeds[instance.number])],
+        )
+        unread = set(node.outputs) - {need.resource for reader in readers for need in reader.needs}
+        unmade = [need.resource for need in instance.needs if not need.producers]
+        for resource, is_made in [*((item, True) for item in unread), *((item, False) for item in unmade)]:
+            key = node.application, resource.category, is_made
+            subtasks[key].add(node.subtask_id.removeprefix(f"{node.application}."))
+            values[key].add(resource.value)
+    found = []
+    for key in sorted(subtasks, key=lambda key: (-len(subtasks[key]), key)):
+        application, category, is_made = key
+        names = ", ".join(f"`{name}`" for name in sorted(subtasks[key])[:_SHOWN])
+        shown = ", ".join(f"'{value}'" for value in sorted(values[key] - {""})[:_SHOWN])
+        what = f"{names}{f' ({shown})' if shown else ''}"
+        advice = (
+            f"Nobody reads the {category} made by {what}. Propose subtasks with {category} as an input, whose"
+            " parameter sets name exactly these values."
+            if is_made
+            else f"Nobody makes the {category} that is read by {what}. Propose subtasks with {category} as an"
+            " output that make exactly these values."
+        )
+        found.append(MissingLink(application=application, category=category, advice=advice))
+    return tuple(found)

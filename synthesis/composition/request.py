@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,7 +9,6 @@ from pydantic import Field, model_validator
 from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level, by_measure
 from taskloom.resources.record import Record
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
-from taskloom.taskgraph.records.task import Task
 
 
 class Quota(Record):
@@ -42,8 +39,6 @@ class CompositionRequest(Record):
     """Levels to which all tasks are confined."""
     ranges: MeasureRanges = MeasureRanges()
     """Ranges of values to which all tasks are confined, where levels are too coarse."""
-    seed: int = 0
-    """Seed of all choices: same pool, request and seed, same tasks."""
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Fewest subtasks of a task."""
     maximum_size: int = Field(default=6, ge=1, le=MAXIMUM_SUBTASKS)
@@ -68,8 +63,6 @@ class CompositionRequest(Record):
     links: int = Field(default=1500, ge=0)
     """Most instances, in all worlds together, that take what another subtask makes although no catalogue
     entry names it; 0 for none. A build makes them, so it may supply more than `taskloom plan` counts."""
-    known_task_ids: tuple[str, ...] = ()
-    """Tasks that exist already and are not to be made again."""
     twins: bool = False
     """Whether to add a chain twin to every task that is not a chain (Figure 7)."""
 
@@ -106,6 +99,26 @@ class CompositionRequest(Record):
             return sum(levels.values())
         return self.count
 
+    def narrowed(self) -> Self:
+        """The request with the sizes that its range of subtasks leaves."""
+        fewest, most = self.ranges.of(by_measure("nodes").name)
+        sizes = {
+            "minimum_size": max(self.minimum_size, fewest),
+            "maximum_size": min(self.maximum_size, most),
+        }
+        return self.model_copy(update=sizes)
+
+    def unbounded(self) -> Self:
+        """The request with tasks of any size and shape, to say what is near where its limits leave none."""
+        most = MAXIMUM_SUBTASKS
+        bounds = {"minimum_size": 1, "maximum_size": most, "maximum_readers": most, "maximum_ends": most}
+        return self.model_copy(update={**bounds, "ranges": MeasureRanges()})
+
+
+ShortfallKind = Literal["impossible_for_any_graph", "outside_limits", "impossible_for_pool", "used_up"]
+"""Why tasks are missing: no graph has these levels; the limits of the request exclude them; this pool reaches
+none; all are known."""
+
 
 class Shortfall(Record):
     """Tasks that were wanted and not made, with the reason."""
@@ -114,9 +127,8 @@ class Shortfall(Record):
     """The quota, in words."""
     missing: int
     """Number of tasks that are missing."""
-    kind: Literal["impossible_for_any_graph", "outside_limits", "impossible_for_pool", "used_up"]
-    """Why: no graph has these levels; the limits of the request exclude them; this pool reaches none; all are
-    known."""
+    kind: ShortfallKind
+    """Why."""
     reason: str
     """The whole explanation."""
     bottleneck: str = ""
@@ -158,7 +170,7 @@ class CompositionAccount(Record):
     """Tasks per cell, named by its levels in the order of Table 2."""
     intents: int
     """Different intents served."""
-    without_intent: int
+    without_intent: int = 0
     """Tasks built around a path instead of an intent."""
     twins: int = 0
     """Chain twins made beside them."""
@@ -166,7 +178,7 @@ class CompositionAccount(Record):
     """Tasks that are no chains and for which the pool has no chain twin."""
     examined: int
     """Closed sets of subtasks looked at."""
-    without_successful_order: int
+    without_successful_order: int = 0
     """Sets rejected because no order of theirs keeps all resources until they are read."""
     example_clash: str = ""
     """One of those, with the clashing subtasks named."""
@@ -182,65 +194,3 @@ class CompositionAccount(Record):
     """Intents that no task serves, with reasons."""
     missing_links: tuple[MissingLink, ...] = ()
     """Where tasks or intents are missing: what subtasks to propose so that more link up."""
-
-
-@dataclass(slots=True)
-class CompositionResult:
-    """Tasks, made one by one while this is iterated, and the account, complete when the iteration has
-    ended."""
-
-    tasks: Iterator[Task]
-    """The tasks; nothing is held, so that a million can be written away as they come."""
-    _accounts: list[CompositionAccount] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[Task]:
-        """The tasks."""
-        return self.tasks
-
-    @property
-    def account(self) -> CompositionAccount:
-        """What came of the request.
-
-        Raises:
-            RuntimeError: the tasks have not all been taken yet.
-        """
-        if not self._accounts:
-            raise RuntimeError(
-                "The account is complete only when all tasks have been taken from the iterator."
-            )
-        return self._accounts[0]
-
-    def close_account(self, account: CompositionAccount) -> None:
-        """Record the account; called by the composer when the last task is made."""
-        self._accounts.append(account)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a set must keep to."""
-
-    minimum_size: int
-    """Fewest members."""
-    maximum_size: int
-    """Most members."""
-    maximum_components: int
-    """Most weakly connected components."""
-    ranges: MeasureRanges = field(default_factory=MeasureRanges)
-    """Values allowed in each dimension."""
-    maximum_readers: int = MAXIMUM_SUBTASKS
-    """Most members that read what one member makes."""
-    maximum_ends: int = MAXIMUM_SUBTASKS
-    """Most members whose results no other one reads."""
-
-    @classmethod
-    def of(cls, request: CompositionRequest) -> Self:
-        """The limits of a request; its range of subtasks narrows its sizes."""
-        fewest, most = request.ranges.of(by_measure("nodes").name)
-        return cls(
-            max(request.minimum_size, fewest),
-            min(request.maximum_size, most),
-            request.maximum_components,
-            request.ranges,
-            request.maximum_readers,
-            request.maximum_ends,
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 
 from taskloom.synthesis.composition.groups import Paths
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
@@ -17,63 +17,25 @@ from taskloom.taskgraph.records.task import Task
 _CHAINS_LOOKED_AT = 300
 
 
-class ChainTwins:
-    """Finds chains of a pool that are as like a given task as can be."""
+def chains_like(members: int, pool: CompiledPool, paths: Paths, seed: int) -> list[int]:
+    """Chains of as many subtasks as the set `members`, from its application categories, those most like it
+    first.
 
-    def __init__(self, pool: CompiledPool, seed: int) -> None:
-        """Prepare; chains are looked for on demand."""
-        self._pool, self._seed = pool, seed
-        self._paths = Paths(pool)
+    A closed chain has depth n, so that only one order exists.
+    """
+    generator = random.Random(f"twin {seed} {members}")
 
-    def twin_of(
-        self, members: int, taken: Collection[int], built: Callable[[int], Task | None]
-    ) -> tuple[int, Task] | None:
-        """A chain with as many subtasks as the set `members`, from the same application categories, and its
-        task.
+    def categories(of: int) -> Counter[int]:
+        return Counter(pool.instances[number].application_category for number in bits(of))
 
-        A chain is a closed set whose graph has depth n, so that only one order exists. Of the chains drawn,
-        the one with the most equal applications, subtasks and number of edges is taken; None if none fits.
-
-        Args:
-            members: The set.
-            taken: Sets that are tasks already.
-            built: The task of a set; None if it cannot be one, because something is lost in its only order.
-        """
-        generator = random.Random(f"twin {self._seed} {members}")
-        categories = self._categories(members)
-        allowed = mask_of([i.number for i in self._pool.instances if i.application_category in categories])
-        drawn = {
-            mask_of(path)
-            for _ in range(_CHAINS_LOOKED_AT)
-            if self._is_closed(path := self._paths.draw(allowed, members.bit_count(), generator))
-        }
-        for chain in sorted(drawn - set(taken), key=lambda chain: (*self._unlike(chain, members), chain)):
-            task = built(chain)
-            if task is not None:
-                return chain, task
-        return None
-
-    def _is_closed(self, path: Sequence[int]) -> bool:
-        """Whether every member of a path finds what it needs before it, and nothing after."""
-        before = 0
-        for number in path:
-            instance = self._pool.instances[number]
-            if self._pool.feeds[number] & before or not all(mask & before for mask in instance.required):
-                return False
-            before |= 1 << number
-        return bool(path)
-
-    def _unlike(self, chain: int, members: int) -> tuple[int, int, int]:
-        """How unlike the set `members` a chain is: applications, subtasks, edges."""
-        difference = sum((self._categories(members) - self._categories(chain)).values())
-        edges = abs(self._edges(chain) - self._edges(members))
-        return difference, -(chain & members).bit_count(), edges
-
-    def _edges(self, members: int) -> int:
-        return sum((self._pool.instances[number].sources & members).bit_count() for number in bits(members))
-
-    def _categories(self, members: int) -> Counter[int]:
-        return Counter(self._pool.instances[number].application_category for number in bits(members))
+    wanted = categories(members)
+    allowed = mask_of([item.number for item in pool.instances if item.application_category in wanted])
+    size = members.bit_count()
+    drawn = {mask_of(paths.draw(allowed, size, generator)) for _ in range(_CHAINS_LOOKED_AT)} - {0}
+    return sorted(
+        drawn,
+        key=lambda chain: ((wanted - categories(chain)).total(), -(chain & members).bit_count(), chain),
+    )
 
 
 def permuted_orders(task: Task, number: int = 3, seed: int = 0) -> list[tuple[str, ...]]:

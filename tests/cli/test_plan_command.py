@@ -57,7 +57,7 @@ def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: Path) -> None
     assert code == 1
     assert "no graph has instruction 2, hierarchy 3" in out
     out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
-    assert "needs at least 10 subtasks, and at most 6 are allowed; raise maximum_size" in out
+    assert "needs maximum_size 10, and it is 6; change it" in out
 
 
 def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run: Run, pool: Path, tmp_path: Path) -> None:

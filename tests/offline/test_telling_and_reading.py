@@ -53,11 +53,12 @@ def tasks() -> tuple[Task, ...]:
     result = compose(
         pool,
         [],
-        CompositionRequest(count=150, seed=3),
+        CompositionRequest(count=150),
         fixtures=fixtures_at_reset(APPLICATIONS.values(), load_resource_categories()),
         sense=Sense.of(subtasks, APPLICATIONS),
+        seed=3,
     )
-    return tuple(result.tasks)
+    return tuple(result)
 
 
 def view(task: Task) -> SummarizerInput:
@@ -102,8 +103,8 @@ def worldly_tasks(*, wide: bool = False) -> tuple[Task, ...]:
         if wide
         else {}
     )
-    request = CompositionRequest(count=80, seed=5, **limits)
-    return tuple(compose(pool, [], request, fixtures=fixtures, sense=Sense.of(subtasks, worldly)))
+    request = CompositionRequest(count=80, **limits)
+    return tuple(compose(pool, [], request, fixtures=fixtures, sense=Sense.of(subtasks, worldly), seed=5))
 
 
 def read(text: str, subtasks: Sequence[NumberedSubtask]) -> DependencyJudgeReply:

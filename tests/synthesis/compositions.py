@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from taskloom.resources.dimensions import MAXIMUM_SUBTASKS
@@ -17,7 +17,9 @@ Pool = tuple[Sequence[BoundSubtask], Sequence[Intent], Fixtures]
 """Bound subtasks, intents and fixtures to compose from."""
 
 
-def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]:
+def composed(
+    pool: Pool, *, known: Collection[str] = (), seed: int = 0, **wishes: Any
+) -> tuple[list[Task], CompositionAccount]:
     """The tasks of a pool and the account; what bounds the choice is off unless the test is about it."""
     nodes, intents, fixtures = pool
     unbounded = {
@@ -28,7 +30,7 @@ def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]
         "maximum_readers": MAXIMUM_SUBTASKS,
     }
     request = CompositionRequest(**{**unbounded, **wishes})
-    result = compose(nodes, intents, request, fixtures=fixtures)
+    result = compose(nodes, intents, request, fixtures=fixtures, known=known, seed=seed)
     return list(result), result.account
 
 

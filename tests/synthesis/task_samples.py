@@ -48,7 +48,8 @@ def sample_tasks(count: int) -> tuple[Task, ...]:
     result = compose(
         [instance for item in pool for instance in item.instances],
         [intent],
-        CompositionRequest(count=count, seed=1),
+        CompositionRequest(count=count),
         fixtures=fixtures_at_reset(APPLICATIONS.values(), CATEGORIES),
+        seed=1,
     )
-    return tuple(result.tasks)
+    return tuple(result)

@@ -33,7 +33,7 @@ def test_same_pool_request_and_seed_give_the_same_bytes(pool: Pool) -> None:
 
 def test_asking_for_more_yields_new_tasks(pool: Pool) -> None:
     first, _ = composed(pool, count=60)
-    second, _ = composed(pool, count=60, known_task_ids=tuple(task.task_id for task in first))
+    second, _ = composed(pool, count=60, known={task.task_id for task in first})
     assert len(second) == 60
     assert not {task.task_id for task in first} & {task.task_id for task in second}
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.synthesis.composition.composer import Neighbours, Shares
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.composition.taken import Taken
+from taskloom.taskgraph.bitmasks import mask_of
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import file, node
@@ -16,29 +21,61 @@ from tests.taskgraph.small_graphs import file, node
 sets = st.lists(st.integers(1, 2**12 - 1), max_size=25)
 
 
+def taken(nodes: list[BoundSubtask], **wishes: Any) -> tuple[CompiledPool, Taken]:
+    pool = compile_pool(nodes, {})
+    return pool, Taken(pool, CompositionRequest(**wishes))
+
+
 @given(sets, st.sampled_from([0.5, 0.75, 0.8, 1.0]))
 def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds_one(
     masks: list[int], share: float
 ) -> None:
-    neighbours = Neighbours(share)
-    taken: list[int] = []
+    _, record = taken([node(f"s{number}") for number in range(12)], near_duplicate_share=share)
+    added: list[int] = []
     for mask in masks:
         near = share < 1 and any(
-            (mask & other).bit_count() >= share * max(mask.bit_count(), other.bit_count()) for other in taken
+            (mask & other).bit_count() >= share * max(mask.bit_count(), other.bit_count()) for other in added
         )
-        assert neighbours.has_near(mask) == near
-        neighbours.add(mask)
-        taken.append(mask)
+        assert record.has_near(mask) == near
+        record.add(mask)
+        added.append(mask)
 
 
-def test_a_thing_has_its_share_of_many_and_twenty_of_few() -> None:
-    few, many = Shares(0.05, 100), Shares(0.05, 1000)
-    for _ in range(20):
-        few.add("ab")
-        many.add("ab")
-    assert few.used_up("bc")
-    assert not few.used_up("c")
-    assert not many.used_up("bc")
+def test_a_bound_subtask_has_its_share_of_many_tasks_and_twenty_of_few() -> None:
+    nodes = [node(f"s{number}") for number in range(99)]
+    _, few = taken(nodes, subtask_share=0.05, pattern_share=1, count=100)
+    _, many = taken(nodes, subtask_share=0.05, pattern_share=1, count=1000, maximum_size=2)
+    for other in range(2, 22):
+        few.add(0b1 | 1 << other)
+        many.add(0b1 | 1 << other)
+    assert few.is_over_share(0b11)
+    assert not few.is_over_share(0b10)
+    assert not many.is_over_share(0b11)
+
+
+def pairs(number: int) -> list[BoundSubtask]:
+    """Writers and readers of files: linked pairs, each in an application of its own."""
+    nodes: list[BoundSubtask] = []
+    for pair in range(number):
+        made = (file(f"{pair}.txt"),)
+        nodes += [
+            node(f"write {pair}", application=f"application {pair}", outputs=made),
+            node(f"read {pair}", application=f"application {pair}", inputs=made),
+        ]
+    return nodes
+
+
+def numbered(pool: CompiledPool, *names: str) -> int:
+    return mask_of([item.number for item in pool.instances if item.node.instance_id in names])
+
+
+def test_linked_subtasks_and_those_that_were_used_less_cost_less() -> None:
+    pool, record = taken(pairs(3))
+    linked = [numbered(pool, f"write {pair}", f"read {pair}") for pair in range(3)]
+    assert record.cost(linked[0]) < record.cost(numbered(pool, "write 0", "write 1"))
+    for pair in (0, 0, 1):
+        record.add(linked[pair])
+    assert sorted(linked, key=record.cost) == linked[::-1]
 
 
 def joined(number: int) -> Pool:

@@ -88,9 +88,7 @@ def test_an_intent_whose_task_an_earlier_run_made_says_so() -> None:
     make, read = node("make", outputs=(file("f"),)), node("read", inputs=(file("f"),), outputs=(file("g"),))
     pool = [make, read]
     (task,), _ = composed((pool, [wanting(read, group=pool)], {}), count=1)
-    tasks, account = composed(
-        (pool, [wanting(read, group=pool)], {}), count=1, known_task_ids=(task.task_id,)
-    )
+    tasks, account = composed((pool, [wanting(read, group=pool)], {}), count=1, known={task.task_id})
     assert tasks == [] and "an earlier run" in account.not_composed[0].reason
 
 
@@ -109,7 +107,7 @@ def test_advice_names_what_nobody_reads_and_what_nobody_makes_with_the_values() 
     _, account = composed(([*makers, *readers], [], {"app": {team("Old team")}}), count=5)
     unread, unmade = account.missing_links
     assert (unread.application, unread.category) == ("app", "team_name")
-    assert unread.advice.startswith("Nobody reads the team_name that `create0`, `create1`")
+    assert unread.advice.startswith("Nobody reads the team_name made by `create0`, `create1`")
     assert "'Team 0', 'Team 1'" in unread.advice and "team_name as an input" in unread.advice
     assert unmade.advice.startswith("Nobody makes the team_name that is read by `close0`")
     assert "'Old team'" in unmade.advice

@@ -9,7 +9,7 @@ import pytest
 from taskloom.synthesis.composition.building import TaskBuilder
 from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
-from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
+from taskloom.synthesis.composition.request import CompositionRequest, Quota
 from taskloom.taskgraph.errors import GraphTooLargeError
 from taskloom.taskgraph.measures.interference import Orders
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
@@ -31,7 +31,7 @@ def test_says_that_the_smallest_size_is_in_the_way(pool: Pool) -> None:
     small = Quota(levels=LevelConstraint(instruction=("easy",)), count=2)
     _, account = composed(pool, quotas=(small,), minimum_size=4)
     assert account.shortfalls[0].kind == "outside_limits"
-    assert "needs at most 2 subtasks, and at least 4 are wanted" in account.shortfalls[0].reason
+    assert "needs minimum_size 2, and it is 4" in account.shortfalls[0].reason
 
 
 def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool: Pool) -> None:
@@ -54,7 +54,7 @@ def test_says_that_the_limits_exclude_the_levels_wanted(pool: Pool) -> None:
     _, account = composed(pool, quotas=(wanted,), maximum_size=6)
     (shortfall,) = account.shortfalls
     assert shortfall.kind == "outside_limits"
-    assert "at least 9 subtasks" in shortfall.reason
+    assert "needs maximum_size 9, and it is 6" in shortfall.reason
 
 
 def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot() -> None:
@@ -145,7 +145,6 @@ def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted() -> None:
     request = CompositionRequest(
         count=50, maximum_size=23, near_duplicate_share=1, ranges=MeasureRanges(instruction=(20, 23))
     )
-    accounts: list[CompositionAccount] = []
-    tasks = list(Composer(pool, intents, request, builder).tasks(accounts.append))
-    assert [task.complexity.nodes for task in tasks] == [20, 21]
-    assert accounts[0].uncountable == 2
+    composer = Composer(pool, intents, request, builder)
+    assert [task.complexity.nodes for task in composer] == [20, 21]
+    assert composer.account.uncountable == 2

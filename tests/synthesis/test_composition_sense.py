@@ -194,3 +194,20 @@ def test_a_subtask_can_stand_alone_and_not_beside_another_of_its_kind() -> None:
     nodes = [*flows, read, look]
     assert frozenset({"flow", "read"}) in sets(nodes, Sense())
     assert sets(nodes, Sense(not_with={"flow": ("flow",)})) == {frozenset({"flow", "look"})}
+
+
+def test_beside_a_new_version_in_another_format_nobody_goes_on_with_the_old_one() -> None:
+    table = node("table", outputs=(file("a.csv", "csv_path"),))
+    attach = node("attach", inputs=(file("a.csv", "csv_path"),))
+
+    def from_table(name: str, category: str, **values: str) -> BoundSubtask:
+        item = node(name, inputs=(file("a.csv", "csv_path"),), outputs=(file("b", category),))
+        return item.model_copy(update={"parameters": {"path": "a.csv", "made": "b", **values}})
+
+    longer = from_table("longer", "workbook_path", row="East")
+    converted = from_table("converted", "workbook_path")
+    counted = from_table("counted", "text_path", job="count")
+    sense = Sense.of([], load_applications())
+    assert not any({"longer", "attach"} <= names for names in sets([table, attach, longer], sense))
+    for beside in (converted, counted):
+        assert frozenset({"table", "attach", beside.subtask_id}) in sets([table, attach, beside], sense)

@@ -6,10 +6,7 @@ from collections import Counter
 from math import comb
 
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.composition.supply import Store, Variety
-from taskloom.taskgraph.bitmasks import mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent
 from tests.taskgraph.small_graphs import file, node
@@ -25,39 +22,6 @@ def pool_of_pairs(number: int) -> list[BoundSubtask]:
             node(f"read {pair}", application=f"application {pair}", inputs=(made,)),
         ]
     return nodes
-
-
-def numbered(pool: CompiledPool, *names: str) -> int:
-    return mask_of([item.number for item in pool.instances if item.node.instance_id in names])
-
-
-def test_linked_subtasks_come_before_subtasks_that_stand_alone() -> None:
-    pool = compile_pool(pool_of_pairs(2), {})
-    linked = numbered(pool, "write 0", "read 0")
-    apart = numbered(pool, "write 0", "write 1")
-    assert Variety(pool).chosen([apart, linked], 1) == [linked]
-
-
-def test_subtasks_that_were_used_less_come_first() -> None:
-    pool = compile_pool(pool_of_pairs(3), {})
-    variety = Variety(pool)
-    pairs = [numbered(pool, f"write {pair}", f"read {pair}") for pair in range(3)]
-    for pair in (0, 0, 1):
-        variety.take(pairs[pair])
-    assert variety.chosen(pairs, 2) == [pairs[2], pairs[1]]
-
-
-def test_no_more_are_chosen_than_there_are() -> None:
-    pool = compile_pool(pool_of_pairs(1), {})
-    assert Variety(pool).chosen([0b1, 0b11], 9) == [0b11, 0b1]
-
-
-def test_a_store_serves_its_intents_in_turn() -> None:
-    store = Store()
-    store.put(0, [1, 2])
-    store.put(1, [4])
-    assert [store.get() for _ in range(3)] == [(1, 0), (4, 1), (2, 0)]
-    assert not store.by_intent
 
 
 def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often() -> None:

@@ -40,10 +40,11 @@ def composed(verified: dict[str, VerifiedSubtask]) -> list[Task]:
     result = compose(
         [instance for item in verified.values() for instance in item.instances(CATEGORIES)],
         [Intent(intent_id="i", text="Write and send", subtask_ids=WANTED)],
-        CompositionRequest(count=30, seed=2, maximum_components=2),
+        CompositionRequest(count=30, maximum_components=2),
         fixtures=fixtures_at_reset(APPLICATIONS.values(), CATEGORIES),
+        seed=2,
     )
-    return sorted(result.tasks, key=lambda task: -len(task.graph.nodes))
+    return sorted(result, key=lambda task: -len(task.graph.nodes))
 
 
 def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: float) -> Replayer:

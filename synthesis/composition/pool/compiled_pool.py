@@ -78,14 +78,6 @@ class CompiledPool:
         """The subtasks of a set, whatever their values, sorted."""
         return tuple(sorted(self.instances[number].template for number in bits(members)))
 
-    def has_waste(self, members: int) -> bool:
-        """Whether a member copies or selects something that no member reads, or makes a place for one
-        thing."""
-        return any(not mask & members for number in bits(members) for mask in self.readers[number]) or any(
-            (self.feeds[number] & members).bit_count() < FEWEST_GATHERED
-            for number in bits(members & self.gatherers)
-        )
-
     def may_interfere(self, members: int) -> bool:
         """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the
         members."""

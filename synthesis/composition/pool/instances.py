@@ -67,7 +67,7 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
             for other in bits(alike.get(key, 0)):
                 exclude(other, instance.number)
             alike[key] = alike.get(key, 0) | 1 << instance.number
-    for taker, reader in _takers_beside_readers(instances):
+    for taker, reader in _takers_beside_readers(instances, sense):
         exclude(taker, reader)
     for instance in instances:
         unwanted = sense.not_with.get(instance.node.subtask_id, ())
@@ -89,7 +89,7 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     ]
 
 
-def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int]]:
+def _takers_beside_readers(instances: Sequence[Instance], sense: Sense) -> list[tuple[int, int]]:
     """Instances that take a file or record away or make a new version of a file, each with another one that
     reads it."""
     readers: dict[tuple[str, Resource], list[int]] = {}
@@ -100,15 +100,20 @@ def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int
     return [
         (taker.number, reader)
         for taker in instances
-        for resource in (set(taker.node.consumed) - set(taker.node.outputs)) | _revised(taker.node)
+        for resource in (set(taker.node.consumed) - set(taker.node.outputs)) | _revised(taker.node, sense)
         for reader in readers.get((taker.node.world, resource), ())
         if reader != taker.number
     ]
 
 
-def _revised(node: BoundSubtask) -> set[Resource]:
-    """Files that a subtask reads and makes another one of the same kind from."""
+def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
+    """Files that a subtask reads and makes another one of the same kind from; also one in another format of
+    the same thing, where a value of its own goes into it."""
     made = {resource.category for resource in node.outputs if resource.kind is ResourceKind.FILE}
+    if set(node.parameters.values()) - {resource.value for resource in (*node.inputs, *node.outputs)}:
+        made = made.union(*(sense.formats.get(category, ()) for category in made))
     return {
-        resource for resource in node.inputs if resource.category in made and resource not in node.outputs
+        resource
+        for resource in node.inputs
+        if resource.kind is ResourceKind.FILE and resource.category in made and resource not in node.outputs
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import PurePosixPath
 from typing import Self
 
-from taskloom.resources.applications import Application
+from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
 
@@ -34,10 +34,18 @@ class Sense:
     """By subtask and world: what its instances are about, by the names of their files."""
     at_home_anywhere: frozenset[str] = frozenset()
     """Subtasks of which the catalogue says that they go with everything."""
+    formats: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By resource category: others that hold the same thing, because subtasks turn each into the other and
+    add nothing."""
 
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
         """What `subtasks` and the curated subtasks of `applications` say."""
+        curated = {
+            f"{name}.{example.name}": example
+            for name, application in applications.items()
+            for example in application.example_subtasks
+        }
         about = {
             (f"{name}.{example.name}", world): list(
                 zip(example.parameter_sets, chain(example.subjects, repeat("")), strict=False)
@@ -47,31 +55,19 @@ class Sense:
             for example in application.example_subtasks
             if any(example.subjects)
         }
+        turned = {
+            (read.category, made.category)
+            for example in curated.values()
+            if not _has_own_values(example, example.parameter_sets)
+            for read in example.inputs
+            for made in example.outputs
+        }
         return cls(
             fresh={subtask.subtask_id: subtask.fresh for subtask in subtasks},
-            useless_for={
-                f"{name}.{example.name}": example.useless_for
-                for name, application in applications.items()
-                for example in application.example_subtasks
-            },
-            means=frozenset(
-                f"{name}.{example.name}"
-                for name, application in applications.items()
-                for example in application.example_subtasks
-                if example.means
-            ),
-            gatherers=frozenset(
-                f"{name}.{example.name}"
-                for name, application in applications.items()
-                for example in application.example_subtasks
-                if example.gathers
-            ),
-            not_with={
-                f"{name}.{example.name}": example.not_with
-                for name, application in applications.items()
-                for example in application.example_subtasks
-                if example.not_with
-            },
+            useless_for={name: example.useless_for for name, example in curated.items()},
+            means=frozenset(name for name, example in curated.items() if example.means),
+            gatherers=frozenset(name for name, example in curated.items() if example.gathers),
+            not_with={name: example.not_with for name, example in curated.items() if example.not_with},
             subjects={
                 instance_id(subtask_id, parameters, world): subject
                 for (subtask_id, world), sets in about.items()
@@ -82,11 +78,12 @@ class Sense:
                 for key, sets in about.items()
             },
             at_home_anywhere=frozenset(
-                f"{name}.{example.name}"
-                for name, application in applications.items()
-                for example in application.example_subtasks
-                if example.subjects and not any(example.subjects)
+                name for name, example in curated.items() if example.subjects and not any(example.subjects)
             ),
+            formats={
+                one: frozenset(other for read, other in turned if read == one and (other, one) in turned)
+                for one, _ in turned
+            },
         )
 
     def about(self, node: BoundSubtask) -> str:
@@ -107,8 +104,7 @@ class Sense:
         """
         if subtask.subtask_id in self.at_home_anywhere:
             return True
-        resources = {item.parameter for item in (*subtask.inputs, *subtask.outputs)}
-        if any(not resources.issuperset(values) for values in subtask.available_parameters):
+        if _has_own_values(subtask, subtask.available_parameters):
             return False
         return len(subtask.inputs) == 1 or all(name != subtask.subtask_id for name, _ in self.named)
 
@@ -136,3 +132,9 @@ class Sense:
 
 def _file_names(parameters: Mapping[str, str]) -> list[str]:
     return [path.name for value in parameters.values() if (path := PurePosixPath(value)).suffix]
+
+
+def _has_own_values(subtask: Subtask | ExampleSubtask, parameter_sets: Iterable[Mapping[str, str]]) -> bool:
+    """Whether a parameter of a subtask is no resource, such as a row or a comment."""
+    resources = {item.parameter for item in (*subtask.inputs, *subtask.outputs)}
+    return any(not resources.issuperset(values) for values in parameter_sets)

@@ -13,10 +13,10 @@ DEEP: Cell = ("easy", "easy", "easy", "hard", "easy")
 
 
 def test_a_count_is_how_many_tasks_there_should_be_in_all() -> None:
-    request = CompositionRequest(count=5, seed=3)
+    request = CompositionRequest(count=5, maximum_size=3)
     left = still_wanted(request, [EASY] * 3)
     assert left is not None
-    assert (left.wanted, left.seed) == (2, 3)
+    assert (left.wanted, left.maximum_size) == (2, 3)
     assert still_wanted(request, [EASY] * 5) is None
     assert still_wanted(request, [EASY] * 9) is None
 
