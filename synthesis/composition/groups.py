@@ -87,25 +87,27 @@ class Groups:
         """A group around a dependency path as deep as `cell` wants, empty when the pool has no such path.
 
         After the path come the producers that its members need, and neighbours that widen it, from as many
-        application categories as the cell's knowledge level allows; two instances of one subtask only where
-        `repeats` allows. The second number says how many members, from the start, make the path with its
-        producers. A small pool is one group.
+        application categories as the cell's knowledge level allows, whichever come first; two instances of
+        one subtask only where `repeats` allows. The second number says how many members, from the start, make
+        the path with its producers. A small pool is one group.
         """
         everything = (1 << len(self._pool.instances)) - 1 & ~self.excluded
         if len(self._pool.instances) <= max(self._size, SMALL_POOL):
             return list(bits(everything)), 0
-        categories = self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1]
-        allowed = sum(self._generator.sample(self._inside, min(categories, len(self._inside)))) & everything
+        most = self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1]
+        allowed = everything & self._generator.choice(self._inside) if most == 1 else everything
         low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = self._generator.randint(max(1, low), max(1, low, min(high, low + 1)))
-        path = self._paths.draw(allowed, length, self._generator)
-        if level_in(cell, "width") == "hard":
-            # Much side by side has sense where it meets: at a place for several things.
-            for _ in range(_DRAWS):
-                if mask_of(path) & self._pool.gatherers:
+        # Much side by side has sense where it meets: at a place for several things.
+        meets = self._pool.gatherers if level_in(cell, "width") == "hard" else 0
+        path: list[int] = []
+        for _ in range(_DRAWS):
+            drawn = self._paths.draw(allowed, length, self._generator)
+            if drawn and len({self._pool.instances[number].application_category for number in drawn}) <= most:
+                path = drawn
+                if not meets or mask_of(path) & meets:
                     break
-                path = self._paths.draw(allowed, length, self._generator) or path
-        group = _Group(self._pool, allowed, self._inside, repeats=repeats)
+        group = _Group(self._pool, allowed, self._inside, most, repeats=repeats)
         for number in path:
             group.add(number)
         for number in group.members:
@@ -164,8 +166,11 @@ class Groups:
 class _Group:
     """A group that grows, and what can still join it."""
 
-    def __init__(self, pool: CompiledPool, allowed: int, inside: Sequence[int], *, repeats: bool) -> None:
-        self._pool, self._inside, self._repeats = pool, inside, repeats
+    def __init__(
+        self, pool: CompiledPool, allowed: int, inside: Sequence[int], most: int, *, repeats: bool
+    ) -> None:
+        self._pool, self._inside, self._most, self._repeats = pool, inside, most, repeats
+        self._categories: set[int] = set()
         self.members: list[int] = []
         self.taken = 0
         self.free = allowed
@@ -189,6 +194,9 @@ class _Group:
         self.free &= ~(instance.clashes | 1 << number)
         self.alike |= self._pool.siblings[instance.template]
         self.known |= self._inside[instance.application_category]
+        self._categories.add(instance.application_category)
+        if len(self._categories) >= self._most:
+            self.free &= self.known
         self.read_by |= self._pool.feeds[number]
         self.sources |= instance.sources
         self._gathered |= self._pool.feeds[number] if self._pool.gatherers >> number & 1 else 0

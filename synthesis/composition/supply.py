@@ -14,7 +14,7 @@ from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.composition.taken import Taken
 from taskloom.taskgraph.records.task import Intent
 
-_FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 10
+_FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
 """Of a large pool, more groups are tried in vain before a cell counts as dry."""
 _BUDGET = 1_000
 """Closed sets of a group that are looked at."""
