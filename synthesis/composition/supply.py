@@ -71,7 +71,7 @@ class Supply:
             if self._in_vain[cell] >= patience:
                 dry.add(cell)
                 continue
-            repeats = 2 * self._in_vain[cell] >= patience
+            repeats = 4 * self._in_vain[cell] >= 3 * patience
             brought = self._enumerate(cell, targets, repeats=repeats).get(cell, 0)
             self._in_vain[cell] = 0 if brought else self._in_vain[cell] + 1
         return dry
