@@ -120,11 +120,12 @@ def undo_change(form: Format, before: str | None, after: str, change: Change) ->
     if before is None or change.before is None:
         return None
     if change.kind == "changed":
-        return (
-            None
-            if change.after is None
-            else spliced(after, (change.after.raw, _cut(before, change.before.raw)))
-        )
+        if change.after is None:
+            return None
+        place = change.after.raw
+        sample = form.encode("0", change.after, after) or "" if place[0] == place[1] else ""
+        gap = sample[: len(sample) - len(sample.lstrip())]
+        return spliced(after, (place, gap + _cut(before, change.before.raw)))
     if change.parents is None:
         return None
     old_parent, new_parent = change.parents

@@ -13,7 +13,7 @@ from taskloom.taskgraph.records.effect import Effect
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
 _DRAWING, _DATABASE = "drawing", "database"
-_DATA = frozenset({"json_tree", "key_values", "ledger", "yaml_tree"})
+_DATA = frozenset({"front_matter", "json_tree", "key_values", "ledger", "yaml_tree"})
 """Formats in which the same can be written in several ways."""
 
 

@@ -25,7 +25,15 @@ DRAWING = (
     ' value="End"/></diagram></mxfile>'
 )
 CONFIG = '{"editor": {"theme": "dark"}, "people": [{"id": "p1", "name": "Ada", "city": "London"}]}'
-FILES = {"sales.csv": SALES, "shop.db": SHOP, "note.tid": NOTE, "net.drawio": DRAWING, "config.json": CONFIG}
+CARD = "---\ntitle: Shopping\nposition: 6000.0\n---\n\nBuy milk\nand bread\n"
+FILES = {
+    "sales.csv": SALES,
+    "shop.db": SHOP,
+    "note.tid": NOTE,
+    "card.md": CARD,
+    "net.drawio": DRAWING,
+    "config.json": CONFIG,
+}
 END = evidence(FILES, clipboard=ClipboardState(text="Total,1250"))
 
 
@@ -49,6 +57,8 @@ def ask(end: Evidence, name: str, start: Evidence | None = None, **named: object
         ("shop.db", {"amount": "30"}, "sales", True),
         ("note.tid", {"title": "Shopping", "text": "Buy milk\nand bread"}, "", True),
         ("note.tid", {"title": "Shopping", "text": "Buy milk"}, "", False),
+        ("card.md", {"title": "Shopping", "position": "6000", "text": "Buy milk\nand bread"}, "", True),
+        ("card.md", {"title": "Shopping", "text": "Buy milk"}, "", False),
         ("net.drawio", {"text": "Start", "shape": "rectangle"}, "", True),
         ("net.drawio", {"text": "End"}, "", False),
         ("config.json", {"name": "Ada", "city": "London"}, "people", True),

@@ -51,10 +51,11 @@ def parse(text: str) -> Node:
 def encode(value: str, node: Node, text: str) -> str | None:
     """A number for a number, else a string in double quotation marks."""
     old = text[node.raw[0] : node.raw[1]]
+    start = "" if old or not value else " "
     end = "\n" if old.endswith("\n") else ""
     if old[:1] not in ('"', "'", "|", ">") and _PLAIN.fullmatch(value):
-        return value + end
-    return json.dumps(value, ensure_ascii=False) + end
+        return start + value + end
+    return start + json.dumps(value, ensure_ascii=False) + end
 
 
 def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
@@ -112,13 +113,21 @@ class _Reader:
             end = start + len(self._text[start:end].rstrip())  # the mark stands before what follows the block
         return start, end
 
+    def _placed(self, node: Node, mark: str, position: int) -> Node:
+        """`node`, if nothing is written for it, right behind the mark that leads to it: the parser tells
+        where the next one begins."""
+        match = re.compile(rf"[ \t]*{mark}").match(self._text, position)
+        if match is None or node.raw[0] != node.raw[1]:
+            return node
+        return replace(node, raw=(match.end(), match.end()))
+
     def _members(self, item: MappingNode, raw: Span, depth: int) -> Iterator[Node]:
         if not all(isinstance(key, ScalarNode) for key, _ in item.value):
             raise StateUnreadableError("a key that is not a scalar")
         names = unique_names([str(key.value) for key, _ in item.value])
         found = [
-            self.node(value, name, "field", depth + 1)
-            for (_, value), name in zip(item.value, names, strict=True)
+            self._placed(self.node(value, name, "field", depth + 1), ":", key.end_mark.index)
+            for (key, value), name in zip(item.value, names, strict=True)
         ]
         wholes = [
             (key.start_mark.index, max(node.raw[1], key.end_mark.index))
@@ -135,6 +144,10 @@ class _Reader:
         names = identities(found)
         flow = bool(item.flow_style)
         starts = [node.raw[0] if flow else self._text.rfind("-", 0, max(node.raw[0], 1)) for node in found]
+        if not flow:
+            found = [
+                self._placed(node, "-", max(start, 0)) for node, start in zip(found, starts, strict=True)
+            ]
         wholes = [(max(start, 0), node.raw[1]) for start, node in zip(starts, found, strict=True)]
         extents = self._extents(wholes, raw, flow=flow)
         for index, (node, whole, extent) in enumerate(zip(found, wholes, extents, strict=True)):

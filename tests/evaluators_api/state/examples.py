@@ -39,7 +39,14 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "a.yaml",
         (
             "theme: dark\nsize: 12\nitems:\n  - id: a\n    text: one\n  - id: b\n    text: 'two'\n"
-            "tags: [x, y]\nlist:\n- 1\n- 2\nnote: |\n  several\n  lines\nlast: end\n"
+            "tags: [x, y]\nlist:\n- 1\n-\n- 2\nempty:\nnote: |\n  several\n  lines\nlast: end\n"
+        ),
+    ),
+    "front_matter": (
+        "a.md",
+        (
+            "---\ntitle: Paint the fence\ntext: short\ntags:\n- home\n- out\nbucket:\n"
+            "updated_at: '2026-03-02T09:00:00Z'\nlast:\n---\n\n# Spring\n\nBuy paint\n---\nand brushes\n"
         ),
     ),
     "ledger": (

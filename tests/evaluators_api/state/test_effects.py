@@ -90,6 +90,8 @@ def test_a_picture_that_changed_is_one_effect() -> None:
         ("a.json", '{"a": 1, "b": [1, 2]}', '{"a": 2, "c": "x", "b": [1, 2, 3]}'),
         ("a.xml", "<r><a>1</a><b x='1'/></r>", "<r><a>2</a><b x='3'/><c>new</c></r>"),
         ("a.tid", "title: A\ntags: x\n\nold\n", "title: B\nnew: y\n\nold\nmore\n"),
+        ("a.yaml", "a: x\nb: \nc:\n- 1\n", "a:\nb: y\nd: z\nc:\n- 1\n-\n"),
+        ("a.md", "---\na: x\nb:\n---\n\nold\n", "---\na:\nc: y\n---\n\n\nold\nmore\n"),
         (
             "shop.db",
             "INSERT INTO \"t\" VALUES(1, 'a');\n",

@@ -12,6 +12,7 @@ HOSTILE = {
     "a.csv": ['"', ",", "a,b\n", '"a""",', "\t"],
     "a.json": ["[", '{"a":', '"', '{"a":1},', "[[],"],
     "a.tid": ["a" + " " * 90, " ", "a:", "a: \n", "[x]\n", "k=" + " " * 90],
+    "a.md": ["---\n", "---" + " " * 90 + "\n", "a: b\n", "\n", "- "],
     "a.xml": ["<", "<a>", "<!--", "<a b='", "&amp;", "<a b=1 ", "</a>"],
     "a.yaml": ["- ", "a: ", "&a ", "{", "? ", "  - x\n"],
     "a.beancount": [
@@ -26,6 +27,7 @@ HOSTILE = {
 STARTS = {
     "a.json": ["", "["],
     "a.tid": ["", "k: "],
+    "a.md": ["---\n"],
     "a.xml": ["", "<a>"],
     "a.beancount": ["", '2024-01-01 * "a"\n'],
     "a.db": ["", 'INSERT INTO "t" VALUES(1, \'', 'CREATE TABLE "t"("a"); -- 1 row\nINSERT INTO "t" VALUES('],

@@ -1,0 +1,70 @@
+"""Texts with a header: YAML between two lines `---`, then lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.formats import lines, yaml_tree
+from taskloom.evaluators_api.state.formats.key_values import BODY
+from taskloom.evaluators_api.state.nodes import Node, group, unique_names
+
+SUFFIXES: frozenset[str] = lines.SUFFIXES
+_HEADER = re.compile(r"(---[ \t]*\r?\n(?:.*?\n)??)---[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)", re.DOTALL)
+"""The header as a document of YAML, and what is between it and the text: the line that ends it and an empty
+one."""
+
+
+def recognises(text: str) -> bool:
+    """Whether it begins with a header."""
+    return _HEADER.match(text) is not None
+
+
+def parse(text: str) -> Node:
+    """`(key, …)` for what is in the header, and `('text', line)` for the lines after it."""
+    header, start = _places(text)
+    tree = yaml_tree.parse(text[:header])
+    if not tree.children or any(node.naming != "field" for node in tree.children):
+        raise StateUnreadableError("a header without keys")
+    name = unique_names([*(node.name for node in tree.children), BODY])[-1]
+    body = tuple(_moved(node, start) for node in lines.parse(text[start:]).children)
+    parts = (*tree.children, group(name, "field", (start, len(text)), body))
+    return group("", "field", (0, len(text)), parts)
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """As in YAML in the header, as it is in the text, which cannot begin with an empty line where none stands
+    before it."""
+    header, start = _places(text)
+    if node.raw[0] < header:
+        return yaml_tree.encode(value, node, text[:header])
+    separated = "\n" in text[header:start].partition("\n")[2]
+    if node.raw[0] == start and not value.strip() and not separated:
+        return None
+    return lines.encode(value, node, text)
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more key or item of the header, or line of the text."""
+    header, start = _places(text)
+    if parent.raw[0] >= header:
+        head, rest = text[:start] if text[start - 1] == "\n" else f"{text}\n", text[start:]
+        longer = lines.insert(rest, lines.parse(rest), index, raw)
+        return None if longer is None else head + longer
+    holder = yaml_tree.parse(text[:header]) if parent.raw[0] == 0 else parent
+    longer = yaml_tree.insert(text[:header], holder, index, raw)
+    return None if longer is None else longer + text[header:]
+
+
+def _places(text: str) -> tuple[int, int]:
+    """Where the header ends, and where the text begins."""
+    match = _HEADER.match(text)
+    if match is None:
+        raise StateUnreadableError("no header")
+    return match.end(1), match.end()
+
+
+def _moved(node: Node, by: int) -> Node:
+    begin, end = node.extent or node.raw
+    return replace(node, raw=(node.raw[0] + by, node.raw[1] + by), extent=(begin + by, end + by))
