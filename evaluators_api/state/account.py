@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from taskloom.evaluators_api.state.effects import effects, is_implied, lies_in, record_folders
 from taskloom.evaluators_api.state.essential import Performance, entries_of_saves, passing_places
+from taskloom.evaluators_api.state.formats.key_values import BODY
 from taskloom.evaluators_api.state.templates import filled, names_parameter
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
@@ -154,8 +155,9 @@ def _holder(effect: Effect, outermost: Mapping[_Place, Effect]) -> Effect | None
 
 
 def _is_line(effect: Effect, holder: Effect) -> bool:
-    """Whether it is a line of a file that is new as a whole."""
-    return not holder.address and len(effect.address) == 1 and effect.address[0].isdigit()
+    """Whether it is a line of a file that is new as a whole, or of the text after its header."""
+    address = effect.address
+    return not holder.address and address[-1].isdigit() and address[:-1] in ((), (BODY,))
 
 
 def _pattern(effect: Effect) -> _Place:

@@ -19,7 +19,13 @@ from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read, says_itself
 from taskloom.evaluators_api.state.references import References, Touched
-from taskloom.evaluators_api.state.templates import filled, is_generated, steady_path, templated
+from taskloom.evaluators_api.state.templates import (
+    filled,
+    is_generated,
+    steady_path,
+    templated,
+    templated_path,
+)
 from taskloom.resources.noise import Area, EffectKind
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -326,7 +332,7 @@ class _Builder:
             kind=kind,
             before=shown_before,
             after=shown_after,
-            container_template=templated(steady_path(container), values),
+            container_template=templated_path(steady_path(container), values),
             address_template=generalised(address, namings, kind, values, known=known),
             before_template=None if shown_before is None else templated(shown_before, values),
             after_template=None if shown_after is None else templated(shown_after, values),

@@ -7,11 +7,15 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
+from unicodedata import combining, normalize
 
 _SHORT = 200
 """Characters of texts that are kept with their templates."""
-_FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::(name|stem))?\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::(name|stem|slug|slug_))?\}")
 _NAMED = re.compile(r"\{(\w+)")
+_SLUGS = {"slug": "-", "slug_": "_"}
+_SHORTEST_SLUG = 3
+_NO_WORD = re.compile(r"[\W_]+")
 
 
 def templated(text: str, parameters: Mapping[str, str]) -> str:
@@ -42,6 +46,48 @@ def _templated(text: str, parameters: tuple[tuple[str, str], ...]) -> str:
     return "".join([*parts, _doubled(text[position:])])
 
 
+@lru_cache(maxsize=16_384)
+def _with_slugs(template: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    told = parameters_named(template)
+    slugs: dict[str, str] = {}
+    for form, mark in _SLUGS.items():
+        for name, value in parameters:
+            made = slug(value, mark)
+            if name not in told and len(made) >= _SHORTEST_SLUG and not made.replace(mark, "").isdecimal():
+                slugs.setdefault(made, f"{{{name}:{form}}}")
+    parts = template.split("/")
+    for index, part in enumerate(parts):
+        stem, dot, suffix = part.rpartition(".") if index == len(parts) - 1 else (part, "", "")
+        if part in slugs:
+            parts[index] = slugs[part]
+        elif dot and stem in slugs:
+            parts[index] = slugs[stem] + dot + suffix
+    return "/".join(parts)
+
+
+def templated_path(path: str, parameters: Mapping[str, str]) -> str:
+    """`path` as `templated` writes it, in which a folder or file may also be called by the slug of a value
+    that stands nowhere in the path: `{parameter:slug}`, or `{parameter:slug_}` with underscores.
+
+    >>> templated_path("cards/holiday-plans/a.md", {"title": "Holiday plans"})
+    'cards/{title:slug}/a.md'
+    >>> templated_path("Holiday/holiday.md", {"title": "Holiday"})
+    '{title}/holiday.md'
+    """
+    return _with_slugs(templated(path, parameters), tuple(sorted(parameters.items())))
+
+
+def slug(value: str, mark: str = "-") -> str:
+    """What applications call the folder or file of something called `value`: in lower case, without accents,
+    with `mark` for each run of characters that are neither letters nor digits.
+
+    >>> slug("Été: Holiday plans!"), slug("Holiday plans", "_"), slug("?!")
+    ('ete-holiday-plans', 'holiday_plans', '')
+    """
+    plain = "".join(part for part in normalize("NFKD", value.casefold()) if not combining(part))
+    return _NO_WORD.sub(mark, plain).strip(mark)
+
+
 def filled(template: str, parameters: Mapping[str, str]) -> str:
     """The text that `template` stands for with these values; a parameter without a value stays as it is.
 
@@ -55,8 +101,9 @@ def filled(template: str, parameters: Mapping[str, str]) -> str:
             return match.group()[0]
         if name not in parameters:
             return match.group()
-        path = PurePosixPath(parameters[name])
-        part = match.group(2)
+        path, part = PurePosixPath(parameters[name]), match.group(2)
+        if part in _SLUGS:
+            return slug(parameters[name], _SLUGS[part])
         return path.name if part == "name" else path.stem if part == "stem" else parameters[name]
 
     return _FIELD.sub(value, template)

@@ -11,7 +11,7 @@ from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
-from taskloom.evaluators_api.state.templates import filled, names_parameter, templated
+from taskloom.evaluators_api.state.templates import filled, names_parameter, templated_path
 from taskloom.evaluators_api.state.work import divided
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
@@ -81,7 +81,7 @@ def _shape(
     touched = _touched_fields(trajectory, shown)
     noise = noise_between(start, trajectory.final_evidence)
     known = [file for file in start.files if file.path in touched or not noise.concerns(file.path)]
-    named = {file.path for file in known if names_parameter(templated(file.path, trajectory.parameters))}
+    named = {file.path for file in known if names_parameter(templated_path(file.path, trajectory.parameters))}
     files = _worth_showing(known, touched, named)
     return TaskShape(
         instruction=trajectory.instruction,

@@ -90,13 +90,14 @@ def test_what_is_inside_of_something_new_counts_with_it() -> None:
     assert "Documents/new.csv" in result.examples[0]
 
 
-def test_a_new_text_may_be_as_long_as_what_it_was_copied_from() -> None:
-    pasted = {"text_path": "Documents/report.txt"}
+@pytest.mark.parametrize("header", ["", "---\ntitle: Report\n---\n\n"], ids=["plain", "with a header"])
+def test_a_new_text_may_be_as_long_as_what_it_was_copied_from(header: str) -> None:
+    pasted = {"text_path": "Documents/report.md"}
     performances = [
-        (effects(state(START), state({**START, "Documents/report.txt": text}), pasted), pasted)
+        (effects(state(START), state({**START, "Documents/report.md": header + text}), pasted), pasted)
         for text in ("one line\n", "another line\n")
     ]
-    long = state({**START, "Documents/report.txt": "May,120\nJune,140\nJuly,155\n"})
+    long = state({**START, "Documents/report.md": f"{header}May,120\nJune,140\nJuly,155\n"})
 
     assert beyond(state(START), long, [(allowances(performances), pasted)]).total == 0
 

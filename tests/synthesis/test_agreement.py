@@ -46,6 +46,16 @@ def test_two_routes_to_one_result_agree() -> None:
     assert len(routes([one, two])) == 2
 
 
+def test_folders_named_by_what_was_made_agree() -> None:
+    def made(title: str, folder: str) -> Trajectory:
+        files = (file(f"{folder}/buckets.json", "[]"),)
+        return recording("notes.make", {"title": title}, [click("Save", files=files)])
+
+    one, two = made("Holiday plans", "holiday-plans"), made("New kitchen", "new-kitchen")
+    assert agreeing([one, two], 2) == [one, two]
+    assert agreeing([one, made("New kitchen", "kitchen")], 2) == []
+
+
 def test_another_result_does_not_agree_and_the_difference_is_told() -> None:
     one, two = performed("Documents/a.txt"), performed("Documents/b.txt", saved=False)
     assert agreeing([one, two], 2) == []

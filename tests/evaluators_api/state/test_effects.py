@@ -11,6 +11,7 @@ from taskloom.evaluators_api.state.editing import replaced, undone
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide, essential
 from taskloom.evaluators_api.state.operators import moved
+from taskloom.evaluators_api.state.templates import filled, templated, templated_path
 from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
@@ -178,3 +179,47 @@ def test_a_number_that_is_the_key_of_a_row_by_chance_does_not_name_it() -> None:
         return _only(found).address_template
 
     assert weighed("2", "2") == weighed("5", "3") == ("person", "rows", "*", "weight")
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "other", "elsewhere"),
+    [
+        (
+            "Holiday plans",
+            "app/holiday-plans/buckets.json",
+            "Été: the house",
+            "app/ete-the-house/buckets.json",
+        ),
+        ("Holiday plans", "app/holiday_plans.md", "New kitchen", "app/new_kitchen.md"),
+        ("Holiday", "app/holiday/a.md", "New kitchen", "app/new-kitchen/a.md"),
+    ],
+)
+def test_a_place_named_by_the_slug_of_a_value_is_elsewhere_for_another_value(
+    title: str, path: str, other: str, elsewhere: str
+) -> None:
+    found = [
+        next(
+            item
+            for item in effects(evidence({}), evidence({place: "x"}), {"title": value})
+            if not item.address
+        )
+        for value, place in ((title, path), (other, elsewhere))
+    ]
+    assert found[0].key == found[1].key
+    assert filled(found[0].container_template, {"title": other}) == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ("?!", "app/-/a.md"),
+        ("?!", "app//a.md"),
+        ("", "app/.md"),
+        ("A b", "app/a-b-c/a.md"),
+        ("1.50", "app/1-50/a.md"),
+        ("Plans", "Plans/plans/a.md"),
+    ],
+    ids=["no letters", "an empty part", "empty", "a part of a name", "a number", "as it is elsewhere"],
+)
+def test_what_is_no_slug_of_a_value_stays(value: str, path: str) -> None:
+    assert templated_path(path, {"title": value}) == templated(path, {"title": value})
