@@ -22,7 +22,7 @@ def render_journal(text: str) -> str | None:
         root = ElementTree.fromstring(text)  # noqa: S314 - what could grow or reach out is refused above
     except (ElementTree.ParseError, ValueError):
         return None
-    told = {"pages": [_page(page) for page in root.iter("page")]}
+    told = {"pages": [_page(page) for page in root.findall("page")]}
     return json.dumps(told, ensure_ascii=False, indent=1)
 
 
@@ -33,7 +33,7 @@ def _page(page: ElementTree.Element) -> dict[str, object]:
         found["background"] = background.get("style") or background.get("type", "")
         shown = {"file": background.get("filename"), "page": background.get("pageno")}
         found |= {name: value for name, value in shown.items() if value}
-    return found | {"content": [_item(item) for layer in page.iter("layer") for item in layer]}
+    return found | {"content": [_item(item) for layer in page.findall("layer") for item in layer]}
 
 
 def _item(item: ElementTree.Element) -> dict[str, str]:

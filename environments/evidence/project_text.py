@@ -42,7 +42,7 @@ def render_project(text: str) -> str | None:
 def _task(task: ElementTree.Element, names: dict[str, str], above: ElementTree.Element) -> dict[str, object]:
     try:
         hours = f"{int(task.get('work', '0')) / _SECONDS_OF_AN_HOUR:g}"
-    except ValueError:
+    except (ValueError, OverflowError):
         hours = ""
     complete = task.get("percent-complete", "0")
     found: dict[str, object] = {"name": task.get("name", ""), "hours": hours, "complete": complete}

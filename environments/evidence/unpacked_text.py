@@ -10,7 +10,7 @@ import logging
 import warnings
 import zlib
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from taskloom.environments.evidence.journal_text import render_journal
 from taskloom.environments.evidence.project_text import render_project
@@ -22,6 +22,10 @@ _MOST_BYTES = 16 * 1024 * 1024
 """Bytes, packed or not, that are looked at."""
 _MOST_PIXELS = 16_000_000
 _MOST_PAGES = 200
+_MOST_OPERATIONS = 100_000
+"""Operations of all pages together; a document that is drawn with more is not read to its end."""
+_PICTURES = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
+"""Kinds of pictures that are read. Others are texts of another sort, or drawn by programs that they start."""
 _WHITE = (255, 255, 255, 255)
 
 
@@ -60,11 +64,22 @@ def _pages(content: bytes) -> str | None:
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    operations = 0
+
+    def count(*_: object) -> None:
+        nonlocal operations
+        operations += 1
+        if operations > _MOST_OPERATIONS:
+            raise ValueError("too many operations")
+
     try:
         with warnings.catch_warnings(action="ignore"):
             pages = PdfReader(io.BytesIO(content)).pages
-            texts = [pages[number].extract_text() for number in range(min(len(pages), _MOST_PAGES))]
+            numbers = range(min(len(pages), _MOST_PAGES))
+            texts = [pages[number].extract_text(visitor_operand_before=count) for number in numbers]
     except Exception:  # a file from anywhere, read by a library that promises no errors of its own
+        return None
+    if operations > _MOST_OPERATIONS:
         return None
     lines = [line.strip() for text in texts for line in text.splitlines()]
     return "".join(f"{line}\n" for line in lines if line)
@@ -74,11 +89,14 @@ def _picture(content: bytes) -> str | None:
     """JSON with `width` and `height` in pixels, `pixels`, a hash of their colours, and `colours`: the mean
     colours of a grid of `GRID` by `GRID`, row by row, as they are seen upon white."""
     try:
-        with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(content)) as opened:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            Image.open(io.BytesIO(content), formats=_PICTURES) as opened,
+        ):
             if opened.width * opened.height > _MOST_PIXELS:
                 return None
             seen = opened.convert("RGBA")
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError):
+    except Exception:  # a file from anywhere, whose readers raise whatever they meet
         return None
     upon = Image.alpha_composite(Image.new("RGBA", seen.size, _WHITE), seen).convert("RGB")
     grid = upon.resize((GRID, GRID), Image.Resampling.BOX).tobytes().hex()

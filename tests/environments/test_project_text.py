@@ -50,6 +50,11 @@ def test_what_is_out_of_the_ordinary_is_told() -> None:
     assert found == {"name": "a", "hours": "1.5", "complete": "40", "priority": "3", "note": "Soon"}
 
 
+@pytest.mark.parametrize("work", ["9" * 400, "9" * 5000, "much"])
+def test_work_that_is_no_number_of_hours_is_none(work: str) -> None:
+    assert told(task(1, "a", work=work))["tasks"][0]["hours"] == ""
+
+
 def test_tasks_know_their_holders_and_what_they_wait_for() -> None:
     waits = '<predecessors><predecessor id="1" predecessor-id="1" type="FS"/></predecessors>'
     found = told(task(1, "first") + task(2, "all", task(3, "part", waits)))["tasks"]

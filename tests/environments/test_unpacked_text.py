@@ -141,3 +141,28 @@ def test_bombs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_PIXELS", 5_000)
     assert unpacked_text(gzip.compress(b" " * 6_000)) is None
     assert unpacked_text(picture(Image.new("RGB", (100, 100)))) is None
+
+
+def test_many_operations_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_OPERATIONS", 30)
+    assert unpacked_text(document(["one line"])) == "one line\n"
+    assert unpacked_text(document(["one line"] * 40)) is None
+
+
+@pytest.mark.parametrize("form", ["PPM", "EPS", "XBM", "PCX"])
+def test_pictures_that_are_texts_or_programs_are_not_drawn(form: str) -> None:
+    assert unpacked_text(picture(Image.new("1" if form == "XBM" else "RGB", (8, 8)), form)) is None
+
+
+def test_whatever_a_reader_of_pictures_raises_says_that_it_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("Decoding of color planes failed")
+
+    monkeypatch.setattr(Image.Image, "convert", broken)
+    content = picture(Image.new("RGB", (8, 8)))
+    assert unpacked_text(content) is None
+
+
+def test_pages_inside_of_pages_are_no_pages() -> None:
+    nested = "<page>" * 20 + "<layer><text>a</text></layer>" + "</page>" * 20
+    assert len(told(journal(nested))["pages"]) == 1

@@ -273,3 +273,25 @@ def test_a_limit_of_the_container_is_the_machine(tmp_path: Path, monkeypatch: py
     room = MachineRoom()
     (tmp_path / "memory.current").write_text("0")
     assert room.change(1) == (machine_room.free_gb() >= 2)
+
+
+def test_memory_that_only_caches_files_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit, used = 400_000_000, 390_000_000
+    (tmp_path / "memory.max").write_text(str(limit))
+    (tmp_path / "memory.current").write_text(str(used))
+    (tmp_path / "memory.stat").write_text("anon 90000000\ninactive_file 300000000\nactive_file 0\n")
+    monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
+    assert machine_room.free_gb() == pytest.approx(0.31)
+
+
+def test_cores_of_others_are_not_idle_for_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = tmp_path / "stat"
+    monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
+    monkeypatch.setattr(machine_room, "_STAT", stat)
+    monkeypatch.setattr(machine_room.os, "sched_getaffinity", lambda _: {1})
+    stat.write_text("cpu 9 9 9 0 0 9\ncpu0 9 9 9 0 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")
+    room = MachineRoom(1)
+    stat.write_text("cpu 9 9 9 90000 0 9\ncpu0 9 9 9 90000 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")
+    assert room.change(2) == -1
