@@ -130,13 +130,16 @@ class Translation:
         )
 
     def _content(self, text: str, path: str, application: Application) -> str:
-        """The content translated; an asset that holds no term stays an asset."""
+        """The content translated; an asset that holds no term, or is no text, stays an asset."""
         if not text.startswith(ASSET_PREFIX):
             return self.text(text)
         name = text.removeprefix(ASSET_PREFIX).strip()
         if not name.endswith(_TEXTS):
             return text
-        before = content_of(text, application).decode()
+        try:
+            before = content_of(text, application).decode()
+        except UnicodeDecodeError:  # such as a packed journal, which holds no term that could be found
+            return text
         after = self.json(before) if name.endswith((".json", ".excalidraw")) else self.text(before)
         return text if after == before else after
 

@@ -301,3 +301,15 @@ def test_what_the_browser_keeps_speaks_of_the_world() -> None:
     assert there.fixtures[0].value != fixture
     assert json.loads(kept.local_storage["recent"]) == {"files": [there.fixtures[0].value]}
     assert kept.cookies == {"last": there.fixtures[0].value}
+
+
+@pytest.mark.parametrize("name", ["form.pdf", "sheet.xopp"])
+def test_an_asset_that_is_no_text_is_the_same_in_every_world(name: str, tmp_path: Path) -> None:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / name).write_bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+    entry = APPLICATIONS["xournalpp"]
+    fixture = entry.fixtures[0].model_copy(update={"content": f"asset:{name}"})
+    entry = entry.model_copy(update={"fixtures": (fixture,), "catalog_folder": str(tmp_path)})
+    known = WorldlyApplications({**APPLICATIONS, "xournalpp": entry}, ["household-1"])
+    [there] = applications_in(known, "household-1")["xournalpp"].fixtures
+    assert there.content == fixture.content
