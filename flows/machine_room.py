@@ -14,7 +14,7 @@ _GROUP = Path("/sys/fs/cgroup")
 _STAT, _MEMORY = Path("/proc/stat"), Path("/proc/meminfo")
 _TICK = os.sysconf("SC_CLK_TCK")
 _IDLE = slice(4, 6)
-"""Fields of the first line of `/proc/stat`: idle, and waiting for a disk."""
+"""Fields of the line of a core in `/proc/stat`: idle, and waiting for a disk."""
 _GB = 1e9
 _PER_CORE = 2
 """Environments that keep a core busy where no model is waited for: they wait half of the time."""
@@ -33,12 +33,13 @@ def cores() -> float:
 
 
 def free_gb() -> float:
-    """Memory that may still be taken, in 10^9 bytes."""
+    """Memory that may still be taken, in 10^9 bytes; what only caches files may be."""
     lines = (line.split() for line in _MEMORY.read_text().splitlines())
     free = next(int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:")
     limit = _read(_GROUP / "memory.max")
     if limit.isdecimal():
-        free = min(free, int(limit) - int(_read(_GROUP / "memory.current") or 0))
+        cached = _figures(_GROUP / "memory.stat").get("inactive_file", 0)
+        free = min(free, int(limit) - int(_read(_GROUP / "memory.current") or 0) + cached)
     return free / _GB
 
 
@@ -80,12 +81,17 @@ def wanted_change(idle: float, free: float, environments: int, first: int) -> in
 
 
 def _idle_seconds() -> float:
-    """Core-seconds that were idle until now, from some moment on."""
+    """Core-seconds that were idle until now, from some moment on, of the cores that this process may use."""
     if quota := _limit_of_cores():
-        used = dict(line.split() for line in _read(_GROUP / "cpu.stat").splitlines())
-        return quota * time.monotonic() - int(used["usage_usec"]) / 1e6
-    with _STAT.open() as file:
-        return sum(map(int, file.readline().split()[_IDLE])) / _TICK
+        used = _figures(_GROUP / "cpu.stat").get("usage_usec", 0)
+        return quota * time.monotonic() - used / 1e6
+    own = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+    lines = (line.split() for line in _STAT.read_text().splitlines())
+    return sum(sum(map(int, words[_IDLE])) for words in lines if words[0] in own) / _TICK
+
+
+def _figures(file: Path) -> dict[str, int]:
+    return {name: int(value) for name, value in (line.split() for line in _read(file).splitlines())}
 
 
 def _limit_of_cores() -> float | None:

@@ -111,6 +111,9 @@ class EnvironmentPool:
             except BaseException:
                 idle.append((environment, names))
                 raise
+            if self._free < 0:  # the machine does not feed as many any more
+                await self._discard(environment)
+                return
             try:
                 if not self._waiting:
                     await environment.rest()  # pages that nobody uses take memory, and some a part of a core
@@ -152,6 +155,9 @@ class EnvironmentPool:
                 if self._turns is not None:
                     self._turns.release()
                 self._serve()
+                idle = next(filter(None, self._idle.values()), None)
+                if change < 0 and idle and self._free >= 0:
+                    await self._discard(idle.pop(0)[0])
 
     def _serve(self) -> None:
         """Let those go on who can: first whose applications an idle environment ran, then who came first."""

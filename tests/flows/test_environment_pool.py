@@ -290,8 +290,39 @@ def test_cores_of_others_are_not_idle_for_this_process(
     stat = tmp_path / "stat"
     monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
     monkeypatch.setattr(machine_room, "_STAT", stat)
-    monkeypatch.setattr(machine_room.os, "sched_getaffinity", lambda _: {1})
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {1})
     stat.write_text("cpu 9 9 9 0 0 9\ncpu0 9 9 9 0 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")
     room = MachineRoom(1)
     stat.write_text("cpu 9 9 9 90000 0 9\ncpu0 9 9 9 90000 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")
     assert room.change(2) == -1
+
+
+@pytest.mark.parametrize("busy", [True, False])
+async def test_environments_that_are_too_many_are_closed_not_only_left_alone(busy: bool) -> None:
+    machine = Fed(3)
+    made: list[IdleEnvironment] = []
+
+    def create(_: str) -> IdleEnvironment:
+        made.append(IdleEnvironment())
+        return made[-1]
+
+    pool = EnvironmentPool(create, 3, machine=machine, look_every=0)  # type: ignore[arg-type]
+    over = asyncio.Event()
+
+    async def use() -> None:
+        async with pool.lease("idle", ["notes"]):
+            await over.wait()
+
+    items = [asyncio.create_task(use()) for _ in range(3)]
+    await asyncio.sleep(0)
+    if not busy:
+        over.set()
+        await asyncio.gather(*items)
+    machine.environments = 1
+    for _ in range(20):
+        await asyncio.sleep(0)
+    over.set()
+    await asyncio.gather(*items)
+    assert sorted(item.closed for item in made) == [0, 1, 1]
+    await pool.close()
+    assert [item.closed for item in made] == [1, 1, 1]
