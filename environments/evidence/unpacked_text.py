@@ -60,7 +60,7 @@ def _decompressed(content: bytes) -> str | None:
 
 def _pages(content: bytes) -> str | None:
     """The lines of all pages in the order in which they are written, without spaces around them; pages
-    without text are empty, a document that cannot be read has no text."""
+    without text are empty, a document that is too long or cannot be read has no text."""
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -75,8 +75,9 @@ def _pages(content: bytes) -> str | None:
     try:
         with warnings.catch_warnings(action="ignore"):
             pages = PdfReader(io.BytesIO(content)).pages
-            numbers = range(min(len(pages), _MOST_PAGES))
-            texts = [pages[number].extract_text(visitor_operand_before=count) for number in numbers]
+            if len(pages) > _MOST_PAGES:
+                return None
+            texts = [page.extract_text(visitor_operand_before=count) for page in pages]
     except Exception:  # a file from anywhere, read by a library that promises no errors of its own
         return None
     if operations > _MOST_OPERATIONS:

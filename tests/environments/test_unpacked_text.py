@@ -147,6 +147,8 @@ def test_many_operations_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "_MOST_OPERATIONS", 30)
     assert unpacked_text(document(["one line"])) == "one line\n"
     assert unpacked_text(document(["one line"] * 40)) is None
+    monkeypatch.setattr(module, "_MOST_PAGES", 0)
+    assert unpacked_text(document(["one line"])) is None, "else the rest would count as absent"
 
 
 @pytest.mark.parametrize("form", ["PPM", "EPS", "XBM", "PCX"])
