@@ -152,12 +152,13 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
 
 
 def _copied(scene: Scene, source: str, first: str | FileState, second: str | FileState, whole: bool) -> bool:
-    if isinstance(first, FileState) and not whole and first.sha256 in _whole_or_nothing(second):
-        return True
-    if isinstance(first, FileState) and isinstance(second, FileState):
-        if first.sha256 == second.sha256:
+    if isinstance(first, FileState):
+        if isinstance(second, FileState) and first.sha256 == second.sha256:
             return first.size > 0
-        if first.size != second.size and (first.text is None or second.text is None):
+        if not whole and first.size and first.sha256 in _whole_or_nothing(second):
+            return True
+        textless = isinstance(second, FileState) and (first.text is None or second.text is None)
+        if isinstance(second, FileState) and textless and first.size != second.size:
             return False
     if isinstance(second, str) and isinstance(first, FileState) and _names(scene.view, source):
         return True

@@ -126,6 +126,8 @@ def test_a_file_that_stands_as_its_hash_among_other_text_was_copied_there() -> N
     assert not ask(end, "check_copied", start, **place)
     other = mail.model_copy(update={"text": '{"sha256": "ef"}'})
     assert not ask(end.model_copy(update={"files": (other,)}), "check_copied", start, **place, whole=False)
+    large = FileState(path="mail.json", size=90_000, sha256=picture.sha256, text="a" * 65_536, truncated=True)
+    assert ask(end.model_copy(update={"files": (large,)}), "check_copied", start, **place, whole=False)
 
 
 def test_an_empty_source_is_never_copied() -> None:
