@@ -257,10 +257,10 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
             exit_code=ExitCode.MISSING_REQUIREMENT,
         )
     shared = [name for name, application in present.items() if application.launch.address]
-    if shared and settings.environments > 1:
+    if shared and (settings.environments > 1 or settings.fan_out.runner != "threads"):
         raise CommandError(
-            f"{', '.join(shared)} runs already and has one state for everybody, so {settings.environments}"
-            " environments would disturb each other; set environments=1, or leave it out with"
+            f"{', '.join(shared)} runs already and has one state for everybody, so several environments would"
+            " disturb each other; set environments=1 and fan_out.runner=threads, or leave it out with"
             " --applications."
         )
     return present, absent
@@ -329,16 +329,14 @@ def environment_pool(settings: Settings, applications: Iterable[Application]) ->
     def create(name: str) -> Environment:
         return create_environment(settings, name)
 
+    alone = any(application.launch.address for application in applications)
+    first = 1 if alone else settings.first_environments
     if settings.shared_limits:
         from taskloom.flows.running.shared_places import environment_place
 
-        return EnvironmentPool(create, settings.first_environments, environment_place)
-    if settings.environments:
-        return EnvironmentPool(create, settings.environments)
-    if any(application.launch.address for application in applications):
-        return EnvironmentPool(create, 1)
-    first = settings.first_environments
-    return EnvironmentPool(create, first, machine=MachineRoom(first))
+        return EnvironmentPool(create, first, environment_place)
+    machine = None if alone or settings.environments else MachineRoom(first)
+    return EnvironmentPool(create, first, machine=machine)
 
 
 def call_place_of(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from taskloom.cli.application_skeleton import running_entry, write_entry
+from taskloom.flows import wiring
 from taskloom.flows.errors import CommandError
 from taskloom.flows.hosting.preflight import check_keys, check_settings, unpriced
 from taskloom.flows.settings import Settings, load_settings
@@ -17,6 +21,7 @@ from taskloom.flows.stages.agents import check_agent
 from taskloom.flows.wiring import choose_applications
 from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError, RequestRejectedError
 from taskloom.resources.errors import ExitCode
+from tests.flows.test_environment_pool import IdleEnvironment
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,9 +56,39 @@ def test_an_application_with_one_state_for_everybody_is_used_by_one_environment(
         mine = ["applications=[board]", *assignments]
         return load_settings(assignments=mine, catalog=tmp_path / "mine", data=tmp_path)
 
-    with pytest.raises(CommandError, match=r"board runs already .* environments=1"):
-        choose_applications(settings("environments=2"))
+    for several in ("environments=2", "fan_out.runner=dask"):
+        with pytest.raises(CommandError, match=r"board runs already .* environments=1"):
+            choose_applications(settings(several))
     assert list(choose_applications(settings("environments=1"))[0]) == ["board"]
+
+
+@pytest.mark.parametrize("shared", ["false", "true"])
+async def test_what_has_one_state_for_everybody_is_leased_by_one_at_a_time(
+    shared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = SimpleNamespace(environment_place=lambda _: nullcontext())
+    monkeypatch.setitem(sys.modules, "taskloom.flows.running.shared_places", places)
+    monkeypatch.setattr(wiring, "create_environment", lambda *_: IdleEnvironment())
+    monkeypatch.setattr("taskloom.flows.settings.first_environments", lambda: 4)
+    entry = running_entry("board", "Board", "Office", "http://127.0.0.1:5000/")
+    write_entry(tmp_path / "mine" / "applications" / "board.yaml", entry)
+    settings = load_settings(
+        assignments=[f"shared_limits={shared}"], catalog=tmp_path / "mine", data=tmp_path
+    )
+    pool = wiring.environment_pool(settings, [wiring.catalogue(settings)["board"]])
+    in_use = most = 0
+
+    async def use() -> None:
+        nonlocal in_use, most
+        async with pool.lease("web_browser", ["board"]):
+            in_use += 1
+            most = max(most, in_use)
+            await asyncio.sleep(0)
+            in_use -= 1
+
+    await asyncio.gather(*(use() for _ in range(4)))
+    await pool.close()
+    assert most == 1
 
 
 def test_the_offline_writer_must_see_effects(tmp_path: Path) -> None:
