@@ -243,8 +243,10 @@ class _Visit:
             await self.act(ClickInput(control_label=label))
 
     async def looks(self, chosen: Callable[[Sequence[str]], Sequence[str]]) -> list[Look]:
-        """What comes of opening those of its links that are `chosen`; none of what may have been work."""
-        if not _start_page(self._seen):
+        """What comes of opening those of its links that are `chosen`; none of what may have been work. Where
+        nothing puts an application back that people use, no link is opened: it might do work."""
+        launch = self._application.launch
+        if not _start_page(self._seen) or (launch.address and not launch.reset_command):
             return []
         self._first, self._steady = self._seen.url, _shown(self._seen)
         await self.first_page()

@@ -239,6 +239,22 @@ async def test_what_opening_several_links_changes_in_the_applications_own_data_i
     assert site.opened == twice, "others in each recording, again where something changed"
 
 
+@pytest.mark.parametrize(("reset", "opened"), [((), 0), (("true",), 12)])
+async def test_links_of_what_is_in_use_are_opened_only_where_it_can_be_put_back(
+    reset: tuple[str, ...], opened: int
+) -> None:
+    site = Site("one", "two", "three", "four", "five", "six")
+    launch = applications()[0].launch.model_copy(
+        update={"address": "http://127.0.0.1:5000/", "reset_command": reset}
+    )
+    running = applications()[0].model_copy(update={"launch": launch})
+    try:
+        await measure_noise([running], site, SHORT, Provenance())
+    finally:
+        await site.close()
+    assert len(site.opened) == opened
+
+
 class Deeds(Site):
     """Links that do work on the pages of the application."""
 
