@@ -263,9 +263,9 @@ class _Account:
         self._rules: dict[int, list[_Rule]] = defaultdict(list)
         self._left: dict[tuple[object, ...], Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[tuple[object, ...], EffectKind]] = set()
-        self._told: set[str] = set()
+        self._told: Counter[str | None] = Counter()
         for items, parameters in bound:
-            self._told |= set(parameters.values())
+            self._told.update(set(parameters.values()))
             values = tuple(sorted(parameters.items()))
             for item in items:
                 rule = _Rule(item, values)
@@ -290,7 +290,7 @@ class _Account:
         inside: Counter[tuple[_Place, tuple[object, ...]]] = Counter()
         closed: set[_Place] = set()
         bounded: set[_Place] = set()
-        self._told |= {effect.before or "" for effect in found if effect.kind == "changed"}
+        self._told.update({effect.before or "" for effect in found if effect.kind == "changed"})
         for effect in found:
             places = [(*_where(effect)[:2], effect.address[:depth]) for depth in range(len(effect.address))]
             if effect.kind != "changed" and any(place in closed for place in places):
@@ -373,8 +373,9 @@ class _Account:
             rule.allowance.most == 0 or inside[holder, rule.key()] <= rule.allowance.most for rule in rules
         ):
             return "records_added"
-        told = effect.after in self._told and not _EMPTY.fullmatch(effect.after or "")
-        return "" if told or any(rule.admits(effect.after) for rule in rules) else "values_changed"
+        value, owns = effect.after, [dict(rule.parameters).values() for rule in rules]
+        told = any(self._told[value] > (value in own) for own in owns) and not _EMPTY.fullmatch(value or "")
+        return "" if told or any(rule.admits(value) for rule in rules) else "values_changed"
 
 
 def _outer(found: list[Effect]) -> Iterator[Effect]:

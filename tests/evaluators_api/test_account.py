@@ -413,6 +413,25 @@ def test_a_record_of_a_change_may_tell_what_was_there_before_or_what_another_sub
     assert beyond(jobs(was), jobs("Done", *changes), bound).total == damage
 
 
+@pytest.mark.parametrize(("others", "damage"), [([], 1), ([{"name": "Tom"}], 0), ([{"name": "Eva"}], 1)])
+def test_what_work_is_told_itself_may_not_stand_where_all_performances_have_the_same(
+    others: list[dict[str, str]], damage: int
+) -> None:
+    def people(*rows: tuple[str, str]) -> Evidence:
+        held = [{"id": name, "name": name, "level": level} for name, level in rows]
+        return state({"people.json": json.dumps(held)})
+
+    start = people(("Ada", "new"))
+    performances = [
+        (effects(start, people(("Ada", "new"), (name, "usual")), {"name": name}), {"name": name})
+        for name in ("Bob", "Cid")
+    ]
+    allowed = allowances(performances)
+    done = people(("Ada", "new"), ("Tom", "Tom"))
+    bound = [(allowed, {"name": "Tom"}), *(((), other) for other in others)]
+    assert beyond(start, done, bound).total == damage
+
+
 @pytest.mark.parametrize(("written", "damage"), [("", 0), ("  -5.00 USD", 0), ("  -4.00 USD", 1)])
 def test_an_amount_may_be_written_out_where_performances_left_it_to_the_program(
     written: str, damage: int
