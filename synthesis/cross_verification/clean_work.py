@@ -59,7 +59,7 @@ def _work(division: Division, steady: set[tuple[str, ...]], start: Evidence) -> 
         for item in division.incidental
         if item.follows
         or item.key in steady
-        or noise.covers(item.area, item.container, item.address, "added")
+        or (item.kind != "removed" and noise.covers(item.area, item.container, item.address, "added"))
         or any(
             (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))
         )

@@ -181,7 +181,7 @@ async def test_a_subtask_whose_performances_do_damage_is_rejected_for_it(
 CACHE = NoisePlace(container=".applications/wiki/cache.db", address=("pages", "rows", "*"), kind="added")
 
 
-def edited(page: str, seen: str, other: str = "") -> Trajectory:
+def edited(page: str, seen: str, other: str = "", now: str = "2026-11-05 10:00:00.25") -> Trajectory:
     """A line is added to a page, whose copy in the cache of looked-at pages is made, or renewed if `seen`."""
 
     def cache(time: str, more: str) -> FileState:
@@ -195,7 +195,7 @@ def edited(page: str, seen: str, other: str = "") -> Trajectory:
 
     text = f".applications/wiki/{page}.md"
     start = {"files": (file(text, "hello\n"), cache(seen, "a@b.org")), "noise": (CACHE,)}
-    end = (file(text, "hello\nbye\n"), cache("2026-11-05 10:00:00.25", other or "a@b.org"))
+    end = (file(text, "hello\nbye\n"), cache(now, other or "a@b.org"))
     return recording("wiki.extend", {"page": page}, [click("Save", files=end)], start=start)
 
 
@@ -204,6 +204,8 @@ def test_what_looking_adds_is_renewed_where_it_was_looked_at_before() -> None:
     assert side_effects([first, second]) == {}
     spoilt = edited("Beech", seen="2026-11-05 09:00:00.50", other="c@d.org")
     assert "mail" in side_effects([first, spoilt])[spoilt.trajectory_id]
+    lost = edited("Beech", seen="2026-11-05 09:00:00.50", now="")
+    assert "removed" in side_effects([first, lost])[lost.trajectory_id], "looking loses nothing"
     unmeasured = [
         item.model_copy(update={"initial_evidence": item.initial_evidence.model_copy(update={"noise": ()})})
         for item in (first, second)
