@@ -17,7 +17,7 @@ class FanOutSettings(Record):
     replay and let agents attempt tasks."""
     workers: int = Field(default=2, ge=1, le=256)
     """Worker processes that are started on this machine, each with as many environments as `environments`
-    says."""
+    says; with 0, with an equal part of two per core."""
     scheduler: str = ""
     """Address of a Dask scheduler that runs already, such as `tcp://scheduler.example:8786`, whose workers
     are used instead."""

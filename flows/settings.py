@@ -173,8 +173,9 @@ class Settings(BaseSettings):
 
     @property
     def first_environments(self) -> int:
-        """With how many environments a process begins."""
-        return self.environments or first_environments()
+        """With how many environments a process begins; workers on this machine share what it feeds."""
+        here = self.fan_out.workers if self.fan_out.runner == "dask" and not self.fan_out.scheduler else 1
+        return self.environments or max(1, first_environments() // here)
 
     @property
     def warehouse_location(self) -> str:

@@ -64,8 +64,8 @@ class NoiseSettings(Record):
     """How long applications are watched."""
 
     recordings: int = Field(default=2, ge=0)
-    """Idle recordings of each application and version, in its worlds by turns; with 0, nothing is measured
-    and nothing counts as noise. What has another name at each start needs two to be told."""
+    """Idle recordings of each application and version, in its worlds by turns; with 0, nothing is measured;
+    what others measured counts. What has another name at each start needs two to be told."""
     seconds: float = Field(default=3.0, ge=0)
     """How long each of them lasts at least; what an application does more seldom is not seen."""
 

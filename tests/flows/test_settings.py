@@ -32,6 +32,24 @@ def test_options_win_over_variables_and_variables_over_the_file(
     assert (settings.seed, settings.environments, settings.offline_mistakes) == (5, 4, 0.25)
 
 
+@pytest.mark.parametrize(
+    ("assignments", "first"),
+    [
+        ([], 8),
+        (["environments=3", "fan_out.runner=dask"], 3),
+        (["fan_out.workers=4"], 8),
+        (["fan_out.runner=dask", "fan_out.workers=4"], 2),
+        (["fan_out.runner=dask", "fan_out.workers=16"], 1),
+        (["fan_out.runner=dask", "fan_out.workers=4", "fan_out.scheduler=tcp://elsewhere:8786"], 8),
+    ],
+)
+def test_workers_on_one_machine_share_what_it_feeds(
+    assignments: list[str], first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taskloom.flows.settings.first_environments", lambda: 8)
+    assert load_settings(assignments=assignments).first_environments == first
+
+
 def test_the_file_of_the_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "taskloom.yaml").write_text("seed: 9\n")
     assert load_settings().seed == 9
