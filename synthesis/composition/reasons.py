@@ -140,7 +140,7 @@ def _bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
             "depth",
             len(longest),
             end,
-            f"subtasks in a chain; the longest in the pool has {len(longest)}",
+            f"subtasks in a chain; the longest found in the pool has {len(longest)}",
             f"Explore subtasks that read or write {end}",
         ),
         (

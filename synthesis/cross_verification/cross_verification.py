@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.reading.translation import parameters_in
 from taskloom.synthesis.cross_verification.clean_work import may_change, side_effects
 from taskloom.synthesis.cross_verification.function_writing import (
     STAGE,
@@ -184,10 +185,10 @@ class CrossVerifier:
 
     async def _prepared(self, subtask: Subtask) -> tuple[list[BoundSubtask], dict[str, SetupTrajectory]]:
         """The instances to perform, and what each needs before it. Where nothing verified provides what one
-        reads, a further set of parameters takes its place."""
+        reads, a further set of parameters takes its place, in the same world."""
         wanted = self.settings.parameter_sets
         instances = instances_to_verify(subtask, self.stage.applications, self.categories, wanted)
-        further = [subtask.bind(values, self.categories) for values in subtask.available_parameters[wanted:]]
+        further = list(subtask.available_parameters[wanted:])
         chosen: list[BoundSubtask] = []
         setups: dict[str, SetupTrajectory] = {}
         for variant, first in enumerate(instances):
@@ -198,13 +199,16 @@ class CrossVerifier:
                     chosen.append(instance)
                     setups[instance.instance_id] = setup
                     break
-                instance = further.pop(0) if further else None
+                instance = self._bound(subtask, further.pop(0), first.world) if further else None
             else:
                 needed = ", ".join(f"{item.category} {item.value}".strip() for item in first.inputs)
                 raise SubtaskFailedError(
                     "inputs_unavailable", f"nothing verified provides what it reads: {needed}"
                 )
         return chosen, setups
+
+    def _bound(self, subtask: Subtask, values: Mapping[str, str], world: str) -> BoundSubtask:
+        return subtask.bind(parameters_in(self.stage.applications, values, world), self.categories, world)
 
     async def _propose_again(self, work: Work, reasons: Sequence[str], revision: int) -> bool:
         """Tell the explorer what went wrong; whether it proposed the subtask otherwise than before."""

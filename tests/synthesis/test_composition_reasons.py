@@ -64,7 +64,7 @@ def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot() -> Non
     (shortfall,) = account.shortfalls
     assert shortfall.kind == "impossible_for_pool"
     assert shortfall.bottleneck == "text_path"
-    assert "the longest in the pool has 3" in shortfall.reason
+    assert "the longest found in the pool has 3" in shortfall.reason
     assert shortfall.nearest == ("medium", "medium", "medium", "medium", "easy")
 
 

@@ -3,6 +3,8 @@ composition."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ResourceDeclaration
@@ -243,3 +245,24 @@ def test_one_parameter_set_is_one_world_and_goes_nowhere_else() -> None:
     alone = instances_to_verify(subtask, APPLICATIONS, CATEGORIES, 1)
     assert [item.world for item in alone] == [""]
     assert list(instances_in_worlds(_verified(subtask, alone), APPLICATIONS, CATEGORIES)) == alone
+
+
+async def test_a_set_that_gives_way_in_the_second_world_does_so_to_one_of_that_world(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    world = World(TestModels(APPLICATIONS), shared_sandbox, dict(APPLICATIONS))
+    subtask = _subtask("sqlite_web", "export_table_as_csv")
+    refused: list[BoundSubtask] = []
+
+    class Unprovided:
+        async def setup_trajectory(self, instance: BoundSubtask, variant: int) -> object:
+            if variant == 1 and not refused:
+                refused.append(instance)
+                return None
+            return object()
+
+    verifier = world.verifier
+    verifier.stage = replace(verifier.stage, pool=Unprovided(), applications=APPLICATIONS)  # type: ignore[arg-type]
+    instances, setups = await verifier._prepared(subtask)
+    assert [item.world for item in (*refused, *instances)] == ["bakery-1", "", "bakery-1"]
+    assert setups.keys() == {item.instance_id for item in instances}
