@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
 from taskloom.evaluators_api.state.account import Bound, allowances, beyond
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.side_effects import SideEffects
+from tests.evaluators_api.state.evidence import evidence as state
 
 START = {
     "Documents/notes.txt": "first\nsecond\n",
@@ -23,19 +22,11 @@ DONE = {**START, "Documents/report.txt": "all is well\n"}
 PARAMETERS = {"text_path": "Documents/report.txt"}
 
 
-def state(texts: Mapping[str, str], *directories: str) -> Evidence:
-    files = tuple(
-        FileState(path=path, size=len(text), sha256=hashlib.sha256(text.encode()).hexdigest(), text=text)
-        for path, text in sorted(texts.items())
-    )
-    return Evidence(step=1, files=files, directories=directories)
-
-
-def found(end: Mapping[str, str], *directories: str) -> SideEffects:
+def found(end: dict[str, str], *directories: str) -> SideEffects:
     """Side effects of an attempt that ended in `end`, where a file is to be written."""
     verified = effects(state(START), state(DONE), PARAMETERS)
     bound = [(allowances([(verified, PARAMETERS)]), PARAMETERS)]
-    return beyond(state(START), state(end, *directories), bound)
+    return beyond(state(START), state(end, directories=directories), bound)
 
 
 def without(path: str) -> dict[str, str]:
@@ -217,108 +208,6 @@ def test_what_a_task_makes_and_a_later_subtask_touches_is_no_damage() -> None:
 def test_damage_beside_a_task_is_noticed(pages: str, milestones: str, kind: str) -> None:
     result = in_task(pages, milestones)
     assert result.total == getattr(result, kind) == 1, result.examples
-
-
-TICKETS = ("Lamp", "Door", "Roof", "Fence")
-
-
-def ticket_table(**states: str) -> dict[str, str]:
-    rows = (
-        f"INSERT INTO \"ticket\" VALUES({number},'{name}','{states.get(name, 'open')}');\n"
-        for number, name in enumerate(TICKETS, start=1)
-    )
-    return {DB: 'CREATE TABLE "ticket"("id" PRIMARY KEY, "title", "state");\n' + "".join(rows)}
-
-
-def ticket_list(**states: str) -> dict[str, str]:
-    """Records without a key, as two of them have the same of everything but their titles."""
-    items = [{"tags": ["a"], "state": states.get(name, "open"), "title": name} for name in TICKETS]
-    items.append({"tags": ["a"], "state": "open", "title": "Lamp"})
-    return {".applications/list/items.json": json.dumps(items)}
-
-
-def ticket_folders(**states: str) -> dict[str, str]:
-    """Folders under names that the application made up, with what is inside beside what they are called."""
-    made: dict[str, str] = {}
-    for number, name in enumerate(TICKETS):
-        folder = f".applications/cards/{number}5f49bb{number}-3659-7819-c3d2-48003af4106a"
-        made[f"{folder}/about.json"] = json.dumps({"title": name})
-        made[f"{folder}/state.txt"] = states.get(name, "open") + "\n"
-    return made
-
-
-def ticket_files(**states: str) -> dict[str, str]:
-    return {
-        f".applications/cards/{number}5f49bb{number}-3659-7819-c3d2-48003af4106a.json": json.dumps(
-            {"title": name, "state": states.get(name, "open")}
-        )
-        for number, name in enumerate(TICKETS)
-    }
-
-
-def closing(tickets: Callable[..., dict[str, str]]) -> tuple[Allowance, ...]:
-    """What closing a ticket may change, from two performances of it."""
-    return allowances(
-        [
-            (
-                effects(state(tickets()), state(tickets(**{name: "closed"})), {"ticket": name}),
-                {"ticket": name},
-            )
-            for name in TICKETS[:2]
-        ]
-    )
-
-
-@pytest.mark.parametrize("tickets", [ticket_table, ticket_list, ticket_folders, ticket_files])
-def test_a_change_of_another_record_is_none_of_the_work(tickets: Callable[..., dict[str, str]]) -> None:
-    allowed = closing(tickets)
-
-    def unclean(done: Sequence[str], *asked: str) -> int:
-        end = state(tickets(**dict.fromkeys(done, "closed")))
-        return beyond(state(tickets()), end, [(allowed, {"ticket": name}) for name in asked]).total
-
-    assert unclean(["Roof"], "Roof") == 0
-    assert unclean(["Fence"], "Roof") == unclean(["Roof", "Fence"], "Roof") == 1
-    assert unclean(["Roof", "Fence"], "Roof", "Fence") == 0
-    assert unclean(["Roof", "Door"], "Roof", "Fence") == 1
-
-
-def test_a_record_is_the_same_one_when_another_subtask_has_given_it_its_name() -> None:
-    renaming = [
-        (effects(state(ticket_table()), state({DB: ticket_table()[DB].replace(old, new)}), values), values)
-        for old, new in (("Lamp", "Torch"), ("Door", "Gate"))
-        for values in [{"old": old, "new": new}]
-    ]
-    bound = [
-        (allowances(renaming), {"old": "Roof", "new": "Tiles"}),
-        (closing(ticket_table), {"ticket": "Tiles"}),
-    ]
-    done = ticket_table(Roof="closed")[DB].replace("Roof", "Tiles")
-
-    assert beyond(state(ticket_table()), state({DB: done}), bound).total == 0
-    assert beyond(state(ticket_table()), state({DB: done.replace("Lamp", "Tiles")}), bound).total == 1
-
-
-def test_a_record_is_added_to_the_folder_that_is_asked_for() -> None:
-    folders = ticket_folders()
-    lamp, door, roof, fence = sorted({path.rpartition("/")[0] for path in folders})
-    performances = [
-        (effects(state(folders), state({**folders, f"{folder}/{name}": "x\n"}), values), values)
-        for folder, name, ticket in (
-            (lamp, "a5f49bb1-3659-7819-c3d2-48003af4106a.txt", "Lamp"),
-            (door, "b5f49bb1-3659-7819-c3d2-48003af4106a.txt", "Door"),
-        )
-        for values in [{"ticket": ticket}]
-    ]
-    bound = [(allowances(performances), {"ticket": "Roof"})]
-    added = "c5f49bb1-3659-7819-c3d2-48003af4106a.txt"
-
-    assert beyond(state(folders), state({**folders, f"{roof}/{added}": "y\n"}), bound).total == 0
-    assert beyond(state(folders), state({**folders, f"{fence}/{added}": "y\n"}), bound).files_added == 1
-    before = {path: text for path, text in folders.items() if not path.startswith(roof)}
-    after = state({**folders, f"{roof}/{added}": "y\n"})
-    made = beyond(state(before), after, bound)
-    assert made.total == 2, "the folder is nobody's work here, but the file in it is"
 
 
 def test_what_an_application_tells_counts_whatever_page_is_in_front() -> None:
