@@ -6,7 +6,7 @@ steps                         the flows' steps, the only Prefect task wrappers
 settings, setting_groups      all settings of a run
 settings_file                 the file they come from
 places                        where data is, for readers that need no other setting
-machine_room                  how many environments the machine feeds
+spare_capacity                how many environments the machine feeds
 wiring                        makes the objects of a run from its settings
 shutting_in                   refuses runs in which a model would act without isolation
 experimenting/                experiments: checked, fixed, finished, scored again

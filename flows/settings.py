@@ -25,10 +25,10 @@ from pydantic_settings.exceptions import SettingsError
 
 from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.flows.errors import CommandError
-from taskloom.flows.machine_room import first_environments
 from taskloom.flows.places import DEFAULT_DATA, require_moved, settings_file
 from taskloom.flows.setting_groups import FanOutSettings, GateSettings, NightSettings
 from taskloom.flows.settings_file import parse_yaml, read_settings_file
+from taskloom.flows.spare_capacity import first_environments
 from taskloom.model_clients.lookup import PROVIDERS
 from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from taskloom.offline.models import MODEL, PROVIDER

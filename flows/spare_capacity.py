@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 _GROUP = Path("/sys/fs/cgroup")
@@ -43,13 +44,14 @@ def free_gb() -> float:
     return free / _GB
 
 
+@cache
 def first_environments() -> int:
-    """With how many environments a run begins on this machine."""
+    """With how many environments a run begins on this machine: the same whenever a process asks."""
     return max(1, min(_MOST_ENVIRONMENTS, int(_PER_CORE * cores()), int(free_gb() / _GB_EACH)))
 
 
 @dataclass(slots=True)
-class MachineRoom:
+class SpareCapacity:
     """Says from look to look whether the machine feeds one environment more, or has one too many.
 
     With a model that thinks for ten seconds a step, environments use a tenth of what they use with recorded

@@ -15,7 +15,6 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.lookup import missing_for_start
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.flows.errors import CommandError
-from taskloom.flows.machine_room import MachineRoom
 from taskloom.flows.pool.pool_memory import known_categories
 from taskloom.flows.running import run_records
 from taskloom.flows.running.core_seconds import CoreSeconds
@@ -25,6 +24,7 @@ from taskloom.flows.running.progress import Progress
 from taskloom.flows.running.recording import Recorder
 from taskloom.flows.settings import Settings
 from taskloom.flows.shutting_in import refuse_unconfined
+from taskloom.flows.spare_capacity import SpareCapacity
 from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from taskloom.model_clients.ledger.ledger import Ledger
@@ -335,7 +335,7 @@ def environment_pool(settings: Settings, applications: Iterable[Application]) ->
         from taskloom.flows.running.shared_places import environment_place
 
         return EnvironmentPool(create, first, environment_place)
-    machine = None if alone or settings.environments else MachineRoom(first)
+    machine = None if alone or settings.environments else SpareCapacity(first)
     return EnvironmentPool(create, first, machine=machine)
 
 

@@ -10,18 +10,14 @@ _TOLD = ("note", "priority")
 """What is told of a task where it is not what every new task has."""
 
 
-def render_project(text: str) -> str | None:
+def render_project(root: ElementTree.Element) -> str | None:
     """Name, company and manager of the project; its tasks in their order with their work in hours and how
     many percent are complete, each with the names of those it waits for and of the task that it is a part of;
-    its resources. None for anything else than a project.
+    its resources. None for a project of another program.
 
     Calendars, numbers of records and the dates that follow from all this are left out.
     """
-    if "<project " not in text[:400] or "mrproject-version" not in text[:1000] or "<!ENTITY" in text:
-        return None
-    try:
-        root = ElementTree.fromstring(text)  # noqa: S314 - what could grow or reach out is refused above
-    except (ElementTree.ParseError, ValueError):
+    if not root.get("mrproject-version"):
         return None
     names = {task.get("id", ""): task.get("name", "") for task in root.iter("task")}
     told = {

@@ -7,8 +7,12 @@ import hashlib
 import io
 import json
 import logging
+import re
 import warnings
 import zlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from xml.etree import ElementTree
 
 from PIL import Image
 
@@ -27,6 +31,12 @@ _MOST_OPERATIONS = 100_000
 _PICTURES = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 """Kinds of pictures that are read. Others are texts of another sort, or drawn by programs that they start."""
 _WHITE = (255, 255, 255, 255)
+_HEAD = 1000
+_ROOT = re.compile(r"(?>\s|<\?.*?\?>|<!--.*?-->)*+<([\w:]+)", re.DOTALL)
+_RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingProxyType(
+    {"xournal": render_journal, "project": render_project}
+)
+"""Documents in XML that are shown, by the names of their roots."""
 
 
 def unpacked_text(content: bytes) -> str | None:
@@ -35,26 +45,48 @@ def unpacked_text(content: bytes) -> str | None:
     anything else."""
     if len(content) > _MOST_BYTES:
         return None
-    if (cells := render_workbook(content)) is not None:
-        return cells
     packed = content.startswith(b"\x1f\x8b")
-    if packed or content.lstrip().startswith(b"<"):
-        text = _decompressed(content) if packed else content.decode(errors="replace")
-        for render in (render_journal, render_project):
-            if text is not None and (shown := render(text)) is not None:
+    unpacked = _decompressed(content) if packed else content
+    if unpacked is None:
+        return None
+    if unpacked.lstrip().startswith(b"<"):
+        text = unpacked.decode(errors="replace")
+        for render in (render_workbook, _rendered):
+            if (shown := render(text)) is not None:
                 return shown
-        return text if packed else None
+    if packed:
+        return _as_text(unpacked)
     if content.startswith(b"%PDF-"):
         return _pages(content)
     return _picture(content)
 
 
-def _decompressed(content: bytes) -> str | None:
+def _decompressed(content: bytes) -> bytes | None:
+    """What was packed; None if that is too much, or damaged."""
     try:
         with gzip.open(io.BytesIO(content)) as packed:
-            text = packed.read(_MOST_BYTES + 1)
-        return None if len(text) > _MOST_BYTES or b"\0" in text else text.decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+            unpacked = packed.read(_MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        return None
+    return None if len(unpacked) > _MOST_BYTES else unpacked
+
+
+def _as_text(content: bytes) -> str | None:
+    try:
+        return None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _rendered(text: str) -> str | None:
+    """What a document in XML of a known kind says."""
+    root = _ROOT.match(text[:_HEAD])
+    render = _RENDERED.get(root.group(1)) if root else None
+    if render is None or "<!ENTITY" in text or "<!DOCTYPE" in text:
+        return None
+    try:
+        return render(ElementTree.fromstring(text))  # noqa: S314 - what could grow or reach out is refused
+    except (ElementTree.ParseError, ValueError):
         return None
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import html
 import io
 import re
-import zlib
 
-_MOST_BYTES = 16 * 1024 * 1024
-"""Unpacked bytes that are read; a larger workbook is not rendered."""
 _MOST_CELLS = 100_000
 """Places of a table that are written, empty ones too."""
 _SHEET = re.compile(r"<gnm:Sheet [^>]*>.*?</gnm:Sheet>", re.DOTALL)
@@ -19,15 +15,13 @@ _CELL = re.compile(r"<gnm:Cell ([^>]*[^>/])>([^<]*)</gnm:Cell>")
 _PLACE = re.compile(r'\b(Row|Col)="(\d{1,6})"')
 
 
-def render_workbook(content: bytes) -> str | None:
-    """One line per row of a workbook in Gnumeric's XML, packed or not; formulas as they are written. None for
-    anything else.
+def render_workbook(text: str) -> str | None:
+    """One line per row of a workbook in Gnumeric's XML; formulas as they are written. None for anything else.
 
     The sheets of a workbook with several follow each other, each below a line with its name. Fonts, widths,
     views and the names of single sheets are left out.
     """
-    text = _unpacked(content)
-    if text is None or "<gnm:Workbook" not in text[:600]:
+    if "<gnm:Workbook" not in text[:600]:
         return None
     sheets = [match.group() for match in _SHEET.finditer(text)]
     tables = [_table(sheet) for sheet in sheets]
@@ -38,18 +32,6 @@ def render_workbook(content: bytes) -> str | None:
     named = [_NAME.search(sheet) for sheet in sheets]
     names = [html.unescape(name.group(1)) if name else "" for name in named]
     return "\n".join(f"[{name}]\n{table}" for name, table in zip(names, tables, strict=True))
-
-
-def _unpacked(content: bytes) -> str | None:
-    if content.startswith(b"\x1f\x8b"):
-        try:
-            with gzip.open(io.BytesIO(content)) as packed:
-                content = packed.read(_MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error):
-            return None
-    if len(content) > _MOST_BYTES or not content.lstrip().startswith(b"<"):
-        return None
-    return content.decode(errors="replace")
 
 
 def _table(sheet: str) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
@@ -188,18 +188,16 @@ class CrossVerifier:
         reads, a further set of parameters takes its place, in the same world."""
         wanted = self.settings.parameter_sets
         instances = instances_to_verify(subtask, self.stage.applications, self.categories, wanted)
-        further = list(subtask.available_parameters[wanted:])
+        further: list[Mapping[str, str]] = list(subtask.available_parameters[wanted:])
         chosen: list[BoundSubtask] = []
         setups: dict[str, SetupTrajectory] = {}
         for variant, first in enumerate(instances):
-            instance: BoundSubtask | None = first
-            while instance is not None:
+            for instance in self._candidates(subtask, first, further):
                 setup = await self.stage.pool.setup_trajectory(instance, variant)
                 if setup is not None and instance.instance_id not in setups:
                     chosen.append(instance)
                     setups[instance.instance_id] = setup
                     break
-                instance = self._bound(subtask, further.pop(0), first.world) if further else None
             else:
                 needed = ", ".join(f"{item.category} {item.value}".strip() for item in first.inputs)
                 raise SubtaskFailedError(
@@ -207,8 +205,14 @@ class CrossVerifier:
                 )
         return chosen, setups
 
-    def _bound(self, subtask: Subtask, values: Mapping[str, str], world: str) -> BoundSubtask:
-        return subtask.bind(parameters_in(self.stage.applications, values, world), self.categories, world)
+    def _candidates(
+        self, subtask: Subtask, first: BoundSubtask, further: list[Mapping[str, str]]
+    ) -> Iterator[BoundSubtask]:
+        """`first`, then with the `further` sets of parameters, each of which is used up."""
+        yield first
+        while further:
+            values = parameters_in(self.stage.applications, further.pop(0), first.world)
+            yield subtask.bind(values, self.categories, first.world)
 
     async def _propose_again(self, work: Work, reasons: Sequence[str], revision: int) -> bool:
         """Tell the explorer what went wrong; whether it proposed the subtask otherwise than before."""

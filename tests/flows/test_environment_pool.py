@@ -7,9 +7,9 @@ import pytest
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentBrokenError
-from taskloom.flows import machine_room
-from taskloom.flows.machine_room import MachineRoom, first_environments, wanted_change
+from taskloom.flows import spare_capacity
 from taskloom.flows.running.environment_pool import EnvironmentPool
+from taskloom.flows.spare_capacity import SpareCapacity, first_environments, wanted_change
 from tests.limits import LONGEST_SECONDS
 
 
@@ -49,20 +49,25 @@ def make_pool(size: int) -> tuple[EnvironmentPool, list[IdleEnvironment]]:
     return EnvironmentPool(create, size), made
 
 
-async def test_no_more_environments_are_made_than_are_in_use_at_once() -> None:
-    pool, made = make_pool(2)
+async def most_in_use(pool: EnvironmentPool, applications: list[str], items: int) -> int:
+    """How many of so many items hold an environment at once, at most."""
     in_use = most = 0
 
     async def use() -> None:
         nonlocal in_use, most
-        async with pool.lease("idle", ["notes"]):
+        async with pool.lease("idle", applications):
             in_use += 1
             most = max(most, in_use)
             await asyncio.sleep(0)
             in_use -= 1
 
-    await asyncio.gather(*(use() for _ in range(9)))
-    assert most == 2
+    await asyncio.gather(*(use() for _ in range(items)))
+    return most
+
+
+async def test_no_more_environments_are_made_than_are_in_use_at_once() -> None:
+    pool, made = make_pool(2)
+    assert await most_in_use(pool, ["notes"], 9) == 2
     assert len(made) == 2
 
 
@@ -256,7 +261,7 @@ def test_idle_processors_and_memory_make_room(
 
 def test_this_machine_feeds_at_least_one() -> None:
     assert 1 <= first_environments() <= 64
-    assert MachineRoom().change(1) in (0, 1)
+    assert SpareCapacity().change(1) in (0, 1)
 
 
 def test_a_limit_of_the_container_is_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,12 +272,12 @@ def test_a_limit_of_the_container_is_the_machine(tmp_path: Path, monkeypatch: py
         "memory.current": "2500000000",
     }.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
-    assert machine_room.cores() == 0.5
-    assert machine_room.free_gb() <= 0.5
-    room = MachineRoom()
+    monkeypatch.setattr(spare_capacity, "_GROUP", tmp_path)
+    assert spare_capacity.cores() == 0.5
+    assert spare_capacity.free_gb() <= 0.5
+    room = SpareCapacity()
     (tmp_path / "memory.current").write_text("0")
-    assert room.change(1) == (machine_room.free_gb() >= 2)
+    assert room.change(1) == (spare_capacity.free_gb() >= 2)
 
 
 def test_memory_that_only_caches_files_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,19 +285,19 @@ def test_memory_that_only_caches_files_is_free(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "memory.max").write_text(str(limit))
     (tmp_path / "memory.current").write_text(str(used))
     (tmp_path / "memory.stat").write_text("anon 90000000\ninactive_file 300000000\nactive_file 0\n")
-    monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
-    assert machine_room.free_gb() == pytest.approx(0.31)
+    monkeypatch.setattr(spare_capacity, "_GROUP", tmp_path)
+    assert spare_capacity.free_gb() == pytest.approx(0.31)
 
 
 def test_cores_of_others_are_not_idle_for_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stat = tmp_path / "stat"
-    monkeypatch.setattr(machine_room, "_GROUP", tmp_path)
-    monkeypatch.setattr(machine_room, "_STAT", stat)
+    monkeypatch.setattr(spare_capacity, "_GROUP", tmp_path)
+    monkeypatch.setattr(spare_capacity, "_STAT", stat)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {1})
     stat.write_text("cpu 9 9 9 0 0 9\ncpu0 9 9 9 0 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")
-    room = MachineRoom(1)
+    room = SpareCapacity(1)
     stat.write_text("cpu 9 9 9 90000 0 9\ncpu0 9 9 9 90000 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")
     assert room.change(2) == -1
 

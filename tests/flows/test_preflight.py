@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from taskloom.flows.stages.agents import check_agent
 from taskloom.flows.wiring import choose_applications
 from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError, RequestRejectedError
 from taskloom.resources.errors import ExitCode
-from tests.flows.test_environment_pool import IdleEnvironment
+from tests.flows.test_environment_pool import IdleEnvironment, most_in_use
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -76,17 +75,7 @@ async def test_what_has_one_state_for_everybody_is_leased_by_one_at_a_time(
         assignments=[f"shared_limits={shared}"], catalog=tmp_path / "mine", data=tmp_path
     )
     pool = wiring.environment_pool(settings, [wiring.catalogue(settings)["board"]])
-    in_use = most = 0
-
-    async def use() -> None:
-        nonlocal in_use, most
-        async with pool.lease("web_browser", ["board"]):
-            in_use += 1
-            most = max(most, in_use)
-            await asyncio.sleep(0)
-            in_use -= 1
-
-    await asyncio.gather(*(use() for _ in range(4)))
+    most = await most_in_use(pool, ["board"], 4)
     await pool.close()
     assert most == 1
 
