@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Protocol
@@ -78,10 +79,12 @@ class EnvironmentPool:
         self._idle: dict[str, list[tuple[Environment, frozenset[str]]]] = {}
         self._all: list[Environment] = []
 
-    def make_ahead(self, environments: int) -> None:
-        """Lease `environments` more than may be acted in at a time, so that they are reset meanwhile; the
-        first call counts."""
+    def make_ahead(self, environments: int | None) -> None:
+        """Lease `environments` more than may be acted in at a time, so that they are reset meanwhile; None
+        for half as many as those. The first call counts."""
         if self._turns is None:
+            if environments is None:
+                environments = math.ceil(self._size / 2)
             self._turns = asyncio.Semaphore(self._free)
             self._free += environments
             self._room += round(environments * _APPLICATIONS_EACH)

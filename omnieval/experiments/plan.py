@@ -38,8 +38,8 @@ class AgentOrder(Record):
     """Longest wait for that."""
     invalid_tries: int
     """How often an invalid attempt is begun."""
-    ahead: int = 0
-    """Environments that are made ready ahead."""
+    ahead: int | None = 0
+    """Environments that are made ready ahead; None for half as many as are acted in."""
 
 
 class PlannedAttempt(Record):

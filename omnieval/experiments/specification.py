@@ -120,8 +120,9 @@ class ExperimentFile(Record):
     """How long nothing may change, once an agent has ended, before the last look; 0 looks at once."""
     quiet_limit_seconds: float = Field(default=10, ge=0)
     """Longest wait for that."""
-    ahead: int = Field(default=1, ge=0)
-    """Environments that are made ready for the next attempts while others are in use."""
+    ahead: int | None = Field(default=None, ge=0)
+    """Environments that are made ready for the next attempts while others are in use; half as many as those
+    if left out."""
     invalid_tries: int = Field(default=3, ge=1)
     """How often an attempt is begun, each time in a fresh environment, if it is invalid."""
     invalid_share: float = Field(default=0.05, ge=0, le=1)

@@ -331,3 +331,10 @@ async def test_environments_that_are_too_many_are_closed_not_only_left_alone(bus
     assert sorted(item.closed for item in made) == [0, 1, 1]
     await pool.close()
     assert [item.closed for item in made] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("ahead", "leased"), [(0, 4), (1, 5), (None, 6)])
+async def test_environments_are_made_ready_while_others_are_acted_in(ahead: int | None, leased: int) -> None:
+    pool, _ = make_pool(4)
+    pool.make_ahead(ahead)
+    assert await most_in_use(pool, ["notes"], 9) == leased
