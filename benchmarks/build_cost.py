@@ -31,6 +31,7 @@ from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from taskloom.flows.running.core_seconds import CoreSeconds
+from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.interaction import ClickInput
 
@@ -134,15 +135,51 @@ async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, C
     return raw, ours
 
 
+async def waited(side_by_side: int, episodes: int) -> tuple[list[float], list[float]]:
+    """Seconds that acting stood still between two episodes of eight steps, and that their resets took."""
+    waits, resets, free = [], [], [0.0] * side_by_side
+    with tempfile.TemporaryDirectory() as folder:
+        application, settings = heavy_page(folder), {"data_folder": folder, "temporary_folder": folder}
+        pool = EnvironmentPool(lambda name: create_environment(name, settings), side_by_side)
+        pool.make_ahead(None)
+
+        async def episode() -> None:
+            async with pool.lease("web_browser", [application.name]) as environment:
+                began = time.perf_counter()
+                await environment.reset([application])
+                resets.append(time.perf_counter() - began)
+                async with pool.turn():
+                    waits.append(time.perf_counter() - free.pop(0))
+                    for _ in range(8):
+                        await environment.act(ClickInput(control_label="1"))
+                    free.append(time.perf_counter())
+
+        try:
+            await asyncio.gather(*(episode() for _ in range(episodes)))
+        finally:
+            await pool.close()
+    return waits[2 * side_by_side :], resets[2 * side_by_side :]  # the first start browsers
+
+
 def figures(quick: bool) -> list[Figure]:
     """The figures."""
     found = []
     for side_by_side in (1, 4):
         try:
             raw, ours = asyncio.run(compared(side_by_side, 4 if quick else 12, 4))
+            waits, resets = asyncio.run(waited(side_by_side, side_by_side * (6 if quick else 12)))
         except BrowserMissingError as error:
             raise NotMeasuredError(str(error)) from None
         found += [_figure(name, side_by_side, raw[name], ours[name]) for name in ("reset", "step")]
+        found.append(
+            Figure(
+                f"wait for a reset, environments at once: {side_by_side}",
+                statistics.median(waits) / statistics.median(resets),
+                "times a reset, median",
+                baseline="resets that are not made ahead",
+                note=f"{statistics.median(waits):.2f} instead of {statistics.median(resets):.2f} s",
+            )
+        )
     return found
 
 
