@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from random import Random
 
 from taskloom.environments.screen_words import describe_screen
-from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.offline.telling_steps import WAITING, named, position_in, whole_thought
 from taskloom.prompts.inputs import ActorInput, ControlInView
 from taskloom.prompts.replies import ActorArguments, ActorReply, Point
@@ -25,11 +24,11 @@ _NOWHERE = Rectangle(left=0, top=0, right=1, bottom=1)
 
 def act(
     view: ActorInput, application: Application | None, attempt: int, mistakes: MistakeSource
-) -> tuple[ActorReply, tuple[InjectedMistake, ...]]:
+) -> tuple[ActorReply, MistakeKind | None]:
     """The next action; where it stands is read from its own thoughts in the history."""
     found = _recognise(view.instruction, application)
     if found is None:
-        return _give_up("no worked example fits this instruction"), ()
+        return _give_up("no worked example fits this instruction"), None
     example, parameters = found[0], with_path_parts(found[1])
     steps = (view.another_way and example.second_example) or example.worked_example
     drawn = mistakes.draw(
@@ -40,18 +39,20 @@ def act(
         attempt,
     )
     position, failures = position_in(view.history, steps, parameters)
+    reply = _next(view, steps, parameters, position, failures)
     if drawn:
         kind, random = drawn
         stop = random.randrange(1, max(2, len(steps)))
         if kind == "claims_success" and position == 0:
-            return _finish("Everything is as the instruction wants it."), (InjectedMistake(kind),)
+            return _finish("Everything is as the instruction wants it."), kind
         if kind == "stops_early" and position == stop < len(steps):
-            return _finish("That was the last step."), (InjectedMistake(kind),)
-        if kind == "wrong_control" and position == stop - 1 and not failures:
-            wrong = _wrong_control(steps[position], parameters, view, random)
-            if wrong is not None:
-                return _do(steps, position, parameters, wrong, view), (InjectedMistake(kind),)
-    return _next(view, steps, parameters, position, failures), ()
+            return _finish("That was the last step."), kind
+        others = _others_like(reply.control_label, view)
+        if kind == "wrong_control" and position == stop - 1 and not failures and others:
+            wrong = random.choice(others)
+            target = {"control_label": wrong.label, "control_text": wrong.control_text}
+            return reply.model_copy(update=target), kind
+    return reply, None
 
 
 def _next(
@@ -136,21 +137,17 @@ def _control(view: ControlInView) -> Control:
     )
 
 
-def _wrong_control(
-    step: WorkedStep, parameters: Mapping[str, str], view: ActorInput, random: Random
-) -> Control | None:
-    if step.control is None:
-        return None
-    controls = [_control(item) for item in view.controls]
-    right = find_control(fill_query(step.control, parameters), controls)
-    if right is None:
-        return None
-    others = [
+def _others_like(label: str, view: ActorInput) -> list[ControlInView]:
+    """Other controls of the type of the one with this label, with other texts; none where there is none."""
+    right = next((item for item in view.controls if item.label == label), None)
+    return [
         item
-        for item in controls
-        if item.control_type == right.control_type and not item.disabled and item.text not in ("", right.text)
+        for item in view.controls
+        if right is not None
+        and item.control_type == right.control_type
+        and not item.disabled
+        and item.control_text not in ("", right.control_text)
     ]
-    return random.choice(others) if others else None
 
 
 def _do(

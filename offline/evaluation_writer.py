@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Sequence
-from random import Random
+from collections.abc import Mapping, Sequence
 
 from taskloom.offline.conditions.conditions import Condition
 from taskloom.offline.conditions.finding import shared_conditions
-from taskloom.offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
+from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.prompts.replies import EvaluationWriterReply
 
@@ -24,28 +24,31 @@ _CALL = re.compile(r"\[call (\d+)\]$")
 
 def write_function(
     view: EvaluationWriterInput, attempt: int, mistakes: MistakeSource
-) -> tuple[EvaluationWriterReply, tuple[InjectedMistake, ...]]:
+) -> tuple[EvaluationWriterReply, MistakeKind | None]:
     """A function over the view's parameters: all conditions at first, then without those that were found
     wanting."""
     chosen = _choose(view)
-    rows = [_row(condition) for condition in chosen]
-    mistake: MistakeKind | None = None
+    rows = [(condition.source(), condition.complaint.source()) for condition in chosen]
     drawn = mistakes.draw(
         ("check_too_weak", "check_too_strict"), "writer", view.application, view.instruction_template, attempt
     )
-    if drawn and view.performances:
-        spoiled = _spoil(chosen, view, *drawn)
-        if spoiled != rows:
-            rows, mistake = spoiled, drawn[0]
-    source = _function(view.parameter_names, rows or [_NOTHING_SEEN])
-    made = (InjectedMistake(mistake),) if mistake else ()
-    return EvaluationWriterReply(source=source), made
+    mistake: MistakeKind | None = None
+    if drawn and _used(rows, view):
+        mistake, random = drawn
+        if mistake == "check_too_strict":
+            parameters = random.choice(view.performances).parameters
+            rows = [(_frozen(condition, parameters), complaint) for condition, complaint in rows]
+        else:
+            weaker = [rows[:number] + rows[number + 1 :] for number in range(len(rows))]
+            blind = [kept for kept in weaker if kept and _used(kept, view) < _used(rows, view)]
+            rows = random.choice(blind) if blind else [_NO_ERROR]
+    return EvaluationWriterReply(source=_function(view.parameter_names, rows or [_NOTHING_SEEN])), mistake
 
 
 def _choose(view: EvaluationWriterInput) -> list[Condition]:
     """All conditions; of those of the last function, what right work meets and what makes a difference."""
     candidates = shared_conditions(view.performances, on_screen=view.result_on_screen)
-    present = [item for item in candidates if _row_text(item) in view.previous_source]
+    present = [item for item in candidates if f"        ({item.source()}, " in view.previous_source]
     if not view.previous_source or not (view.refusing_checks or view.untested_checks):
         return candidates
     wanting = {
@@ -62,27 +65,19 @@ def _choose(view: EvaluationWriterInput) -> list[Condition]:
     return kept or candidates
 
 
-def _spoil(
-    chosen: Sequence[Condition], view: EvaluationWriterInput, kind: MistakeKind, random: Random
-) -> list[_Row]:
-    if kind == "check_too_strict":
-        parameters = random.choice(view.performances).parameters
-        return [_row(condition.frozen(parameters)) for condition in chosen]
-    weaker = [[other for other in chosen if other != condition] for condition in chosen]
-    blind = [kept for kept in weaker if kept and _parameters(kept) < _parameters(chosen)]
-    return [_row(condition) for condition in random.choice(blind)] if blind else [_NO_ERROR]
+def _used(rows: Sequence[_Row], view: EvaluationWriterInput) -> set[str]:
+    """The parameters in conditions."""
+    nodes = [node for condition, _ in rows for node in ast.walk(ast.parse(condition))]
+    return {node.id for node in nodes if isinstance(node, ast.Name)}.intersection(view.parameter_names)
 
 
-def _parameters(conditions: Sequence[Condition]) -> frozenset[str]:
-    return frozenset[str]().union(*(condition.parameters for condition in conditions))
-
-
-def _row(condition: Condition) -> _Row:
-    return condition.source(), condition.complaint.source()
-
-
-def _row_text(condition: Condition) -> str:
-    return f"        ({condition.source()}, "
+def _frozen(condition: str, parameters: Mapping[str, str]) -> str:
+    """A condition with values for its parameters: right for one set only."""
+    tree = ast.parse(condition)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in parameters:
+            node.id = repr(parameters[node.id])
+    return ast.unparse(tree)
 
 
 def _function(names: Sequence[str], rows: Sequence[_Row]) -> str:

@@ -1,7 +1,7 @@
 """Seeded mistakes of the kinds that models make, for testing that the method catches them.
 
 Whether a mistake is made, and which, follows from the seed, what is asked and the attempt, so that a run
-makes the same mistakes every time and a later attempt at the same thing may be right. A reply with mistakes
+makes the same mistakes every time and a later attempt at the same thing may be right. A reply with a mistake
 says so in its `provider_request_id`, which the ledger keeps: the summary of a run, resumed or not, is read
 from there.
 """
@@ -19,21 +19,11 @@ MistakeKind = Literal[
     "claims_success",
     "check_too_weak",
     "check_too_strict",
-    "dependency_lost",
     "dependency_reversed",
 ]
 """Kinds of mistakes that can be injected."""
 
 _PREFIX = "mistake:"
-
-
-@dataclass(frozen=True, slots=True)
-class InjectedMistake:
-    """One mistake in one reply."""
-
-    kind: MistakeKind
-    subject: str = ""
-    """Which part of the reply it is in, where it has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +43,21 @@ class MistakeSource:
         return random.choice(kinds), random
 
 
-def mark(mistakes: tuple[InjectedMistake, ...]) -> str:
-    """The mark of a reply that holds `mistakes`; empty without any.
+def mark(mistake: MistakeKind | None) -> str:
+    """The mark of a reply with this mistake; empty without one.
 
-    >>> mark((InjectedMistake("wrong_control", "step 2"), InjectedMistake("stops_early")))
-    'mistake:wrong_control/step 2,stops_early/'
+    >>> mark("wrong_control"), mark(None)
+    ('mistake:wrong_control', '')
     """
-    return _PREFIX + ",".join(f"{item.kind}/{item.subject}" for item in mistakes) if mistakes else ""
+    return f"{_PREFIX}{mistake}" if mistake else ""
 
 
-def read_mark(provider_request_id: str) -> tuple[InjectedMistake, ...]:
-    """The mistakes that a reply's mark names.
+def read_mark(provider_request_id: str) -> MistakeKind | None:
+    """The mistake that a reply's mark names.
 
-    >>> read_mark("mistake:wrong_control/step 2")
-    (InjectedMistake(kind='wrong_control', subject='step 2'),)
-    >>> read_mark("req_123")
-    ()
+    >>> read_mark("mistake:wrong_control"), read_mark("req_123")
+    ('wrong_control', None)
     """
-    if not provider_request_id.startswith(_PREFIX):
-        return ()
-    found = []
-    for item in provider_request_id.removeprefix(_PREFIX).split(","):
-        kind, _, subject = item.partition("/")
-        if kind in get_args(MistakeKind):
-            found.append(InjectedMistake(cast(MistakeKind, kind), subject))
-    return tuple(found)
+    kind = provider_request_id.removeprefix(_PREFIX)
+    marked = kind != provider_request_id and kind in get_args(MistakeKind)
+    return cast(MistakeKind, kind) if marked else None

@@ -32,7 +32,7 @@ class OfflineModels:
     """Plays some roles by rule and leaves the others to models.
 
     Guarantees that a reply is in the ledger before it is returned and that the ledger's reply is used where
-    there is one, so that runs resume and replay as they do with models. A row names mistakes made on purpose
+    there is one, so that runs resume and replay as they do with models. A row names a mistake made on purpose
     in its `provider_request_id`; its tokens are those of the prompt that a model would have been sent, at
     four characters each.
     """
@@ -79,14 +79,14 @@ class OfflineModels:
         if account.replay:
             raise account.missing(key, request, f"{PROVIDER}/{MODEL}")
         started = perf_counter()
-        reply, mistakes = self._rules.answer(question, attempt)
+        reply, mistake = self._rules.answer(question, attempt)
         text = reply.model_dump_json()
         answer = ModelReply(
             text=text,
             answering_model=MODEL,
             input_tokens=_characters(request) // _CHARACTERS_PER_TOKEN,
             output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
-            provider_request_id=mark(mistakes),
+            provider_request_id=mark(mistake),
             latency_seconds=perf_counter() - started,
         )
         spent = Amount(tokens=answer.tokens)

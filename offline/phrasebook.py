@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.prompts.inputs import NumberedSubtask
-from taskloom.resources.applications import Application, ExampleSubtask, SubtaskPhrases
+from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 
 _TOKEN = re.compile(r"(\{[a-z][a-z0-9_]*\}|\[|\])")
@@ -38,8 +38,6 @@ class Thing:
     """Its value; may be empty for a slot."""
     hole: str = ""
     """The hole of the phrases that stands for it."""
-    consumed: bool = False
-    """Whether it is no longer there afterwards."""
 
     def serves(self, needed: Thing) -> bool:
         """Whether this, made by one subtask, can be what another one needs."""
@@ -55,8 +53,8 @@ class Teller:
     application: str
     """Name that people use for its application."""
     parameters: Mapping[str, str]
-    phrases: SubtaskPhrases
-    """How people speak of it; where the catalogue has no phrases, its request is its instruction."""
+    phrase: str
+    """How people ask for it: the catalogue's phrase, or where it has none, its instruction."""
     inputs: tuple[Thing, ...]
     outputs: tuple[Thing, ...]
 
@@ -90,8 +88,8 @@ class Phrasebook:
     def _teller(self, subtask: NumberedSubtask) -> Teller:
         entry = self._entries.get(subtask.subtask_id)
         known = entry is not None and set(subtask.parameters) == set(entry.parameter_sets[0])
-        if entry is not None and known and entry.phrases.request:
-            phrases = entry.phrases
+        if entry is not None and known and entry.request:
+            phrase = entry.request
             inputs, outputs = (
                 tuple(
                     self._thing(
@@ -99,7 +97,6 @@ class Phrasebook:
                         subtask.parameters.get(item.parameter, ""),
                         subtask.application,
                         item.parameter or item.category,
-                        consumed=item.consumed,
                     )
                     for item in declared
                 )
@@ -109,22 +106,20 @@ class Phrasebook:
         else:
             words = embedded(subtask.instruction, subtask.application)
             place = "" if subtask.application in words else f"[ in {subtask.application}]"
-            phrases = SubtaskPhrases(request=f"{{{WHOLE}}}{place}")
+            phrase = f"{{{WHOLE}}}{place}"
             parameters = {WHOLE: words}
             inputs, outputs = (
                 tuple(self._thing(item.category, item.value, subtask.application) for item in views)
                 for views in (subtask.reads, subtask.makes)
             )
-        return Teller(subtask.number, subtask.application, parameters, phrases, inputs, outputs)
+        return Teller(subtask.number, subtask.application, parameters, phrase, inputs, outputs)
 
-    def _thing(
-        self, name: str, value: str, application: str, hole: str = "", *, consumed: bool = False
-    ) -> Thing:
+    def _thing(self, name: str, value: str, application: str, hole: str = "") -> Thing:
         category = self._categories.get(name) or ResourceCategory(
             name=name, kind=ResourceKind.RECORD, description=name
         )
         place = "" if category.kind in _SHARED else application
-        return Thing(category, place, value, hole, consumed)
+        return Thing(category, place, value, hole)
 
 
 def parts_of(phrase: str) -> Iterator[Part]:

@@ -12,9 +12,8 @@ from pydantic import BaseModel
 from taskloom.offline.actor import act
 from taskloom.offline.dependency_judge import infer
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.explorer import explore
 from taskloom.offline.intent_extractor import extract
-from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.offline.phrasebook import Phrasebook
 from taskloom.offline.summarizer import summarize
 from taskloom.prompts.inputs import (
@@ -26,14 +25,15 @@ from taskloom.prompts.inputs import (
     SummarizerInput,
 )
 from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.prompts.replies import ExplorerReply
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 
-RULES_VERSION = 11
+RULES_VERSION = 12
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the
 new."""
 
-_Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]
+_Answer = tuple[BaseModel, MistakeKind | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,8 @@ class OfflineRules:
     mistakes: MistakeSource
     """Mistakes made on purpose."""
 
-    def answer(
-        self, question: PromptInput[Reply], attempt: int = 0
-    ) -> tuple[Reply, tuple[InjectedMistake, ...]]:
-        """The reply, and the mistakes made in it on purpose."""
+    def answer(self, question: PromptInput[Reply], attempt: int = 0) -> tuple[Reply, MistakeKind | None]:
+        """The reply, and the mistake made in it on purpose, if any."""
         reply, made = self._answer(question, attempt)
         return cast(Reply, reply), made
 
@@ -71,17 +69,17 @@ class OfflineRules:
     def _answer(self, question: PromptInput[Reply], attempt: int) -> _Answer:
         match question:
             case ExplorerInput():
-                return explore(), ()
+                return ExplorerReply(subtasks=[]), None  # The curated ones are in the pool already.
             case ActorInput():
                 return act(question, self.applications.get(question.application), attempt, self.mistakes)
             case EvaluationWriterInput():
                 return write_function(question, attempt, self.mistakes)
             case IntentExtractorInput():
-                return extract(question, attempt, self._book()), ()
+                return extract(question, attempt, self._book()), None
             case SummarizerInput():
                 return summarize(question, attempt, self.mistakes, self._book())
             case DependencyJudgeInput():
-                return infer(question, self._book()), ()
+                return infer(question, self._book()), None
             case _:
                 raise TypeError(f"there is no rule for {type(question).__name__}")
 

@@ -287,22 +287,6 @@ class SubtaskTemplate(SubtaskWording):
     terms)."""
 
 
-class SubtaskPhrases(Record):
-    """How people speak of a subtask.
-
-    `{parameter}` stands for a value, or, where it is a resource that is read, for the words for that
-    resource; `{category}` for what a slot without a parameter holds; `{parameter_name}`, `{parameter_stem}`
-    and `{parameter_folder}` for parts of a path. What stands in square brackets names the application and may
-    be left out.
-    """
-
-    request: str = ""
-    """What one asks for, beginning with a bare verb: "attach {csv_path} to {page_title}[ in Trac]"."""
-    product: str = ""
-    """For what is only a means, such as copying: the words for what it makes, which say all that is to be
-    done: "the text of {note_title}[ from TiddlyWiki]". Who reads it asks for it in these words."""
-
-
 class ExampleSubtask(SubtaskTemplate):
     """A curated subtask: at least two parameter sets, and a worked example."""
 
@@ -315,8 +299,14 @@ class ExampleSubtask(SubtaskTemplate):
     second_example: tuple[WorkedStep, ...] = ()
     """Steps that do it in another way (keyboard for mouse, menu for button, clicking for typing); empty where
     only one way is known."""
-    phrases: SubtaskPhrases = SubtaskPhrases()
-    """How people speak of it; without them it is told in the words of its instruction."""
+    request: str = ""
+    """What one asks for, beginning with a bare verb: "attach {csv_path} to {page_title}[ in Trac]"; without
+    it, it is told in the words of its instruction.
+
+    `{parameter}` stands for a value, or, where it is a resource that is read, for the words for that
+    resource; `{category}` for what a slot without a parameter holds; `{parameter_name}`, `{parameter_stem}`
+    and `{parameter_folder}` for parts of a path. What stands in square brackets names the application and may
+    be left out."""
     useless_for: tuple[str, ...] = ()
     """Applications and curated subtasks (`drawio.open_diagram`) in which nobody wants what it makes."""
     means: bool = False
@@ -343,7 +333,7 @@ class ExampleSubtask(SubtaskTemplate):
                 exclude={
                     "worked_example",
                     "second_example",
-                    "phrases",
+                    "request",
                     "useless_for",
                     "means",
                     "gathers",

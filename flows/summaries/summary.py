@@ -18,7 +18,7 @@ from taskloom.flows.summaries.measured_pairs import PairsMeasured
 from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.offline.mistakes import InjectedMistake, read_mark
+from taskloom.offline.mistakes import read_mark
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
@@ -61,15 +61,13 @@ class _Dataset:
 
 def account_of_mistakes(ledger: Ledger, warehouse: Warehouse, run_id: str) -> tuple[MistakeFate, ...]:
     """The fate of every mistake made in answers to `run_id`, by kind; empty if there were none."""
-    marked = [
-        (call, mistake) for call in ledger.calls(run_id) for mistake in read_mark(call.provider_request_id)
-    ]
+    marked = [(call, kind) for call in ledger.calls(run_id) if (kind := read_mark(call.provider_request_id))]
     if not marked:
         return ()
     dataset = _read(warehouse)
     fates: dict[str, Counter[str]] = {}
-    for call, mistake in marked:
-        fates.setdefault(mistake.kind, Counter())[_fate(call, mistake, ledger, dataset)] += 1
+    for call, kind in marked:
+        fates.setdefault(kind, Counter())[_fate(call, ledger, dataset)] += 1
     return tuple(
         MistakeFate(
             kind=kind,
@@ -97,7 +95,7 @@ def _read(warehouse: Warehouse) -> _Dataset:
     )
 
 
-def _fate(call: ModelCall, mistake: InjectedMistake, ledger: Ledger, dataset: _Dataset) -> str:
+def _fate(call: ModelCall, ledger: Ledger, dataset: _Dataset) -> str:
     reply = ledger.find(call.key)
     text = reply.text if reply else "{}"
     if call.role is ModelRole.SUMMARIZER:

@@ -46,16 +46,6 @@ class Expression:
         """
         return " + ".join(_part_source(form, name) for form, name in self.parts) or repr("")
 
-    def value(self, parameters: Mapping[str, str]) -> str:
-        """The text for one parameter set."""
-        return "".join(
-            _FORMS[form][0](parameters[name]) if form in _FORMS else name for form, name in self.parts
-        )
-
-    def frozen(self, parameters: Mapping[str, str]) -> Expression:
-        """The same text without parameters: right for one set only."""
-        return Expression((("", self.value(parameters)),)) if self.parameters else self
-
 
 def _part_source(form: str, name: str) -> str:
     if form in _FORMS:

@@ -27,7 +27,7 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
     Whether anything else was harmed is no matter of a function.
     """
     terms = [Terms(item) for item in performances]
-    lasting = [*record_conditions(terms), *_common([lasting_conditions(item) for item in terms])]
+    lasting = [*record_conditions(terms), *_common([list(lasting_conditions(item)) for item in terms])]
     told: set[tuple[object, object]] = {
         (dict(item.call.arguments)["file_path"], field)
         for item in lasting

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import unquote
 
-from taskloom.offline.conditions.conditions import Call, Condition, Value
+from taskloom.offline.conditions.conditions import Condition
 from taskloom.offline.conditions.expressions import Expression
 from taskloom.offline.conditions.terms import Terms
 from taskloom.taskgraph.records.effect import Effect
@@ -34,8 +35,8 @@ def screen_conditions(terms: Terms) -> list[Condition]:
             told = f"{row} does not show {text}"
             found.append(terms.condition("check_row_shows", told, row=row, text=text))
     for name, on in effects.switches.items():
-        call = Call("check_control_checked", (("text", terms.text(name)), ("checked", on)))
-        found.append(Condition(call, terms.text(f"{name} is not {'on' if on else 'off'}")))
+        told = f"{name} is not {'on' if on else 'off'}"
+        found.append(terms.condition("check_control_checked", told, text=name, checked=on))
     for name, value in effects.contents.items():
         if not terms.plain(value):
             continue
@@ -53,7 +54,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
             found.append(terms.condition("check_canvas", told, text=text))
     for text in filter(terms.plain, effects.vanished):
         told = f"{text} is still shown"
-        found.append(terms.condition("check_text_exists_via_control", told, negated=True, text=text))
+        found.append(replace(terms.condition("check_text_exists_via_control", told, text=text), negated=True))
     found.sort(key=lambda item: (not item.parameters, item.negated))
     return found
 
@@ -61,11 +62,9 @@ def screen_conditions(terms: Terms) -> list[Condition]:
 def _shown(terms: Terms, text: str) -> Condition:
     """That a text is shown; letter by letter, where parameters say it and nothing else, and it not only
     stands in an input control."""
-    arguments: list[tuple[str, Value]] = [("text", terms.text(text))]
-    if _is_given(terms.text(text)) and text in terms.performance.effects.labels:
-        arguments.append(("exact", True))
-    call = Call("check_text_exists_via_control", tuple(arguments))
-    return Condition(call, terms.text(f"{text} is not shown"))
+    exact = _is_given(terms.text(text)) and text in terms.performance.effects.labels
+    given = {"exact": True} if exact else {}
+    return terms.condition("check_text_exists_via_control", f"{text} is not shown", text=text, **given)
 
 
 def _is_given(text: Expression) -> bool:
@@ -80,17 +79,10 @@ def _times(terms: Terms, text: str) -> Iterator[Condition]:
     would say it again."""
     effects = terms.performance.effects
     lasting = any(item.area in _LASTING for item in effects.essential)
-    if (
-        not lasting
-        and text in effects.shown_times
-        and [form for form, _ in terms.text(text).parts] == ["whole"]
-    ):
-        arguments: tuple[tuple[str, Value], ...] = (
-            ("text", terms.text(text)),
-            ("times", effects.shown_times[text]),
-        )
-        told = terms.text(f"{text} is shown more often, or not at all")
-        yield Condition(Call("check_text_shown_times", arguments), told)
+    whole = [form for form, _ in terms.text(text).parts] == ["whole"]
+    if not lasting and text in effects.shown_times and whole:
+        told = f"{text} is shown more often, or not at all"
+        yield terms.condition("check_text_shown_times", told, text=text, times=effects.shown_times[text])
 
 
 def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:

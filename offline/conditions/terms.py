@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.evaluators_api.text_matching import has_phrase
-from taskloom.offline.conditions.conditions import Call, Condition
+from taskloom.offline.conditions.conditions import Call, Condition, Value
 from taskloom.offline.conditions.expressions import Expression, generalise
 from taskloom.prompts.inputs import Performance
 from taskloom.taskgraph.records.effect import ANY
@@ -17,6 +17,11 @@ from taskloom.taskgraph.text_folding import fold_text
 _MOST_OWN_WORDS = 4
 _CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))
 _APPLICATIONS = ".applications/"
+_PATHS = ("file_path", "source", "target")
+"""Arguments of checks that name a file."""
+
+Given = str | list[str] | Mapping[str, str] | Value
+"""An argument, whose texts may be those of one performance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +105,18 @@ class Terms:
         asked = set(fold_text(self.performance.instruction).split())
         return len([word for word in fold_text(own).split() if word not in asked]) <= _MOST_OWN_WORDS
 
-    def condition(self, check: str, complaint: str, *, negated: bool = False, **texts: str) -> Condition:
-        """A call of `check` with these texts as arguments."""
-        arguments = tuple(
-            (name, self.file(value) if name == "file_path" else self.text(value))
-            for name, value in texts.items()
-        )
-        return Condition(Call(check, arguments), self.text(complaint), negated)
+    def call(self, check: str, **given: Given) -> Call:
+        """A call of `check`: texts among its arguments are put in terms of the parameters, paths as `file`
+        has them."""
+        return Call(check, tuple((name, self._value(name, value)) for name, value in given.items()))
+
+    def condition(self, check: str, complaint: str, **given: Given) -> Condition:
+        """That `check`, called so, says yes."""
+        return Condition(self.call(check, **given), self.text(complaint))
+
+    def _value(self, name: str, given: Given) -> Value:
+        if isinstance(given, str):
+            return self.file(given) if name in _PATHS else self.text(given)
+        if isinstance(given, Mapping):
+            return tuple((field, self.text(value)) for field, value in sorted(given.items()))
+        return tuple(map(self.text, given)) if isinstance(given, list) else given

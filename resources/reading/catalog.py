@@ -327,15 +327,6 @@ def _check_parameters(subtask: ExampleSubtask, at: Field) -> Iterator[Problem]:
     for index, name in enumerate(subtask.fresh):
         if name not in names:
             yield Problem((*at, "fresh", index), f"{name!r} is not a parameter; {suggest(name, names)}")
-    product = subtask.phrases.product
-    told = set(_PLACEHOLDER.findall(product))
-    untold = sorted(name for name in names if not told & {name, *(name + part for part in PATH_PARTS)})
-    if product and untold:
-        yield Problem(
-            (*at, "phrases", "product"),
-            f"does not name {untold}; it takes the place of the request, so name all parameters, or leave it"
-            " out",
-        )
 
 
 def _check_resource(

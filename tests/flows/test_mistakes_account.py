@@ -7,7 +7,7 @@ from pathlib import Path
 from taskloom.flows.summaries.summary import MistakeFate, account_of_mistakes
 from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.offline.mistakes import InjectedMistake, mark
+from taskloom.offline.mistakes import mark
 from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.store import Warehouse
@@ -29,7 +29,7 @@ def answered(ledger: Ledger, run_id: str, task_id: str, instruction: str) -> Non
         provider="offline",
         model="rules",
         finish_reason="stop",
-        provider_request_id=mark((InjectedMistake("dependency_lost"),)),
+        provider_request_id=mark("dependency_reversed"),
     )
     request = first_request(PlainQuestion(call.key), stage=call.stage, item_id=task_id)
     asyncio.run(ledger.record(call, request, json.dumps({"instruction": instruction})))
@@ -46,7 +46,7 @@ def test_mistakes_of_earlier_runs_do_not_count(tmp_path: Path) -> None:
         def account(run_id: str) -> list[MistakeFate]:
             return list(account_of_mistakes(ledger, store, run_id))
 
-        kind = "dependency_lost"
+        kind = "dependency_reversed"
         assert account("earlier") == [
             MistakeFate(kind=kind, made=2, repaired=1, rejected=1, slipped_through=0)
         ]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from taskloom.offline.actor import act
 from taskloom.offline.conditions.expressions import generalise
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
+from taskloom.offline.mistakes import MistakeSource, mark, read_mark
 from taskloom.offline.telling_steps import position_in, thought_of, whole_thought
 from taskloom.prompts.inputs import (
     ActorInput,
@@ -135,7 +135,7 @@ class TestActor:
         for attempt in range(60):
             history = (done(1),) if attempt % 2 else ()
             reply, made = act(screen(CLOSE, NEW, history=history), NOTES, attempt, MistakeSource(0.5, 1))
-            kinds |= {item.kind for item in made}
+            kinds.add(made)
             if not made:
                 assert reply.control_text == "New"
         assert "claims_success" in kinds
@@ -261,7 +261,6 @@ class TestEvaluationWriter:
 )
 def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters: dict[str, str], text: str) -> None:
     expression = generalise(text, parameters)
-    assert expression.value(parameters) == text
     assert eval(expression.source(), dict(parameters)) == text
 
 
@@ -278,9 +277,8 @@ def test_the_share_of_mistakes_is_the_rate() -> None:
 
 
 def test_marks_are_read_back() -> None:
-    mistakes = (InjectedMistake("wrong_control", "step 2"), InjectedMistake("stops_early"))
-    assert read_mark(mark(mistakes)) == mistakes
-    assert read_mark("") == read_mark("req_abc") == read_mark("mistake:unheard_of") == ()
+    assert read_mark(mark("wrong_control")) == "wrong_control"
+    assert read_mark(mark(None)) is read_mark("req_abc") is read_mark("mistake:unheard_of") is None
 
 
 class TestThoughts:

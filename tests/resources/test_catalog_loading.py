@@ -167,11 +167,6 @@ def test_a_missing_catalogue_folder_is_named(tmp_path: Path) -> None:
         ("- {text_path: Documents/other.txt}", "- {path: a}", r":17: .*all sets need the same"),
         ("outputs: [text_path]", "outputs: [json_path]", r":18: .*needs the parameter that gives its value"),
         ("fresh: [text_path]", "fresh: [test_path]", r":19: .*did you mean 'text_path'"),
-        (
-            "fresh: [text_path]",
-            "phrases: {request: 'write {text_path}', product: the new file}",
-            r":19: .*phrases.product: does not name \['text_path'\]",
-        ),
         ("click: File name", "clik: File name", r":21: .*clik: unknown field"),
         ("^a{text_path}", "^a{text}", r":22: .*\{text\} is not a parameter"),
         (

@@ -1,4 +1,4 @@
-"""Every curated subtask has its phrases, and they say what it needs to be said."""
+"""Every curated subtask has its phrase, and it says what is to be said."""
 
 import re
 
@@ -41,21 +41,18 @@ def told(phrase: str, parameter: str) -> bool:
 
 
 @pytest.mark.parametrize(("title", "example"), CURATED)
-def test_phrases_are_there_and_name_all_parameters_and_nothing_else(
-    title: str, example: ExampleSubtask
-) -> None:
-    phrases = example.phrases
+def test_phrases_name_all_parameters_and_nothing_else(title: str, example: ExampleSubtask) -> None:
+    phrase = example.request
     parameters = set(example.parameter_sets[0])
     slots = {item.category for item in example.inputs if not item.parameter}
     allowed = parameters | slots | {name + part for name in parameters for part in PATH_PARTS}
     filed = {item.parameter for item in example.outputs if len(example.inputs) > 1} | file_names(example)
-    assert {name for name in parameters - filed if not told(phrases.request, name)} == set()
-    assert all(f"{{{slot}}}" in phrases.request for slot in slots)
-    assert title in phrases.request
-    assert phrases.request[0].islower()
-    for phrase in (phrases.request, phrases.product):
-        assert phrase.count("[") == phrase.count("]") <= 1
-        assert set(placeholders(phrase)) <= allowed
+    assert {name for name in parameters - filed if not told(phrase, name)} == set()
+    assert all(f"{{{slot}}}" in phrase for slot in slots)
+    assert title in phrase
+    assert phrase[0].islower()
+    assert phrase.count("[") == phrase.count("]") <= 1
+    assert set(placeholders(phrase)) <= allowed
 
 
 @pytest.mark.parametrize("name", sorted(READ))
@@ -77,4 +74,4 @@ def test_a_product_is_useless_for_applications_and_subtasks_that_exist(
     }
     assert {*example.useless_for, *example.not_with} <= known, title
     assert len(example.subjects) in (0, len(example.parameter_sets))
-    assert not re.search(r"\s\s", example.phrases.request + example.phrases.product)
+    assert not re.search(r"\s\s", example.request)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from taskloom.model_clients.errors import ReplyInvalidError
-from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.applications import Application
@@ -25,7 +25,7 @@ class AnsweredCall:
     item_id: str
     attempt: int
     reply: BaseModel
-    mistakes: tuple[InjectedMistake, ...] = ()
+    mistake: MistakeKind | None = None
 
 
 class TestModels:
@@ -49,7 +49,7 @@ class TestModels:
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
         """As `taskloom.synthesis.ports.Models` has it."""
         question.rendered()
-        mistakes: tuple[InjectedMistake, ...] = ()
+        mistake: MistakeKind | None = None
         if self.scripted.get(question.role):
             scripted = self.scripted[question.role].pop(0)
             text = scripted if isinstance(scripted, str) else scripted.model_dump_json()
@@ -58,6 +58,6 @@ class TestModels:
             except ValidationError as error:
                 raise ReplyInvalidError(str(error)) from error
         else:
-            reply, mistakes = self.rules.answer(question, attempt)
-        self.calls[question.role].append(AnsweredCall(question, item_id, attempt, reply, mistakes))
+            reply, mistake = self.rules.answer(question, attempt)
+        self.calls[question.role].append(AnsweredCall(question, item_id, attempt, reply, mistake))
         return reply

@@ -27,21 +27,19 @@ async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
     models = TestModels(APPLICATIONS, mistakes=0.3, seed=seed)
     done = await _verified(models, shared_sandbox)
     verified = {name: item.verified for name, item in done.items() if item.verified}
-    made = Counter(
-        mistake.kind for calls in models.calls.values() for call in calls for mistake in call.mistakes
-    )
+    made = Counter(call.mistake for calls in models.calls.values() for call in calls if call.mistake)
     assert made.total() >= 10, f"too few mistakes to prove anything: {made}"
     assert 3 * len(verified) >= 2 * len(done), "mistakes may cost a third of the subtasks, and no more"
 
     accepted = {(item.instance_id, item.attempt) for one in verified.values() for item in one.trajectories}
     functions = {one.function.source for one in verified.values()}
     for call in models.calls[ModelRole.ACTOR]:
-        if any(mistake.kind != "wrong_control" for mistake in call.mistakes):
-            assert (call.item_id, call.attempt) not in accepted, call.mistakes
+        if call.mistake not in (None, "wrong_control"):
+            assert (call.item_id, call.attempt) not in accepted, call.mistake
     for call in models.calls[ModelRole.EVALUATION_WRITER]:
-        if call.mistakes:
+        if call.mistake:
             assert isinstance(call.reply, EvaluationWriterReply)
-            assert call.reply.source not in functions, call.mistakes
+            assert call.reply.source not in functions, call.mistake
 
     # A click on a wrong control is a detour if nothing comes of it: what lasts must be what comes of no
     # mistakes at all.
@@ -75,7 +73,7 @@ async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction() -> N
         )
     )
     accepted = {item.task.instruction for item in done if item.rejection is None}
-    mistaken = [call for call in models.calls[ModelRole.SUMMARIZER] if call.mistakes]
+    mistaken = [call for call in models.calls[ModelRole.SUMMARIZER] if call.mistake]
     assert len(mistaken) >= 20
     assert len(accepted) >= len(tasks) * 3 // 4
     for call in mistaken:
