@@ -23,7 +23,7 @@ from taskloom.evaluators_api.state.nodes import Node, Span
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
 from taskloom.evaluators_api.state.records import is_lines
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.taskgraph.records.evidence import Evidence
 
 _SHOWN = 60
 _ROWS = "rows"
@@ -156,40 +156,6 @@ def halved(
             if read(path, both)[0] == name == read(path, was)[0]:
                 told = f"{path}: {record.content()[:_SHOWN]} has half of its values, another one the others"
                 yield Edited(told, with_text(end, path, both), with_text(start, path, was))
-
-
-def beside(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:
-    """`end` with something harmed beside what `wanted` changed: a sibling removed, a sibling altered, a new
-    record doubled, another file made."""
-    wanted = [effect for effect in wanted if not is_open_document(effect.container)]
-    for path in dict.fromkeys(effect.container for effect in wanted if effect.area == "file"):
-        text, before = text_at(end, path), text_at(start, path)
-        if text is None or before is None:
-            continue
-        (name, tree), old = read(path, text), read(path, before)[1]
-        form = all_formats()[name]
-        for address in dict.fromkeys(
-            effect.address[:-1] for effect in wanted if effect.container == path and effect.address
-        ):
-            parent, former = tree.at(address), old.at(address)
-            known = {node.digest for node in former.children} if former is not None else set()
-            for node in parent.children if parent is not None and former is not None else ():
-                told = f"{path}: {node.content()[:_SHOWN]!r}"
-                if node.digest not in known and node.children and node.naming != "field":
-                    more = form.insert(text, parent or tree, len(known), text[node.raw[0] : node.raw[1]])
-                    if more is not None:
-                        yield Edited(
-                            f"{told} is there twice", with_text(end, path, finished(name, text, more))
-                        )
-                if node.digest not in known or node.naming == "schema":
-                    continue
-                if node.extent is not None:
-                    rest = finished(name, text, spliced(text, (node.extent, "")))
-                    yield Edited(f"{told} was removed as well", with_text(end, path, rest))
-                    break
-    folder = next((effect.container.rpartition("/")[0] for effect in wanted if effect.area == "file"), "")
-    other = f"{folder}/another file".lstrip("/")
-    yield Edited(f"{other} was made as well", with_text(end, other, "something else"))
 
 
 def _moved_file(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:

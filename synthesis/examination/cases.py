@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taskloom.evaluators_api.state.account import beyond
-from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
 
@@ -30,16 +28,6 @@ class Case:
     excusable: bool = False
     """Whether a function that passes at the start already cannot be blamed: what it was asked about had
     happened before."""
-
-    allowed: tuple[Allowance, ...] | None = None
-    """Of damage beside right work: what the work may change, as the account of side effects has it."""
-
-    @property
-    def is_noticed(self) -> bool:
-        """Whether the account of side effects notices what is wrong, so that no function has to."""
-        if self.allowed is None:
-            return False
-        return beyond(self.start, self.evidence, [(self.allowed, self.parameters)]).total > 0
 
     @property
     def right(self) -> bool:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.editing import Edited, replaced, undone, with_text
 from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.operators import (
-    beside,
     exchanged,
     halved,
     moved,
@@ -51,11 +49,6 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
         yield from _spread(tuple(found))
     yield from other_content_given(subject)
     yield from _untouched(subject)
-    for edited in beside(subject.start, subject.end, subject.asked):
-        case = Case(
-            "collateral_loss", edited.description, subject.positive.parameters, edited.evidence, subject.start
-        )
-        yield replace(case, allowed=subject.allowed)
 
 
 def _undone(subject: Subject) -> Iterator[Case]:

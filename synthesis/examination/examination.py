@@ -68,9 +68,7 @@ class _Judgement:
         """Whether the case was judged as it should be; wrong work counts as rejected only by an answer."""
         if self.case.right:
             return self.evaluation.passed
-        if self.evaluation.passed:
-            return self.case.is_noticed
-        return self.evaluation.outcome == "result"
+        return not self.evaluation.passed and self.evaluation.outcome == "result"
 
 
 def examine(

@@ -1,4 +1,4 @@
-"""Evidence of work that was omitted, unfinished, done with a neighbouring control, or never saved.
+"""Evidence of work that was omitted, unfinished, or never saved.
 
 What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that
 decides: a step that merely closes a dialog after the file was written finishes nothing, so the recording cut
@@ -9,18 +9,14 @@ screen decides as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.subject import Subject
 from taskloom.taskgraph.records.evaluation_function import CaseFamily
-from taskloom.taskgraph.records.evidence import Evidence, InputEvent
-from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
-from taskloom.taskgraph.text_folding import fold_label
 
-_MOST_NEAR_MISSES = 8
 _SHOWN_CHANGES = 3
 
 
@@ -34,7 +30,6 @@ def unfinished_work(subject: Subject) -> Iterator[Case]:
     )
     unfinished = unfinished_steps(subject)
     yield from _truncations(subject, unfinished)
-    yield from _near_misses(subject, set(unfinished))
     yield from _not_saved(subject, unfinished)
 
 
@@ -60,46 +55,18 @@ def _truncations(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case
             )
 
 
-def _near_misses(subject: Subject, unfinished: set[int]) -> Iterator[Case]:
-    """A neighbouring control was clicked, so what this click led to never came about, whatever was done
-    afterwards."""
-    states, made = _states(subject), 0
-    for index, step in enumerate(subject.positive.steps):
-        sibling = _sibling(step)
-        if sibling is None or index not in unfinished or made >= _MOST_NEAR_MISSES:
-            continue
-        wrong = tuple(_swapped(event, step, sibling) for event in subject.end.inputs)
-        if wrong == subject.end.inputs:
-            continue
-        made += 1
-        yield _case(
-            subject,
-            "near_miss",
-            f"in step {index + 1} {sibling.text!r} was clicked instead of {_target_text(step)!r}, and nothing"
-            f" after it had any effect. {_missing(subject, states[index])}",
-            states[index].model_copy(update={"inputs": wrong, "step": subject.end.step}),
-        )
-
-
 def _not_saved(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
-    """All the inputs with none of the results: nothing changed, or it is shown and was never stored."""
+    """All the inputs with none of the results: nothing changed, or as much as was there before the result."""
     if 0 not in unfinished:
         return
     states, inputs = _states(subject), {"inputs": subject.end.inputs, "step": subject.end.step}
-    yield _case(
-        subject,
-        "not_saved",
-        f"every click was made and every text typed, but nothing changed. {_missing(subject, states[0])}",
-        states[0].model_copy(update=inputs),
-    )
-    if subject.essential and unfinished[-1] > 0:
-        last = unfinished[-1]
+    for index in dict.fromkeys((0, unfinished[-1])):
+        came = f"all is as after step {index}, and no more came of it" if index else "nothing changed"
         yield _case(
             subject,
             "not_saved",
-            f"everything was typed and is shown as after step {last}, but it was never stored."
-            f" {_missing(subject, states[last])}",
-            states[last].model_copy(update=inputs),
+            f"every click was made and every text typed, but {came}. {_missing(subject, states[index])}",
+            states[index].model_copy(update=inputs),
         )
 
 
@@ -123,38 +90,6 @@ def _missing(subject: Subject, evidence: Evidence) -> str:
     return f"Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}"
 
 
-def _sibling(step: TrajectoryStep) -> Control | None:
-    wanted = _target_text(step)
-    if not wanted or step.action.operation != "click_input":
-        return None
-    folded = fold_label(wanted)
-    others = [
-        control
-        for control in step.observation_controls
-        if control.text and fold_label(control.text) != folded
-    ]
-    target = step.target
-    if target is not None:
-        same_type = [control for control in others if control.control_type == target.control_type]
-        same_parent = [control for control in same_type if control.parent_text == target.parent_text]
-        others = same_parent or same_type or others
-    return max(
-        others,
-        key=lambda control: SequenceMatcher(None, folded, fold_label(control.text)).quick_ratio(),
-        default=None,
-    )
-
-
-def _target_text(step: TrajectoryStep) -> str:
-    return step.target.text if step.target is not None else ""
-
-
-def _swapped(event: InputEvent, step: TrajectoryStep, sibling: Control) -> InputEvent:
-    if event.step != step.step or event.kind != "click":
-        return event
-    return event.model_copy(update={"control": sibling.describe()})
-
-
 def _told(step: TrajectoryStep) -> str:
     what = step.action.operation.replace("_input", "").replace("_", " ")
-    return f"{what} on {_target_text(step)!r}" if _target_text(step) else what
+    return f"{what} on {step.target.text!r}" if step.target is not None and step.target.text else what

@@ -14,7 +14,6 @@ _SHOWN_CHECKS = 8
 _REMEDIES: Mapping[CaseFamily, str] = {
     "no_op": "Check something that is only there once the subtask is done.",
     "truncation": "Check what the remaining steps change.",
-    "near_miss": "Check the state that only the right control leads to.",
     "not_saved": (
         "Check the stored result: the file, the clipboard, or what the application shows once it has"
         " stored it."
@@ -30,7 +29,6 @@ _REMEDIES: Mapping[CaseFamily, str] = {
     "wrong_place": "Check the place of a value: its file, its row, its field.",
     "swapped_values": "Check each value at the field, and in the record, that it belongs to.",
     "half_records": "Ask in one check for all values of a record, not for each of them anywhere.",
-    "collateral_loss": "Say how many there must be, because the account of side effects does not notice it.",
     "untouched_product": "Compare with the state at the start: the work must have changed it.",
     "second_positive": "Do not demand a certain route; check the state that every way of doing it leads to.",
     "without_route": "Do not read clicks and typed text; check the state they led to.",
@@ -105,7 +103,7 @@ def feedback(quality: FunctionQuality, thresholds: Thresholds | None = None) -> 
         lines += [f"  - {survivor}" for survivor in kills.survivors[:_SHOWN_SURVIVORS]]
         if len(kills.survivors) > _SHOWN_SURVIVORS:
             lines.append(f"  - and {len(kills.survivors) - _SHOWN_SURVIVORS} more of this kind")
-        lines.append(f"  {_REMEDIES[kills.family]}")
+        lines.append(f"  {_REMEDIES.get(kills.family, '')}".rstrip())
     if quality.refusing_checks:
         refusing = "; ".join(quality.refusing_checks[:_SHOWN_CHECKS])
         lines.append(f"Right work does not meet these conditions: {refusing}.")

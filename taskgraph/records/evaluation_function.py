@@ -32,7 +32,9 @@ CaseFamily = Literal[
     "without_messages",
     "incidental_change",
 ]
-"""Families of the kill matrix: wrong work, and right work (`GENUINE_FAMILIES`)."""
+"""Families of the kill matrix: wrong work, and right work (`GENUINE_FAMILIES`). `near_miss` and
+`collateral_loss` are only in what was stored before: all inputs without the result are `not_saved`, and
+damage beside the work is for the account of side effects."""
 GENUINE_FAMILIES: frozenset[CaseFamily] = frozenset(
     {"second_positive", "without_route", "without_messages", "incidental_change"}
 )

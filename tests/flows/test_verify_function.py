@@ -110,7 +110,6 @@ def test_a_good_function_of_ones_own_is_acceptable(evidence: Path) -> None:
         "positive",
         "no_op",
         "truncation",
-        "near_miss",
         "wrong_parameter",
         "not_saved",
         "other_subtask",

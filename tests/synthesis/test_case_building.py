@@ -61,14 +61,12 @@ def test_a_recording_yields_every_family() -> None:
     assert found == {
         "no_op",
         "truncation",
-        "near_miss",
         "not_saved",
         "wrong_parameter",
         "other_subtask",
         "undone_change",
         "wrong_value",
         "wrong_place",
-        "collateral_loss",
         "untouched_product",
         "second_positive",
         "without_route",
@@ -84,16 +82,6 @@ def test_the_screen_decides_where_nothing_lasting_changes() -> None:
     subject = subject_of(page_opened())
     assert subject.shown
     assert unfinished_steps(subject) == (0, 1)
-
-
-def test_near_misses_click_the_most_similar_sibling() -> None:
-    near = cases("near_miss", note_written())
-    clicked = [
-        event.control.text for event in near[-1].evidence.inputs if event.kind == "click" and event.control
-    ]
-    assert clicked == ["New", "Save As", "Close"]
-    assert near[-1].evidence.files == ()
-    assert "'Save As' was clicked instead of 'Save'" in near[-1].description
 
 
 def test_unsaved_work_has_all_the_inputs_and_none_of_the_results() -> None:

@@ -53,7 +53,7 @@ def test_a_good_function_judges_everything_rightly(shared_sandbox: EvaluationSan
     [
         (("check_window('Notes')",), "no_op"),
         (("check_text_exists_via_control(text)",), "truncation"),
-        (("check_mouse_clicks('New')", "check_keyboard_types(text)", "check_window('Notes')"), "near_miss"),
+        (("check_mouse_clicks('New')", "check_keyboard_types(text)", "check_window('Notes')"), "not_saved"),
         (("check_any_file_contains('Buy milk')",), "wrong_parameter"),
         (("check_file_exists(text_path)",), "wrong_value"),
         (("check_mouse_clicks('Save')", "check_text_exists_via_control(text)"), "not_saved"),
