@@ -130,6 +130,7 @@ class FileSnapshots:
             size=len(content),
             sha256=hashlib.sha256(content).hexdigest(),
             text=shown[:TEXT_LIMIT],
+            content="text",
             truncated=len(content) > TEXT_LIMIT,
         )
 
@@ -155,15 +156,16 @@ class FileSnapshots:
             sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
             size = opened.tell()
         text: str | None
-        log = _log_ending(file)
+        log, kind = _log_ending(file), "text"
         if is_database(content):
             rendered = render_database(file, TEXT_LIMIT)
-            text = None if rendered is None else rendered.text
+            kind, text = "database", None if rendered is None else rendered.text
             truncated = rendered is not None and not rendered.complete
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
-            text, truncated = listing, len(listing) > TEXT_LIMIT
+            kind, text, truncated = "archive", listing, len(listing) > TEXT_LIMIT
         elif (shown := unpacked_text(content)) is not None:
-            text, truncated = shown, len(shown) > TEXT_LIMIT
+            kind, text = shown
+            truncated = len(text) > TEXT_LIMIT
         else:
             text = None if log else _as_text(content[:TEXT_LIMIT], whole=size <= TEXT_LIMIT)
             truncated = text is not None and size > TEXT_LIMIT
@@ -174,6 +176,7 @@ class FileSnapshots:
             size=size,
             sha256=sha256,
             text=text,
+            content="" if text is None else kind,
             truncated=truncated,
             part_of=path.removesuffix(log) if log else "",
         )
@@ -182,7 +185,8 @@ class FileSnapshots:
 def _without_content(path: str, entry: os.DirEntry[str]) -> FileState:
     """A link, known by where it leads and never followed, or a pipe or the like."""
     target = str(Path(entry.path).readlink()) if entry.is_symlink() else ""
-    return FileState(path=path, size=len(target), sha256=hashlib.sha256(os.fsencode(target)).hexdigest())
+    digest = hashlib.sha256(os.fsencode(target)).hexdigest()
+    return FileState(path=path, size=len(target), sha256=digest, content="")
 
 
 def _log_ending(file: Path) -> str:

@@ -39,10 +39,10 @@ _RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingPr
 """Documents in XML that are shown, by the names of their roots."""
 
 
-def unpacked_text(content: bytes) -> str | None:
-    """A text for people and checks: the cells of a workbook, the pages of a journal, the tasks of a project,
-    what another compressed text says, the lines of a PDF document, size and colours of a picture. None for
-    anything else."""
+def unpacked_text(content: bytes) -> tuple[str, str] | None:
+    """What a file is, and a text for people and checks: the cells of a workbook, the pages of a journal, the
+    tasks of a project, what another compressed text says, the lines of a PDF document, size and colours of a
+    picture. None for anything else."""
     if len(content) > _MOST_BYTES:
         return None
     packed = content.startswith(b"\x1f\x8b")
@@ -51,14 +51,17 @@ def unpacked_text(content: bytes) -> str | None:
         return None
     if unpacked.lstrip().startswith(b"<"):
         text = unpacked.decode(errors="replace")
-        for render in (render_workbook, _rendered):
-            if (shown := render(text)) is not None:
-                return shown
+        table = render_workbook(text)
+        told = ("workbook", table) if table is not None else _rendered(text)
+        if told is not None:
+            return told
     if packed:
-        return _as_text(unpacked)
-    if content.startswith(b"%PDF-"):
-        return _pages(content)
-    return _picture(content)
+        kind, shown = "packed", _as_text(unpacked)
+    elif content.startswith(b"%PDF-"):
+        kind, shown = "pdf", _pages(content)
+    else:
+        kind, shown = "picture", _picture(content)
+    return None if shown is None else (kind, shown)
 
 
 def _decompressed(content: bytes) -> bytes | None:
@@ -78,16 +81,17 @@ def _as_text(content: bytes) -> str | None:
         return None
 
 
-def _rendered(text: str) -> str | None:
-    """What a document in XML of a known kind says."""
+def _rendered(text: str) -> tuple[str, str] | None:
+    """Kind and content of a document in XML of a known kind."""
     root = _ROOT.match(text[:_HEAD])
     render = _RENDERED.get(root.group(1)) if root else None
-    if render is None or "<!ENTITY" in text or "<!DOCTYPE" in text:
+    if root is None or render is None or "<!ENTITY" in text or "<!DOCTYPE" in text:
         return None
     try:
-        return render(ElementTree.fromstring(text))  # noqa: S314 - what could grow or reach out is refused
+        shown = render(ElementTree.fromstring(text))  # noqa: S314 - what could grow or reach out is refused
     except (ElementTree.ParseError, ValueError):
         return None
+    return None if shown is None else (root.group(1), shown)
 
 
 def _pages(content: bytes) -> str | None:

@@ -157,8 +157,7 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
             return first.size > 0
         if not whole and first.size and first.sha256 in _whole_or_nothing(second):
             return True
-        textless = isinstance(second, FileState) and (first.text is None or second.text is None)
-        if isinstance(second, FileState) and textless and first.size != second.size:
+        if isinstance(second, FileState) and not _comparable(first, second):
             return False
     if isinstance(second, str) and isinstance(first, FileState) and _names(scene.view, source):
         return True
@@ -167,6 +166,15 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
     if not wanted.strip():
         return False
     return exact_text(wanted) == exact_text(found) if whole else document_contains(wanted, found)
+
+
+def _comparable(first: FileState, second: FileState) -> bool:
+    """Whether the texts of two files of different bytes can tell that they are copies: both were made of the
+    same, and tell all of it, which the lines of a PDF document do not."""
+    if first.text is None or second.text is None:
+        return first.size == second.size
+    made_of = {first.content, second.content}
+    return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= {"text", "packed"}))
 
 
 def _whole_or_nothing(held: str | FileState) -> str:

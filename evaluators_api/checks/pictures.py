@@ -77,7 +77,7 @@ def check_picture(scene: Scene, source: str, target: str, change: str = "same") 
 @lru_cache(maxsize=64)
 def picture_of(file: FileState) -> _Grid | None:
     """Mean colours of a picture, row by row; None for any other file."""
-    if file.text is None or not file.text.startswith('{\n "width":'):
+    if file.content not in (None, "picture") or not (file.text or "").startswith('{\n "width":'):
         return None
     try:
         told = json.loads(text_of_file(file))

@@ -14,10 +14,13 @@ from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.evaluators_api.state.records import (
     belonging,
+    fields_in,
+    fields_of,
     holds,
-    outermost_records,
     parts_of,
     records_of,
+    row_of,
+    rows_in,
     same_value,
     text_of,
 )
@@ -78,7 +81,7 @@ def _all_matching(scene: Scene, file_path: str, fields: dict[str, str], within: 
     if file is not None and file.text is not None:
         form, tree = read(file.path, file.text)
         meant = meaning(form, tree)
-        records = records_of(meant, _rows(meant, within)) if meant is not tree else ()
+        records = records_of(meant, rows_in(meant, within)) if meant is not tree else ()
         yield from (record for record in records if holds(record, fields))
 
 
@@ -164,7 +167,8 @@ def check_records_copied(
     """Checks if the records that the source held at the start were added to the target: imported or exported.
 
     Every field of the source must be a field of the target, which may have further ones, and have the same
-    value there. Each must be there as often as the source held it, beside those that the target held before.
+    value there. Each must be there as often as the source held it, beside those that the target held before:
+    in a new file exactly so often, else at least. More than that, the account of side effects notices.
 
     Args:
         source: Path of the file that the records come from, relative to the home folder.
@@ -184,23 +188,26 @@ def check_records_copied(
     first, second = _tree(scene.start, source), _tree(scene.view, target)
     if first is None or second is None:
         return False
-    found = _held(second, target_within)
+    found = fields_in(second, target_within)
     if belonging_to is not None:
-        own = [_fields(record) for record in belonging(first, belonging_to)]
-        rows = [_row(fields, set(fields)) for fields in own]
-        return bool(own) and sorted(_row(fields, set(fields)) for fields in found) == sorted(rows)
-    wanted = _held(first, source_within)
+        own = [fields_of(record) for record in belonging(first, belonging_to)]
+        rows = [row_of(fields, set(fields)) for fields in own]
+        return bool(own) and sorted(row_of(fields, set(fields)) for fields in found) == sorted(rows)
+    wanted = fields_in(first, source_within)
     names = {name for fields in wanted for name in fields}
     before = _tree(scene.start, target)
-    former = [] if before is None else _held(before, target_within)
+    former = [] if before is None else fields_in(before, target_within)
     held, known = (
-        Counter(_row(fields, names) for fields in items if len(names & fields.keys()) == len(names))
+        Counter(row_of(fields, names) for fields in items if len(names & fields.keys()) == len(names))
         for items in (found, former)
     )
     if not names or not held or not all(names <= fields.keys() for fields in wanted):
         return _some_held(wanted, found, names)
-    added = Counter(_row(fields, names) for fields in wanted)
-    return all(held[row] == known[row] + times for row, times in added.items())
+    added = Counter(row_of(fields, names) for fields in wanted)
+    return all(
+        held[row] == times if before is None else held[row] >= known[row] + times
+        for row, times in added.items()
+    )
 
 
 @check("files", of_source=True, of="records")
@@ -228,14 +235,14 @@ def check_one_record_copied(
     if first is None or second is None:
         return False
     wanted = _in_order(first, source_within)[number - 1 : number] if number > 0 else []
-    rows = [[_row(fields, set(fields)) for fields in items] for items in (wanted, _held(second, ""))]
+    rows = [[row_of(fields, set(fields)) for fields in items] for items in (wanted, fields_in(second, ""))]
     return bool(wanted) and rows[0] == rows[1]
 
 
 def _in_order(tree: Node, within: str) -> list[dict[str, str]]:
     """Records in their order; none of a table of which only the newest rows were kept, which come first in
     the evidence."""
-    held = _held(tree, within)
+    held = fields_in(tree, within)
     count = tree.at((*parts_of(within), "count"))
     if count is None or count.naming != "schema":
         return held
@@ -246,33 +253,8 @@ def _some_held(wanted: list[dict[str, str]], found: list[dict[str, str]], names:
     """Whether all records are there, for records that do not all have the same fields."""
     if not names or not names <= {name for fields in found for name in fields}:
         return False
-    held = {_row(fields, names) for fields in found}
-    return all(_row(fields, names) in held for fields in wanted)
-
-
-def _row(fields: dict[str, str], names: set[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, _canonical(fields[name])) for name in names & fields.keys()))
-
-
-def _canonical(value: str) -> str:
-    folded = " ".join(value.split())
-    try:
-        return f"{float(folded):.12g}" if len(folded) < 40 else folded
-    except ValueError:
-        return "" if folded.casefold() == "null" else folded
-
-
-def _rows(tree: Node, within: str) -> str:
-    """The address of the rows where there are any, so that the names of columns are no record."""
-    return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
-
-
-def _held(tree: Node, within: str) -> list[dict[str, str]]:
-    return [_fields(record) for record in outermost_records(tree, _rows(tree, within))]
-
-
-def _fields(record: Node) -> dict[str, str]:
-    return {child.name.removeprefix("@").casefold(): child.content() for child in record.children}
+    held = {row_of(fields, names) for fields in found}
+    return all(row_of(fields, names) in held for fields in wanted)
 
 
 def _tree(view: EvidenceView, path: str) -> Node | None:
@@ -307,7 +289,7 @@ def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False
         path
         for path in view.files
         if (tree := view.tree(path)) is not None
-        and any(holds(record, fields) for record in records_of(tree, _rows(tree, "")))
+        and any(holds(record, fields) for record in records_of(tree, rows_in(tree, "")))
     ]
     return found[0] if len(found) == 1 else ""
 
@@ -319,6 +301,6 @@ def _matching(scene: Scene, file_path: str, fields: dict[str, str], within: str)
     else:
         trees = (read(path, text)[1] for path, text in scene.texts())
     for tree in trees:
-        for record in scene.in_time(records_of(tree, _rows(tree, within))) if tree is not None else ():
+        for record in scene.in_time(records_of(tree, rows_in(tree, within))) if tree is not None else ():
             if holds(record, fields):
                 yield record

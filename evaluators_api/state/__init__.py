@@ -7,8 +7,9 @@ nodes, records              the tree, and the records in it: rows, objects, elem
 comparison                  what differs between two trees
 effects                     what differs between two pieces of evidence, in terms of the parameters
 held_values                 what the records around a change hold, which says which records are meant
-essential                   which effects every performance has
-work                        the same for recorded performances: what writers see and examinations demand
+sources                     where what is new was at the start
+essential                   which effects every performance has: what writers see and examinations demand
+allowances                  what work may change
 account                     what an episode changed beyond what its subtasks may change
 editing                     evidence in which an effect is undone, or has another value
 operators                   evidence in which it is moved, exchanged or halved, or a sibling is harmed

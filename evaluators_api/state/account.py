@@ -1,6 +1,6 @@
 """The account of an episode: what is different at its end beyond what its subtasks may change.
 
-`allowances` says what the verified performances of one subtask change. `beyond` takes the changes of a whole
+`beyond` takes the changes of a whole
 episode, from its start to its end, and leaves those that no subtask of it may make. Values that depend on
 parameters are not judged here: a wrong value at the right place is a wrong outcome, which functions notice.
 """
@@ -13,161 +13,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from taskloom.evaluators_api.state.allowances import Place, holder_in, is_count, lasting, place_of
 from taskloom.evaluators_api.state.effects import effects, is_implied, lies_in, record_folders
-from taskloom.evaluators_api.state.essential import Performance, entries_of_saves, passing_places
-from taskloom.evaluators_api.state.formats.key_values import BODY
-from taskloom.evaluators_api.state.templates import filled, names_parameter
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import fields_in
+from taskloom.evaluators_api.state.templates import filled
 from taskloom.resources.noise import EffectKind
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import ANY, Effect
-from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.side_effects import SideEffects
 
 Bound = tuple[Sequence[Allowance], Mapping[str, str]]
 """What one subtask may change, and the parameters it is done with."""
-_Address = tuple[str, ...]
-_Place = tuple[str, str, _Address]
-_LASTING = frozenset({"file", "directory"})
 _MOST_EXAMPLES = 10
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _EMPTY = re.compile(r"[\s\[\]{}\"]*|0|0\.0|false|null|none", re.IGNORECASE)
-
-
-def lasting(found: Iterable[Effect]) -> Iterator[Effect]:
-    """Effects on files and folders; clipboard, window, screen and what is only open are means, not
-    possessions."""
-    return (effect for effect in found if effect.area in _LASTING and not is_open_document(effect.container))
-
-
-def allowances(performances: Sequence[Performance]) -> tuple[Allowance, ...]:
-    """What work may change that does what one of `performances`, all of one subtask, does.
-
-    Inside of something added, performances that agree bound what may be there: how long its lists are, and
-    values that are the same whatever the parameters. A copy is one value, whatever is in it, and so are the
-    lines of a new text. Of tokens and entries of a history any number may come: as many as saves.
-    """
-    changes = [found for found, _ in performances]
-    entries = entries_of_saves(changes)
-    free = passing_places(changes) | entries.keys()
-    seen: dict[tuple[_Place, EffectKind], _Seen] = {}
-    within: dict[tuple[_Place, EffectKind], list[frozenset[_Place]]] = defaultdict(list)
-    for number, (found, _) in enumerate(performances):
-        outermost: dict[_Place, Effect] = {}
-        parts: dict[tuple[_Place, EffectKind], set[_Place]] = defaultdict(set)
-        counts: Counter[tuple[tuple[_Place, EffectKind], _Place | None]] = Counter()
-        for effect in lasting(found):
-            holder = _holder(effect, outermost)
-            if holder is None:
-                outermost[_where(effect)] = effect
-            if holder is not None and holder.source:
-                continue
-            key = (_pattern(effect), effect.kind)
-            if holder is not None and not _is_line(effect, holder):
-                parts[_pattern(holder), effect.kind].add(key[0])
-            counts[key, None if holder is None else _where(holder)] += 1
-            entry = seen.setdefault(key, _Seen(inner=holder is not None))
-            entry.follows |= effect.follows
-            entry.values.setdefault(number, set()).add(_value(effect, key[0][2]))
-            entry.holds = frozenset(effect.holds) if entry.holds is None else entry.holds & {*effect.holds}
-        for (key, _), count in counts.items():
-            seen[key].counts.append(count)
-        for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
-            within[outer].append(frozenset(parts[outer]))
-    for (place, _), entry in seen.items():
-        entry.holds = (entry.holds or frozenset()) | entries.get(place, frozenset())
-    return tuple(
-        entry.allowance(place, kind, within.get((place, kind), []), passing=place in free)
-        for (place, kind), entry in sorted(seen.items(), key=str)
-    )
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What performances have at one place."""
-
-    inner: bool
-    follows: bool = False
-    counts: list[int] = field(default_factory=list)
-    values: dict[int, set[str | None]] = field(default_factory=dict)
-    holds: frozenset[str] | None = None
-
-    def allowance(
-        self, place: _Place, kind: EffectKind, within: Sequence[frozenset[_Place]], *, passing: bool
-    ) -> Allowance:
-        area, container, address = place
-        made_up = ANY in container or any(ANY in part for part in address)
-        each = list(self.values.values())
-        known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
-        told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
-        same = known and None not in each[0] and not any(map(names_parameter, told))
-        if not self.inner:
-            most = 0 if passing or self.follows or _is_version(address) else max(self.counts)
-        else:
-            listed = ANY in address[-1:] and not same and None not in each[0]
-            most = max(self.counts) if len(each) > 1 and not listed and len(set(self.counts)) == 1 else 0
-        return Allowance.model_validate(
-            {
-                "area": area,
-                "container": container,
-                "address": address,
-                "kind": kind,
-                "holds": sorted(self.holds or ()) if made_up and not self.inner else (),
-                "inside": self.inner,
-                "most": most,
-                "bounded": not passing and len(within) > 1 and bool(within[0]) and len(set(within)) == 1,
-                "values": told if same else None,
-            }
-        )
-
-
-def _value(effect: Effect, pattern: _Address) -> str | None:
-    """The value as all performances may share it; None for one that says nothing when it differs."""
-    value = effect.after
-    free = (
-        value is None
-        or bool(effect.source)
-        or (value in ("", *effect.address[:-1]) and ANY in pattern)
-        or (pattern[-1:] == (ANY,) and _counts(value))
-        or _DATE.search(value) is not None
-    )
-    if value is not None and not free:
-        free = value.lstrip()[:1] in ("[", "{")
-    return None if free else effect.after_template
-
-
-def _counts(text: str) -> bool:
-    """Whether it is a number that is not nought."""
-    return _NUMBER.fullmatch(text) is not None and text not in ("0", "0.0")
-
-
-def _where(effect: Effect) -> _Place:
-    return effect.area, effect.container, effect.address
-
-
-def _holder(effect: Effect, outermost: Mapping[_Place, Effect]) -> Effect | None:
-    """The outermost effect that `effect` lies in."""
-    for depth in range(len(effect.address)):
-        found = outermost.get((effect.area, effect.container, effect.address[:depth]))
-        if found is not None and found.kind == effect.kind != "changed":
-            return found
-    return None
-
-
-def _is_line(effect: Effect, holder: Effect) -> bool:
-    """Whether it is a line of a file that is new as a whole, or of the text after its header."""
-    address = effect.address
-    return not holder.address and address[-1].isdigit() and address[:-1] in ((), (BODY,))
-
-
-def _pattern(effect: Effect) -> _Place:
-    return effect.area, effect.container_template, effect.address_template
-
-
-def _is_version(address: _Address) -> bool:
-    """Whether it is a record known by what it belongs to and a number, of which every save may add one."""
-    last = address[-1] if address else ""
-    return ", " in last and ANY in last and last.replace(ANY, "").strip(", ") != ""
 
 
 @lru_cache(maxsize=8192)
@@ -214,6 +74,7 @@ class _Rule:
         return (
             allowed.area == effect.area
             and len(allowed.address) == len(effect.address)
+            and (None in (allowed.content, effect.content) or allowed.content == effect.content)
             and all(text in effect.holds or text in told for text in self.holds)
             and self._is(allowed.container, effect.container)
             and all(
@@ -236,7 +97,7 @@ class _Rule:
         values = self.allowance.values
         if values is None or any(filled(text, dict(self.parameters)) == value for text in values):
             return True
-        return _counts(value or "") and any(map(_counts, values))
+        return is_count(value or "") and any(map(is_count, values))
 
     def _is(self, template: str, text: str) -> bool:
         return _expression(template, self.parameters).fullmatch(text) is not None
@@ -249,7 +110,7 @@ def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound 
     is meant, a change of another record is none of it. A record that is added may tell what was there before,
     and what other work was told. Only what lies in the files and tables of `about` counts, where it is given.
     """
-    account = _Account(bound)
+    account = _Account(bound, (start, end))
     changes = lasting(effects(start, end, {}, screen=False, held=account.texts))
     found = list(_outer([item for item in changes if not is_implied(end, item)]))
     if about is not None:
@@ -259,7 +120,7 @@ def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound 
 
 
 class _Account:
-    def __init__(self, bound: Iterable[Bound]) -> None:
+    def __init__(self, bound: Iterable[Bound], ends: Sequence[Evidence]) -> None:
         self._rules: dict[int, list[_Rule]] = defaultdict(list)
         self._left: dict[tuple[object, ...], Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[tuple[object, ...], EffectKind]] = set()
@@ -273,8 +134,11 @@ class _Account:
                 if item.inside:
                     continue
                 key = rule.key()
-                self._left[key][item.kind] += item.most
-                if not item.most:
+                most = item.most
+                if item.most_of and most:
+                    most = _records_of(filled(item.most_of, parameters), ends)
+                self._left[key][item.kind] += most
+                if not most:
                     self._free.add((key, item.kind))
 
     @property
@@ -286,29 +150,29 @@ class _Account:
         """What no rule explains."""
         counts: Counter[str] = Counter()
         examples: list[str] = []
-        expected: dict[_Place, Effect] = {}
-        inside: Counter[tuple[_Place, tuple[object, ...]]] = Counter()
-        closed: set[_Place] = set()
-        bounded: set[_Place] = set()
+        expected: dict[Place, Effect] = {}
+        inside: Counter[tuple[Place, tuple[object, ...]]] = Counter()
+        closed: set[Place] = set()
+        bounded: set[Place] = set()
         self._told.update({effect.before or "" for effect in found if effect.kind == "changed"})
         for effect in found:
-            places = [(*_where(effect)[:2], effect.address[:depth]) for depth in range(len(effect.address))]
+            places = [(*place_of(effect)[:2], effect.address[:depth]) for depth in range(len(effect.address))]
             if effect.kind != "changed" and any(place in closed for place in places):
                 continue
-            holder = _holder(effect, expected)
+            holder = holder_in(effect, expected)
             if holder is None:
                 problem = self._outside(effect)
-            elif _where(holder) in bounded:
-                problem = self._inside(effect, _where(holder), inside)
+            elif place_of(holder) in bounded:
+                problem = self._inside(effect, place_of(holder), inside)
             else:
                 continue
             if not problem:
                 if holder is None and effect.kind != "changed":
-                    expected[_where(effect)] = effect
+                    expected[place_of(effect)] = effect
                     if any(rule.allowance.bounded for rule in self._covering(effect)):
-                        bounded.add(_where(effect))
+                        bounded.add(place_of(effect))
                 continue
-            closed.add(_where(effect))
+            closed.add(place_of(effect))
             counts[problem] += 1
             if len(examples) < _MOST_EXAMPLES:
                 examples.append(effect.describe())
@@ -360,7 +224,7 @@ class _Account:
         return False
 
     def _inside(
-        self, effect: Effect, holder: _Place, inside: Counter[tuple[_Place, tuple[object, ...]]]
+        self, effect: Effect, holder: Place, inside: Counter[tuple[Place, tuple[object, ...]]]
     ) -> str:
         rules = self._covering(effect, inside=True)
         if not rules:
@@ -376,6 +240,12 @@ class _Account:
         value, owns = effect.after, [dict(rule.parameters).values() for rule in rules]
         told = any(self._told[value] > (value in own) for own in owns) and not _EMPTY.fullmatch(value or "")
         return "" if told or any(rule.admits(value) for rule in rules) else "values_changed"
+
+
+def _records_of(path: str, ends: Sequence[Evidence]) -> int:
+    """How many records a file has, at the start or else at the end; 0 where it was only there in between."""
+    found = (file for state in ends for file in (state.file(path),) if file is not None and file.text)
+    return next((len(fields_in(read(file.path, file.text or "")[1])) for file in found), 0)
 
 
 def _outer(found: list[Effect]) -> Iterator[Effect]:

@@ -78,7 +78,9 @@ def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evid
 def with_text(evidence: Evidence, path: str, text: str) -> Evidence:
     """`evidence` with a file of this text at `path`, whether there was one or not."""
     content = text.encode("utf-8", "surrogatepass")
-    state = FileState(path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest(), text=text)
+    digest, old = hashlib.sha256(content).hexdigest(), evidence.file(path)
+    kind = None if old is None else old.content
+    state = FileState(path=path, size=len(content), sha256=digest, text=text, content=kind)
     files = [*(file for file in evidence.files if file.path != path), state]
     return evidence.model_copy(update={"files": tuple(sorted(files, key=lambda file: file.path))})
 

@@ -19,6 +19,7 @@ from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read, says_itself
 from taskloom.evaluators_api.state.references import References, Touched
+from taskloom.evaluators_api.state.sources import source_of_text, sources_of_records
 from taskloom.evaluators_api.state.templates import (
     filled,
     is_generated,
@@ -38,7 +39,8 @@ _SHORTEST_SOURCE = 3
 _SHORT_NUMBERS = re.compile(r"\d{1,2}(?:,\d+)*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FIELD: Naming = "field"
-_DATABASE = "database"
+DATABASE = "database"
+"""Name of the format of databases."""
 
 
 def effects(
@@ -136,7 +138,7 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
         empty = all_formats()["lines"].parse("")
         return name, compare(empty, tree) if before is None else ()
     old_name, old = read(path, before)
-    if old_name == name == _DATABASE:
+    if old_name == name == DATABASE:
         return name, database.without_shifts(old, tree, compare(old, tree))
     if old_name != name:
         name, lines = "lines", all_formats()["lines"]
@@ -185,6 +187,11 @@ def lies_in(effect: Effect, folders: Iterable[Effect]) -> bool:
         effect.kind == folder.kind and effect.container.startswith(f"{folder.container}/")
         for folder in folders
     )
+
+
+def holder_of(effect: Effect) -> tuple[str, ...]:
+    """The file or folder; in a database the table."""
+    return (effect.container, *(effect.address[:1] if effect.format == DATABASE else ()))
 
 
 def kept(value: str | None) -> str | None:
@@ -241,16 +248,17 @@ class _Builder:
         self._around = HeldValues(start, end, parameters, held)
         self._parameters = parameters
         self._references = (References(start, parameters), References(end, parameters))
-        self._held = _held(start)
         self._noise = noise_between(start, end)
         self._touched = _touched(start, end, parameters, self._noise)
 
     def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
         name, changes = file_changes(old, new, self._noise)
         path = (new or old or _NO_FILE).path
-        told = name == _DATABASE and old is not None and new is not None and old.text != new.text
-        if old is None or new is None or not (changes or told):
-            yield self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
+        told = name == DATABASE and old is not None and new is not None and old.text != new.text
+        if old is None or new is None or not (changes or told) or _made_otherwise(old, new):
+            whole = self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
+            yield whole if new is None else whole.model_copy(update={"content": new.content})
+        sources = sources_of_records(self._start, path, changes)
         tree = read(path, old.text)[1] if changes and old is not None and old.text is not None else None
         for change in changes:
             follows = tree is not None and self._touched.is_followed(tree, change)
@@ -266,6 +274,7 @@ class _Builder:
                 known=follows or self._is_known(change),
                 follows=follows,
                 around=change.around,
+                records_of=sources.get(change.address[:-1], "") if change.kind == "added" else "",
             )
 
     def _is_known(self, change: Change) -> bool:
@@ -318,6 +327,7 @@ class _Builder:
         known: bool = False,
         follows: bool = False,
         around: Sequence[Sequence[Node]] = (),
+        records_of: str = "",
     ) -> Effect:
         shown_before, shown_after = kept(before), kept(after)
         values = self._parameters
@@ -336,19 +346,13 @@ class _Builder:
             address_template=generalised(address, namings, kind, values, known=known),
             before_template=None if shown_before is None else templated(shown_before, values),
             after_template=None if shown_after is None else templated(shown_after, values),
-            source=(source := self._source(container, after)),
+            source=(source := source_of_text(self._start, container, after)),
             source_template=templated(source, values),
             refers_template=self._references[kind != "removed"].named(told) if refers else "",
             follows=follows,
+            records_of=templated(records_of, values),
             holds=self._around.told(container, around),
         )
-
-    def _source(self, container: str, value: str | None) -> str:
-        wanted = (value or "").strip().replace("\r\n", "\n")
-        if len(wanted) < _SHORTEST_SOURCE:
-            return ""
-        found = self._held.get(wanted, "")
-        return "" if found == container else found
 
 
 def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
@@ -374,24 +378,19 @@ _NO_FILE = FileState(path="", size=0, sha256="")
 def _same_file(old: FileState | None, new: FileState | None) -> bool:
     if old is None or new is None:
         return old is new
+    if _made_otherwise(old, new):
+        return False
     if old.text is None or new.text is None or old.truncated or new.truncated:
         return old.sha256 == new.sha256 and old.text == new.text
     return old.text == new.text
+
+
+def _made_otherwise(old: FileState, new: FileState) -> bool:
+    """Whether it is another kind of file, whatever it says."""
+    return old.content != new.content and None not in (old.content, new.content)
 
 
 def _content(file: FileState | None) -> str | None:
     if file is None:
         return None
     return file.text if file.text is not None else f"sha256:{file.sha256}"
-
-
-@lru_cache(maxsize=16)
-def _held_by(files: tuple[FileState, ...], clipboard: str) -> dict[str, str]:
-    held = {file.text.strip().replace("\r\n", "\n"): file.path for file in reversed(files) if file.text}
-    if clipboard.strip():
-        held[clipboard.strip().replace("\r\n", "\n")] = "clipboard"
-    return held
-
-
-def _held(start: Evidence) -> dict[str, str]:
-    return _held_by(start.files, start.clipboard.text or "")

@@ -1,27 +1,30 @@
-"""Which effects every correct performance has, and which only some (method section 3)."""
+"""Which effects every correct performance has, and which only some (method section 3).
+
+There is one computation of them: what a writer is shown, what an examination demands and what the account of
+side effects takes for the work is the same.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.reading import FALLBACK
-from taskloom.evaluators_api.state.templates import (
-    filled,
-    is_generated,
-    names_parameter,
-    parameters_named,
-)
+from taskloom.evaluators_api.state.effects import DATABASE, effects, holder_of
+from taskloom.evaluators_api.state.references import References
+from taskloom.evaluators_api.state.templates import filled, is_generated, names_parameter, templated
+from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.taskgraph.records.effect import ANY, Effect
-from taskloom.taskgraph.records.evidence import is_open_document
+from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
+_CELL = re.compile(r'": "([^"]*)"')
+_NUMBER = re.compile(r"[-+\d.,]*|NULL")
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
-_Place = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,13 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     - What is left of its value without the parameters does not look generated (a time, a hash, a random id),
       unless all performances agree on it, or it is the id of a record that a parameter names.
     """
-    tables = [_Table.of(effects, parameters) for effects, parameters in performances]
+    tables = [_Table.of(changes, parameters) for changes, parameters in performances]
     divisions = []
-    for effects, parameters in performances:
-        wholes = {effect.address[:depth] for effect in effects for depth in range(len(effect.address))}
+    for changes, parameters in performances:
+        wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
         there: set[_Key] = set()
         found: tuple[list[Effect], list[Effect]] = ([], [])
-        for effect in effects:
+        for effect in changes:
             whole = effect.address in wholes
             if _essential(effect, parameters, performances, tables, whole=whole, there=there):
                 found[0].append(effect)
@@ -93,11 +96,6 @@ def _without_passing(division: Division) -> Division:
     return Division(tuple(others), (*division.incidental, *opened))
 
 
-def essential(performances: Sequence[Performance]) -> tuple[tuple[Effect, ...], ...]:
-    """The essential effects of each performance; see `divide`."""
-    return tuple(item.essential for item in divide(performances))
-
-
 @dataclass(slots=True)
 class _Table:
     """Values of one performance by address in terms of the parameters, and by plain address."""
@@ -105,9 +103,9 @@ class _Table:
     values: dict[_Key, set[str | None]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, effects: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
+    def of(cls, changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
         table = cls()
-        for effect in effects:
+        for effect in changes:
             for key in {effect.key, _plain_key(effect, parameters), _reference_key(effect)} - {()}:
                 table.values.setdefault(key, set()).update((effect.after, effect.after_template))
                 if effect.refers_template:
@@ -169,76 +167,6 @@ def _within(effect: Effect, there: set[_Key]) -> bool:
     )
 
 
-def passing_places(performances: Sequence[Sequence[Effect]]) -> set[_Place]:
-    """Places of records that every performance adds, of which nothing but references is said by a parameter,
-    and with a value that no two performances share, such as a time: tokens, entries of a history."""
-    each = [_fields_added(effects) for effects in performances]
-    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
-    return {place for place in found if _is_passing([held[place] for held in each])}
-
-
-def entries_of_saves(performances: Sequence[Sequence[Effect]]) -> dict[_Place, frozenset[str]]:
-    """Places where every performance adds what says no more than that something was saved: a line of a text
-    that an application keeps for all that is in it, with a value that no two performances share, such as a
-    time; a file that is unreadable, under a name that was made up.
-
-    What parameters say there stands, in every performance, at a place that a parameter names as well, and
-    there the account bounds it. A record under a name that was made up, of which no other place tells,
-    is the work itself, and so are unreadable files where no line tells of saves. Each place has the words
-    with parameters that all its entries have.
-    """
-    each = [_entries(effects) for effects in performances]
-    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
-    told = [_told_at_named_places(effects) for effects in performances]
-    entries = {
-        place: _named_by_all([text for held in each for text in held[place]])
-        for place in found
-        if all(
-            known and all(parameters_named(text) <= known for text in held[place])
-            for held, known in zip(each, told, strict=True)
-        )
-        and _differ([held[place] for held in each])
-    }
-    return entries if any(address for _, _, address in entries) else {}
-
-
-def _named_by_all(texts: Sequence[str]) -> frozenset[str]:
-    return frozenset.intersection(*(frozenset(filter(names_parameter, text.split())) for text in texts))
-
-
-def _entries(effects: Sequence[Effect]) -> dict[_Place, list[str]]:
-    """What may be entries of saves, place by place."""
-    new = {effect.container for effect in effects if effect.kind == "added" and not effect.address}
-    held: dict[_Place, list[str]] = {}
-    for effect in effects:
-        place = (effect.area, effect.container_template, effect.address_template)
-        line = effect.address_template == (ANY,) and effect.container not in new and effect.format == FALLBACK
-        if (
-            effect.kind == "added"
-            and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
-            and not names_parameter(effect.container_template)
-            and (line or is_unreadable(effect))
-        ):
-            held.setdefault(place, []).append(effect.after_template or "")
-    return held
-
-
-def _told_at_named_places(effects: Sequence[Effect]) -> set[str]:
-    """Parameters that stand in files, or at places in a file, that a parameter names."""
-    found = set[str]()
-    for effect in effects:
-        place = (effect.container_template, *effect.address_template)
-        if effect.area in _LASTING and ANY not in place[0] and any(map(names_parameter, place)):
-            found |= parameters_named(*place, effect.before_template, effect.after_template)
-    return found
-
-
-def _differ(each: Sequence[Sequence[str]]) -> bool:
-    """Whether each performance has a value that looks generated and that no other one has."""
-    counted = Counter(text for texts in each for text in {*texts} if is_generated(text))
-    return all(any(counted[text] == 1 for text in texts) for texts in each)
-
-
 def is_unreadable(effect: Effect) -> bool:
     """Whether it is a file that neither its name, which an application made up, nor its bytes tell anything
     of, and that is no copy of another one."""
@@ -247,24 +175,154 @@ def is_unreadable(effect: Effect) -> bool:
     return bare and made_up and not effect.source and not names_parameter(effect.container_template)
 
 
-def _fields_added(effects: Sequence[Effect]) -> dict[_Place, dict[_Key, set[str]]]:
-    """What is in the fields of records that were added and have no name of their own, place by place."""
-    held: dict[_Place, dict[_Key, set[str]]] = {}
-    for effect in effects:
-        address = effect.address_template
-        if effect.kind == "added" and address[-2:-1] == (ANY,):
-            told = "{" if effect.source else effect.after_template or ""
-            place = held.setdefault((effect.area, effect.container_template, address[:-1]), {})
-            place.setdefault(effect.key, set()).add(told)
+def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
+    """What each of `trajectories` changed, with its parameters.
+
+    A number stands for the record of that number whose parameter it is in all of them: one performance alone
+    cannot tell which table is meant. What a record itself is called by in all of them stands for another one
+    only where it holds nothing but numbers, as a link.
+    """
+    found = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) > 1:
+        called = frozenset.intersection(*map(_called, found))
+        meant = [_meant(item, changes, called) for item, changes in zip(trajectories, found, strict=True)]
+        found = [tuple(_referring(effect, meant) for effect in changes) for changes in found]
+    return [(changes, item.parameters) for item, changes in zip(trajectories, found, strict=True)]
+
+
+def _called(changes: Sequence[Effect]) -> frozenset[_Key]:
+    """Places of what records with texts are called by."""
+    texts = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
+    other = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
+    found = (item for item in changes if item.key not in other)
+    return frozenset(item.key for item in found if (item.container, *item.address[:-1]) in texts)
+
+
+def _meant(
+    trajectory: Trajectory, changes: Sequence[Effect], called: frozenset[_Key]
+) -> dict[_Key, dict[str, frozenset[str]]]:
+    """Numbers by place, each with the parameters that records of that number hold at the end."""
+    references = References(trajectory.final_evidence, trajectory.parameters)
+    held: dict[_Key, dict[str, frozenset[str]]] = {}
+    for item in changes:
+        number = item.after or ""
+        if item.area == "file" and item.kind != "removed" and number.isdigit() and item.key not in called:
+            held.setdefault(item.key, {})[number] = references.numbered(number)
     return held
 
 
-def _is_passing(each: Sequence[Mapping[_Key, set[str]]]) -> bool:
-    if any(names_parameter(told) for held in each for values in held.values() for told in values):
-        return False
-    keys = set.intersection(*(set(held) for held in each))
-    return any(
-        len(set[str]().union(*(held[key] for held in each))) == sum(len(held[key]) for held in each)
-        and any(is_generated(told) for held in each for told in held[key])
-        for key in keys
+def _referring(effect: Effect, meant: Sequence[Mapping[_Key, Mapping[str, frozenset[str]]]]) -> Effect:
+    """`effect` with the parameters that its number stands for in every performance."""
+    each = [held.get(effect.key, {}) for held in meant]
+    after = effect.after or ""
+    own = next((found[after] for found in each if after in found), frozenset[str]())
+    common = own.intersection(*(frozenset[str]().union(*found.values()) for found in each))
+    if not common or effect.refers_template:
+        return effect
+    return effect.model_copy(update={"refers_template": " ".join(sorted(common))})
+
+
+def divided(
+    trajectories: Sequence[Trajectory], performances: Sequence[Performance] | None = None
+) -> tuple[Division, ...]:
+    """The effects of each of `trajectories`, all of one subtask, told apart; see `divide`. Their
+    `performances` may be given where they are known.
+
+    By-products are not essential: files and tables of the application itself in which every performance
+    changes the same, whatever the parameters, while it leaves something else that depends on them.
+    """
+    divisions = divide(performances_of(trajectories) if performances is None else performances)
+    left_out = by_products(trajectories, divisions)
+    if not left_out:
+        return divisions
+    return tuple(
+        Division(
+            tuple(item for item in division.essential if holder_of(item) not in left_out),
+            (*division.incidental, *(item for item in division.essential if holder_of(item) in left_out)),
+        )
+        for division in divisions
     )
+
+
+def told_texts(found: Sequence[Effect], parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """What the parameters say, and the files that they name."""
+    return (*parameters.values(), *(item.after or "" for item in found if item.source and not item.address))
+
+
+def is_index_entry(effect: Effect, texts: Sequence[str]) -> bool:
+    """Whether all that it holds, or held, besides numbers are words of `texts`: the entry of an index that an
+    application keeps for its search. How many there are depends on the words."""
+    if effect.area != "file" or effect.format != DATABASE:
+        return False
+    shown = [text for text in (effect.before, effect.after) if text]
+    words = [word for text in shown for word in _CELL.findall(text) or [text] if not _NUMBER.fullmatch(word)]
+    if not words or any(map(names_parameter, (effect.before_template, effect.after_template))):
+        return False
+    return all(any(has_phrase(word, text) for text in texts) for word in words)
+
+
+def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
+    """Whether a value may be essential or not, which only the same work with the same parameters can tell: it
+    is another one with other parameters, and neither they nor what was there at the start say which."""
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < len(trajectories):
+        return False
+    each = [
+        [item for item in division.essential if item.area == "file" and _is_value(item, division.essential)]
+        for division in divided(trajectories)
+    ]
+    told = [{(item.key, item.after_template) for item in found} for found in each]
+    return any(
+        not all((item.key, item.after_template) in other for other in told)
+        and not _was_there(item.after or "", trajectory.initial_evidence)
+        for found, trajectory in zip(each, trajectories, strict=True)
+        for item in found
+    )
+
+
+def _is_value(effect: Effect, among: Sequence[Effect]) -> bool:
+    """Whether it left a text that nothing but this effect tells."""
+    depth = len(effect.address)
+    whole = any(
+        item.container == effect.container
+        and len(item.address) > depth
+        and item.address[:depth] == effect.address
+        for item in among
+    )
+    said = bool(effect.source or effect.refers_template) or effect.after in (None, "")
+    return bool(effect.format) and not whole and not said
+
+
+def _was_there(value: str, start: Evidence) -> bool:
+    held = (start.clipboard.text, *(file.text for file in start.files))
+    return any(text is not None and value.strip() in text for text in held)
+
+
+def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[_Key]:
+    """Files, folders and tables of the application that are changed alike whatever the parameters, and of
+    which the instruction says nothing, where the work leaves something else as well."""
+    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < 2:
+        return frozenset()
+    each = [_by_container(division.essential) for division in divisions]
+    instruction = templated(trajectories[0].instruction, trajectories[0].parameters)
+    found = {
+        holder
+        for holder, atoms in each[0].items()
+        if holder[0].startswith(f"{APPLICATIONS_FOLDER}/")
+        and all(other.get(holder) == atoms for other in each)
+        and not any(has_phrase(atom[-1], instruction) for atom in atoms if atom[-1])
+    }
+    found -= {holder_of(item) for item in divisions[0].essential if item.refers_template}
+    return frozenset(found) if any(holder not in found for holder in each[0]) else frozenset()
+
+
+def _by_container(found: Sequence[Effect]) -> Mapping[_Key, frozenset[_Key]]:
+    """What is changed in each file, folder and table; a copy of something that was there is one change, and
+    of what holds no text it only counts that it changed."""
+    copies = {item.container for item in found if not item.address and item.source}
+    held: dict[_Key, set[_Key]] = {}
+    for item in found:
+        if item.area in _LASTING and not (item.address and item.container in copies):
+            told = item.after or "" if item.format or item.area == "clipboard" else ""
+            value = f"= {item.source}" if item.source else told
+            held.setdefault(holder_of(item), set()).add((item.area, item.kind, *item.address, value))
+    return {holder: frozenset(atoms) for holder, atoms in held.items()}

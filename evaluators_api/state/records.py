@@ -169,6 +169,35 @@ def is_lines(node: Node) -> bool:
     )
 
 
+def rows_in(tree: Node, within: str = "") -> str:
+    """The address of the rows below `within` where there are any, so that the names of columns are no
+    record."""
+    return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
+
+
+def fields_in(tree: Node, within: str = "") -> list[dict[str, str]]:
+    """The fields of each outermost record below the address `within`."""
+    return [fields_of(record) for record in outermost_records(tree, rows_in(tree, within))]
+
+
+def fields_of(record: Node) -> dict[str, str]:
+    """Values by the names of fields, whatever their case."""
+    return {child.name.removeprefix("@").casefold(): child.content() for child in record.children}
+
+
+def row_of(fields: Mapping[str, str], names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """The fields that are called `names`: equal for copies, in which numbers may be written otherwise."""
+    return tuple((name, _canonical(fields[name])) for name in sorted({*names} & fields.keys()))
+
+
+def _canonical(value: str) -> str:
+    folded = " ".join(value.split())
+    try:
+        return f"{float(folded):.12g}" if len(folded) < _LONGEST_NUMBER else folded
+    except ValueError:
+        return "" if folded.casefold() == "null" else folded
+
+
 def _number(text: str) -> Decimal | None:
     if len(text) > _LONGEST_NUMBER:
         return None

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import can_be_followed, effects, lies_in, record_folders
+from taskloom.evaluators_api.state.essential import is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.state.formats.database import COUNT
 from taskloom.evaluators_api.state.templates import filled, parameters_named
-from taskloom.evaluators_api.state.work import is_index_entry, performances_of, told_texts
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep

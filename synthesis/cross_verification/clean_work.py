@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.evaluators_api.state.account import allowances, beyond
-from taskloom.evaluators_api.state.essential import Division
+from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.allowances import allowances
+from taskloom.evaluators_api.state.essential import Division, by_products, divide, divided, performances_of
 from taskloom.evaluators_api.state.noise import noise_between
-from taskloom.evaluators_api.state.work import divided, performances_of
 from taskloom.synthesis.cross_verification.agreement import by_instance
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
@@ -19,7 +19,8 @@ _SHOWN = 3
 
 def may_change(trajectories: Sequence[Trajectory]) -> tuple[Allowance, ...]:
     """What work may change that is done as in `trajectories`, all of one subtask."""
-    return allowances(performances_of(trajectories))
+    performances = performances_of(trajectories)
+    return allowances(performances, by_products(trajectories, divide(performances)))
 
 
 def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Division
-from taskloom.evaluators_api.state.work import divided
+from taskloom.evaluators_api.state.essential import Division, divided
 from taskloom.synthesis.cross_verification.agreement import agreeing
 from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
 from taskloom.taskgraph.records.provenance import Provenance

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskloom.evaluators_api.state.work import is_unsure
+from taskloom.evaluators_api.state.essential import is_unsure
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.agreement import Result, agreeing, by_instance, difference, results

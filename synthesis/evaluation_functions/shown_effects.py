@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.evidence.evidence_view import view
-from taskloom.evaluators_api.state.essential import Division
+from taskloom.evaluators_api.state.essential import Division, divided
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import (
@@ -14,7 +14,6 @@ from taskloom.evaluators_api.state.records import (
     reference,
     text_of,
 )
-from taskloom.evaluators_api.state.work import divided
 from taskloom.evaluators_api.text_matching import shown_in
 from taskloom.prompts.shown_effects import (
     ExtendedText,

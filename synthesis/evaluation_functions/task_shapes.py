@@ -7,12 +7,12 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import divided
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
 from taskloom.evaluators_api.state.templates import filled, names_parameter, templated_path
-from taskloom.evaluators_api.state.work import divided
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState

@@ -8,14 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from taskloom.evaluators_api.state.account import allowances
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import is_unreadable
+from taskloom.evaluators_api.state.essential import (
+    divided,
+    is_index_entry,
+    is_unreadable,
+    performances_of,
+    told_texts,
+)
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
-from taskloom.evaluators_api.state.work import divided, is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
-from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
@@ -42,8 +45,6 @@ class Subject:
     """Effects that only some right performances have."""
     constant: frozenset[_Key]
     """Keys of essential effects whose values are the same whatever the parameters."""
-    allowed: tuple[Allowance, ...] = ()
-    """What the work may change."""
 
     @property
     def start(self) -> Evidence:
@@ -152,7 +153,6 @@ def subject_of(
             for key, texts in values[0].items()
             if all(other.get(key) == texts for other in values) and not any(map(names_parameter, texts))
         ),
-        allowed=allowances(found),
     )
 
 

@@ -28,6 +28,11 @@ class Allowance(Record):
     """Whether it is about what is inside of something added."""
     most: int = 0
     """How often at most, in one performance or, inside of something added, in that; 0 for any number."""
+    most_of: str = ""
+    """The file, in terms of the parameters, whose records are added here: as many as it has, instead of
+    `most`."""
+    content: str | None = None
+    """What the text of the file as a whole is made of in all performances; None where that does not count."""
     bounded: bool = False
     """Of something added as a whole: whether nothing else may be in it than what other allowances name."""
     values: tuple[str, ...] | None = None

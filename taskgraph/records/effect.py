@@ -24,6 +24,8 @@ class Effect(Record):
     """Path of the file or directory; empty for clipboard, window and screen, of which there is one each."""
     format: str = ""
     """Format that the file was read as (`delimited`, `json_tree`, `database`, …); empty outside of files."""
+    content: str | None = None
+    """What the text of a file as a whole was made of at the end; None for all else, or not known."""
     address: tuple[str, ...] = ()
     """Where in the container, from the outside in: `('orders', '12', 'amount')`. Empty for the container
     itself. Positions count from 0, at the end for what was added or changed, at the start for what was
@@ -53,6 +55,9 @@ class Effect(Record):
     follows: bool = False
     """Whether it is on a record that refers to another one, which the work changed and a parameter names: how
     many of those there are is no part of the work."""
+    records_of: str = ""
+    """Of a record that was added: the file, in terms of the parameters, whose records at the start were all
+    copied, to this one and those added beside it; else empty."""
     holds: tuple[str, ...] = ()
     """What the records around it, and files and folders under names that the application made up, held at the
     start of a parameter's value: `{group_name}`. Where certain texts were looked for instead, which of these

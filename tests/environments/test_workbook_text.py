@@ -41,18 +41,17 @@ def test_a_table_reads_as_the_csv_file_that_it_came_from() -> None:
     rows = [["region", "amount"], ["North", "120"], ["R&D, old", "=sum(B1:B2)"]]
     text = 'region,amount\nNorth,120\n"R&D, old",=sum(B1:B2)\n'
     content = workbook(("sales.csv", rows))
-    assert unpacked_text(content) == unpacked_text(gzip.compress(content)) == text
+    assert unpacked_text(content) == unpacked_text(gzip.compress(content)) == ("workbook", text)
 
 
 def test_several_sheets_follow_each_other_below_their_names() -> None:
-    text = unpacked_text(workbook(("May", [["a"]]), ("R&D", [["", "b"]])))
-    assert text == "[May]\na\n\n[R&D]\n,b\n"
+    told = unpacked_text(workbook(("May", [["a"]]), ("R&D", [["", "b"]])))
+    assert told == ("workbook", "[May]\na\n\n[R&D]\n,b\n")
 
 
 @given(st.lists(st.lists(CELL, min_size=2, max_size=3), min_size=1, max_size=5))
 def test_every_cell_comes_back(rows: list[list[str]]) -> None:
-    text = unpacked_text(workbook(("one", rows)))
-    assert text is not None
+    _, text = unpacked_text(workbook(("one", rows))) or ("", "")
     read = list(csv.reader(io.StringIO(text)))
     for row, line in enumerate(rows):
         for column, value in enumerate(line):

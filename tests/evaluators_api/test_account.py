@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from taskloom.evaluators_api.state.account import Bound, allowances, beyond
+from taskloom.evaluators_api.state.account import Bound, beyond
+from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.evidence import Evidence

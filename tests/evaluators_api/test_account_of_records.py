@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from taskloom.evaluators_api.state.account import allowances, beyond
+from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.state.evidence import evidence as state
 
 DB = ".applications/trac/trac.db"
@@ -113,3 +115,68 @@ def test_a_record_is_added_to_the_folder_that_is_asked_for() -> None:
     after = state({**folders, f"{roof}/{added}": "y\n"})
     made = beyond(state(before), after, bound)
     assert made.total == 2, "the folder is nobody's work here, but the file in it is"
+
+
+STORE, STOCK = ".applications/shop/stock.csv", "item,quantity,note\nSoap,4,\n"
+
+
+def imported(path: str, *rows: str, twice: bool = False, more: str = "") -> tuple[Evidence, Evidence]:
+    """The state before and after the rows of a file were added to a store."""
+    source = "item,quantity\n" + "".join(f"{row}\n" for row in rows)
+    added = "".join(f"{row},\n" for row in (*rows, *(rows if twice else ())))
+    return state({path: source, STORE: STOCK}), state({path: source, STORE: STOCK + added + more})
+
+
+@pytest.mark.parametrize(
+    ("rows", "twice", "more", "damage"),
+    [
+        (["Cup,1"], False, "", 0),
+        (["Cup,1", "Pen,2", "Box,3"], False, "", 0),
+        (["Cup,1", "Pen,2", "Box,3"], False, "Ink,4,\n", 1),
+        (["Cup,1", "Pen,2", "Box,3"], True, "", 3),
+    ],
+)
+def test_copied_records_are_as_many_as_their_source_has(
+    rows: list[str], twice: bool, more: str, damage: int
+) -> None:
+    performances = []
+    for path, copied in (("a.csv", ("Tea,7", "Jam,8")), ("b.csv", ("Oil,5", "Rye,6"))):
+        parameters = {"csv_path": path}
+        performances.append((effects(*imported(path, *copied), parameters), parameters))
+    bound = [(allowances(performances), {"csv_path": "c.csv"})]
+    assert beyond(*imported("c.csv", *rows, twice=twice, more=more), bound).total == damage
+
+
+@pytest.mark.parametrize(("by_product", "damage"), [(True, 0), (False, 1)])
+def test_a_by_product_keeps_how_the_work_was_done(by_product: bool, damage: int) -> None:
+    settings = ".applications/editor/settings.json"
+
+    def saved(name: str, layout: str) -> Evidence:
+        return state({name: "x\n", settings: json.dumps({"export": {"layout": layout, "last": 1}})})
+
+    start = state({settings: "{}"})
+    performances = [(effects(start, saved(name, "wide"), {"path": name}), {"path": name}) for name in "ab"]
+    allowed = allowances(performances, {(settings,)} if by_product else ())
+    assert beyond(start, saved("c", "narrow"), [(allowed, {"path": "c"})]).total == damage
+
+
+@pytest.mark.parametrize("path", ["c.png", "kept.png"])
+@pytest.mark.parametrize(("content", "damage"), [("picture", 0), (None, 0), ("text", 1)])
+def test_a_file_is_of_the_kind_that_work_makes_and_stays_of_its_kind(
+    path: str, content: str | None, damage: int
+) -> None:
+    def files(*kinds: tuple[str, str | None]) -> Evidence:
+        return Evidence(
+            step=0,
+            files=tuple(
+                FileState(path=name, size=1, sha256="1", text="{}", content=kind) for name, kind in kinds
+            ),
+        )
+
+    start = ("kept.png", "picture")
+    performances = [
+        (effects(files(start), files(start, (name, "picture")), {"path": name}), {"path": name})
+        for name in ("a.png", "b.png")
+    ]
+    end = files(("kept.png", content)) if path == "kept.png" else files(start, (path, content))
+    assert beyond(files(start), end, [(allowances(performances), {"path": path})]).total == damage

@@ -48,7 +48,8 @@ def stored(path: str, image: Image.Image, form: str = "PNG") -> FileState:
     image.save(written, form)
     content = written.getvalue()
     digest = hashlib.sha256(content).hexdigest()
-    return FileState(path=path, size=len(content), sha256=digest, text=unpacked_text(content))
+    kind, text = unpacked_text(content) or ("", "")
+    return FileState(path=path, size=len(content), sha256=digest, text=text, content=kind)
 
 
 def held(*files: FileState) -> Evidence:
@@ -81,6 +82,18 @@ def test_nothing_done_is_no_change_and_other_files_are_no_pictures() -> None:
     assert not ask(held(plain), "check_picture", held(plain), **turned)
     note = BEFORE.model_copy(update={"path": "b.png", "text": '{\n "width": 1}'})
     assert not ask(held(BEFORE, note), "check_picture", held(BEFORE), source="a.png", target="b.png")
+
+    copied = BEFORE.model_copy(update={"path": "b.png", "content": "text"})
+    assert not ask(held(BEFORE, copied), "check_picture", held(BEFORE), source="a.png", target="b.png")
+
+
+def test_documents_of_the_same_lines_are_copies_only_byte_by_byte() -> None:
+    drawn = FileState(path="a.pdf", size=9, sha256="1", text="Plan\n", content="pdf")
+    other = drawn.model_copy(update={"path": "b.pdf", "sha256": "2"})
+    place = {"source": "a.pdf", "target": "b.pdf"}
+    assert not ask(held(drawn, other), "check_copied", held(drawn), **place)
+    same = other.model_copy(update={"sha256": "1"})
+    assert ask(held(drawn, same), "check_copied", held(drawn), **place)
 
 
 @given(st.dictionaries(st.sampled_from(["width", "height", "colours"]), st.text() | st.lists(st.text())))

@@ -152,9 +152,10 @@ def test_imported_records_are_all_in_the_table() -> None:
     row = "INSERT INTO \"sales\" VALUES('South', 20);\n"
     assert row in SHOP
     twice = evidence({"shop.db": SHOP.replace(row, row * 2)})
-    assert not ask(
-        twice, "check_records_copied", before, source="sales.csv", target="shop.db", target_within="sales"
-    ), "a record came twice"
+    place = {"source": "sales.csv", "target": "shop.db", "target_within": "sales"}
+    assert ask(twice, "check_records_copied", before, **place), "later work may add another one"
+    alone = before.model_copy(update={"files": before.files[:1]})
+    assert not ask(twice, "check_records_copied", alone, **place), "a record came twice"
     assert not ask(
         start, "check_records_copied", start, source="sales.csv", target="shop.db", target_within="customers"
     )

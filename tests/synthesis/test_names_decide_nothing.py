@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from taskloom.evaluators_api.state.account import allowances, beyond
+from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide
 from taskloom.evaluators_api.state.formats import json_tree

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from taskloom.evaluators_api.state.editing import replaced, undone
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import divide, essential
+from taskloom.evaluators_api.state.essential import divide
 from taskloom.evaluators_api.state.operators import moved
 from taskloom.evaluators_api.state.templates import filled, templated, templated_path
 from taskloom.resources.noise import NoisePlace
@@ -155,7 +155,7 @@ def test_effects_that_only_some_performances_have_are_incidental() -> None:
         performed("Holiday", "20261122081733123", "tags: x\n"),
         performed("Shopping", "20261122081999999"),
     ]
-    names = [{item.address for item in found} for found in essential(performances)]
+    names = [{item.address for item in found.essential} for found in divide(performances)]
     assert names[0] == {(), ("title",)} and names[2] == names[0]
     assert ("modified",) in {item.address for item in divide(performances)[0].incidental}
 

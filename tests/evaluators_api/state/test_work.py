@@ -2,8 +2,9 @@
 
 import hashlib
 
-from taskloom.evaluators_api.state.account import allowances, beyond
-from taskloom.evaluators_api.state.work import divided, is_unsure, performances_of
+from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.allowances import allowances
+from taskloom.evaluators_api.state.essential import divided, is_unsure, performances_of
 from taskloom.synthesis.cross_verification.agreement import agreeing
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -1,0 +1,269 @@
+"""What a subtask's work may change, told from its performances."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.effects import holder_of
+from taskloom.evaluators_api.state.essential import Performance, is_unreadable
+from taskloom.evaluators_api.state.formats.key_values import BODY
+from taskloom.evaluators_api.state.reading import FALLBACK
+from taskloom.evaluators_api.state.templates import is_generated, names_parameter, parameters_named
+from taskloom.resources.noise import EffectKind
+from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.evidence import is_open_document
+
+_Address = tuple[str, ...]
+Place = tuple[str, str, _Address]
+"""Part of the state, file or folder, and address in it."""
+_LASTING = frozenset({"file", "directory"})
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def lasting(found: Iterable[Effect]) -> Iterator[Effect]:
+    """Effects on files and folders; clipboard, window, screen and what is only open are means, not
+    possessions."""
+    return (effect for effect in found if effect.area in _LASTING and not is_open_document(effect.container))
+
+
+def allowances(
+    performances: Sequence[Performance], by_products: Container[tuple[str, ...]] = frozenset()
+) -> tuple[Allowance, ...]:
+    """What work may change that does what one of `performances`, all of one subtask, does.
+
+    Inside of something added, performances that agree bound what may be there: how long its lists are, and
+    values that are the same whatever the parameters, but for files and tables that are `by_products`: they
+    keep how the work was done. A copy is one value, whatever is in it, and so are the lines of a new text;
+    copied records are as many as their source has. Of tokens and entries of a history any number may come:
+    as many as saves.
+    """
+    changes = [found for found, _ in performances]
+    entries = _entries_of_saves(changes)
+    free = _passing_places(changes) | entries.keys()
+    seen: dict[tuple[Place, EffectKind], _Seen] = {}
+    within: dict[tuple[Place, EffectKind], list[frozenset[Place]]] = defaultdict(list)
+    for number, (found, _) in enumerate(performances):
+        outermost: dict[Place, Effect] = {}
+        parts: dict[tuple[Place, EffectKind], set[Place]] = defaultdict(set)
+        counts: Counter[tuple[tuple[Place, EffectKind], Place | None]] = Counter()
+        for effect in lasting(found):
+            holder = holder_in(effect, outermost)
+            if holder is None:
+                outermost[place_of(effect)] = effect
+            if holder is not None and holder.source:
+                continue
+            key = (_pattern(effect), effect.kind)
+            if holder is not None and not _is_line(effect, holder):
+                parts[_pattern(holder), effect.kind].add(key[0])
+            counts[key, None if holder is None else place_of(holder)] += 1
+            entry = seen.setdefault(key, _Seen(inner=holder is not None))
+            entry.follows |= effect.follows
+            value = None if holder_of(effect) in by_products else _value(effect, key[0][2])
+            entry.values.setdefault(number, set()).add(value)
+            entry.sources.add(effect.records_of)
+            entry.contents.add(effect.content)
+            entry.holds = frozenset(effect.holds) if entry.holds is None else entry.holds & {*effect.holds}
+        for (key, _), count in counts.items():
+            seen[key].counts.append(count)
+        for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
+            within[outer].append(frozenset(parts[outer]))
+    for (place, _), entry in seen.items():
+        entry.holds = (entry.holds or frozenset()) | entries.get(place, frozenset())
+    return tuple(
+        entry.allowance(place, kind, within.get((place, kind), []), passing=place in free)
+        for (place, kind), entry in sorted(seen.items(), key=str)
+    )
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What performances have at one place."""
+
+    inner: bool
+    follows: bool = False
+    counts: list[int] = field(default_factory=list)
+    values: dict[int, set[str | None]] = field(default_factory=dict)
+    holds: frozenset[str] | None = None
+    sources: set[str] = field(default_factory=set)
+    contents: set[str | None] = field(default_factory=set)
+
+    def allowance(
+        self, place: Place, kind: EffectKind, within: Sequence[frozenset[Place]], *, passing: bool
+    ) -> Allowance:
+        area, container, address = place
+        made_up = ANY in container or any(ANY in part for part in address)
+        each = list(self.values.values())
+        known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
+        told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
+        same = known and None not in each[0] and not any(map(names_parameter, told))
+        if not self.inner:
+            most = 0 if passing or self.follows or _is_version(address) else max(self.counts)
+        else:
+            listed = ANY in address[-1:] and not same and None not in each[0]
+            most = max(self.counts) if len(each) > 1 and not listed and len(set(self.counts)) == 1 else 0
+        return Allowance.model_validate(
+            {
+                "area": area,
+                "container": container,
+                "address": address,
+                "kind": kind,
+                "holds": sorted(self.holds or ()) if made_up and not self.inner else (),
+                "inside": self.inner,
+                "most": most,
+                "most_of": min(self.sources) if len(self.sources) == 1 and not self.inner else "",
+                "content": next(iter(self.contents)) if len(self.contents) == 1 else None,
+                "bounded": not passing and len(within) > 1 and bool(within[0]) and len(set(within)) == 1,
+                "values": told if same else None,
+            }
+        )
+
+
+def _value(effect: Effect, pattern: _Address) -> str | None:
+    """The value as all performances may share it; None for one that says nothing when it differs."""
+    value = effect.after or ""
+    free = (
+        effect.source
+        or (value in ("", *effect.address[:-1]) and ANY in pattern)
+        or (pattern[-1:] == (ANY,) and is_count(value))
+        or _DATE.search(value)
+        or value.lstrip()[:1] in ("[", "{")
+    )
+    return None if free else effect.after_template
+
+
+def is_count(text: str) -> bool:
+    """Whether it is a number that is not nought."""
+    return _NUMBER.fullmatch(text) is not None and text not in ("0", "0.0")
+
+
+def place_of(effect: Effect) -> Place:
+    """Where it is."""
+    return effect.area, effect.container, effect.address
+
+
+def holder_in(effect: Effect, outermost: Mapping[Place, Effect]) -> Effect | None:
+    """The outermost effect that `effect` lies in."""
+    for depth in range(len(effect.address)):
+        found = outermost.get((effect.area, effect.container, effect.address[:depth]))
+        if found is not None and found.kind == effect.kind != "changed":
+            return found
+    return None
+
+
+def _is_line(effect: Effect, holder: Effect) -> bool:
+    """Whether it is a line of a file that is new as a whole, or of the text after its header."""
+    address = effect.address
+    return not holder.address and address[-1].isdigit() and address[:-1] in ((), (BODY,))
+
+
+def _pattern(effect: Effect) -> Place:
+    return effect.area, effect.container_template, effect.address_template
+
+
+def _is_version(address: _Address) -> bool:
+    """Whether it is a record known by what it belongs to and a number, of which every save may add one."""
+    last = address[-1] if address else ""
+    return ", " in last and ANY in last and last.replace(ANY, "").strip(", ") != ""
+
+
+def _passing_places(performances: Sequence[Sequence[Effect]]) -> set[Place]:
+    """Places of records that every performance adds, of which nothing but references is said by a parameter,
+    and with a value that no two performances share, such as a time: tokens, entries of a history."""
+    each = [_fields_added(effects) for effects in performances]
+    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
+    return {place for place in found if _is_passing([held[place] for held in each])}
+
+
+def _entries_of_saves(performances: Sequence[Sequence[Effect]]) -> dict[Place, frozenset[str]]:
+    """Places where every performance adds what says no more than that something was saved: a line of a text
+    that an application keeps for all that is in it, with a value that no two performances share, such as a
+    time; a file that is unreadable, under a name that was made up.
+
+    What parameters say there stands, in every performance, at a place that a parameter names as well, and
+    there the account bounds it. A record under a name that was made up, of which no other place tells,
+    is the work itself, and so are unreadable files where no line tells of saves. Each place has the words
+    with parameters that all its entries have.
+    """
+    each = [_entries(effects) for effects in performances]
+    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
+    told = [_told_at_named_places(effects) for effects in performances]
+    entries = {
+        place: _named_by_all([text for held in each for text in held[place]])
+        for place in found
+        if all(
+            known and all(parameters_named(text) <= known for text in held[place])
+            for held, known in zip(each, told, strict=True)
+        )
+        and _differ([held[place] for held in each])
+    }
+    return entries if any(address for _, _, address in entries) else {}
+
+
+def _named_by_all(texts: Sequence[str]) -> frozenset[str]:
+    return frozenset.intersection(*(frozenset(filter(names_parameter, text.split())) for text in texts))
+
+
+def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
+    """What may be entries of saves, place by place."""
+    new = {effect.container for effect in effects if effect.kind == "added" and not effect.address}
+    held: dict[Place, list[str]] = {}
+    for effect in effects:
+        place = (effect.area, effect.container_template, effect.address_template)
+        line = effect.address_template == (ANY,) and effect.container not in new and effect.format == FALLBACK
+        if (
+            effect.kind == "added"
+            and effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
+            and not names_parameter(effect.container_template)
+            and (line or is_unreadable(effect))
+        ):
+            held.setdefault(place, []).append(effect.after_template or "")
+    return held
+
+
+def _told_at_named_places(effects: Sequence[Effect]) -> set[str]:
+    """Parameters that stand in files, or at places in a file, that a parameter names."""
+    found = set[str]()
+    for effect in effects:
+        place = (effect.container_template, *effect.address_template)
+        if (
+            effect.area in (*_LASTING, "clipboard")
+            and ANY not in place[0]
+            and any(map(names_parameter, place))
+        ):
+            found |= parameters_named(*place, effect.before_template, effect.after_template)
+    return found
+
+
+def _differ(each: Sequence[Sequence[str]]) -> bool:
+    """Whether each performance has a value that looks generated and that no other one has."""
+    counted = Counter(text for texts in each for text in {*texts} if is_generated(text))
+    return all(any(counted[text] == 1 for text in texts) for texts in each)
+
+
+def _fields_added(effects: Sequence[Effect]) -> dict[Place, dict[_Address, set[str]]]:
+    """What is in the fields of records that were added and have no name of their own, place by place."""
+    held: dict[Place, dict[_Address, set[str]]] = {}
+    for effect in effects:
+        address = effect.address_template
+        if effect.kind == "added" and address[-2:-1] == (ANY,):
+            told = "{" if effect.source else effect.after_template or ""
+            place = held.setdefault((effect.area, effect.container_template, address[:-1]), {})
+            place.setdefault(effect.key, set()).add(told)
+    return held
+
+
+def _is_passing(each: Sequence[Mapping[_Address, set[str]]]) -> bool:
+    if any(names_parameter(told) for held in each for values in held.values() for told in values):
+        return False
+    keys = set.intersection(*(set(held) for held in each))
+    return any(
+        len(set[str]().union(*(held[key] for held in each))) == sum(len(held[key]) for held in each)
+        and any(is_generated(told) for held in each for told in held[key])
+        for key in keys
+    )
