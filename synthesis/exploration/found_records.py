@@ -4,11 +4,12 @@ them."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from taskloom.evaluators_api.evidence.starting_state import mentions
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.exploration import FoundRecord
@@ -25,9 +26,11 @@ def found_records(
 ) -> tuple[FoundRecord, ...]:
     """Record inputs of `subtasks` that the state or the screen after a reset mentions, each once.
 
-    Values that a subtask gives to something new are none, and neither are those that the entry names.
+    Values that one of them gives to something new are none, even where a longer text mentions them, and
+    neither are those that the entry names.
     """
-    known = set(fixtures_of(application, categories))
+    subtasks = tuple(subtasks)
+    known = {*fixtures_of(application, categories), *_made_new(subtasks, categories)}
     found: dict[str, FoundRecord] = {}
     for subtask in subtasks:
         for parameters in subtask.available_parameters:
@@ -52,6 +55,14 @@ def found_records(
                         provenance=provenance,
                     )
     return tuple(found.values())
+
+
+def _made_new(subtasks: Iterable[Subtask], categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
+    """What the subtasks make under a name that is free to choose."""
+    for subtask in subtasks:
+        for parameters in subtask.available_parameters:
+            fresh = {parameters[name] for name in subtask.fresh}
+            yield from (item for item in subtask.bind(parameters, categories).outputs if item.value in fresh)
 
 
 def with_records(application: Application, records: Iterable[FoundRecord]) -> Application:

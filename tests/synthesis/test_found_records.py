@@ -23,15 +23,17 @@ START = Evidence(
 NOW = Provenance(run_id="now")
 
 
-def subtask(*titles: str, fresh: tuple[str, ...] = ()) -> Subtask:
-    """A subtask that reads a watch."""
+def subtask(*titles: str, fresh: tuple[str, ...] = (), makes: bool = False) -> Subtask:
+    """A subtask that reads or makes a watch."""
+    declared = (ResourceDeclaration(category="watch_title", parameter="title"),)
     return Subtask(
         subtask_id="watches.pause",
         application="watches",
         application_category="Office",
         instruction_template="Pause '{title}'.",
         available_parameters=tuple({"title": title} for title in titles),
-        inputs=(ResourceDeclaration(category="watch_title", parameter="title"),),
+        inputs=() if makes else declared,
+        outputs=declared if makes else (),
         fresh=fresh,
     )
 
@@ -46,6 +48,14 @@ def test_what_is_there_is_found_once_and_what_others_make_is_not() -> None:
     assert found_records([subtask("Library hours", fresh=("title",))], WATCHES, CATEGORIES, START, NOW) == ()
     named = WATCHES.model_copy(update={"fixtures": (Fixture(category="watch_title", value="Library hours"),)})
     assert [item.value for item in found_records(proposals, named, CATEGORIES, START, NOW)] == ["Train times"]
+
+
+def test_what_another_proposal_makes_is_not_there_although_a_longer_text_mentions_it() -> None:
+    makes = subtask("Library", "Concerts", fresh=("title",), makes=True)
+    assert found_records([subtask("Library", "Concerts"), makes], WATCHES, CATEGORIES, START, NOW) == ()
+    assert [item.value for item in found_records([subtask("Library")], WATCHES, CATEGORIES, START, NOW)] == [
+        "Library"
+    ]
 
 
 def test_found_records_are_fixtures_of_that_version_alone() -> None:
