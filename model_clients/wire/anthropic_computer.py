@@ -42,6 +42,7 @@ _CLICKS: dict[str, tuple[Button, int]] = {
     "triple_click": ("left", 3),
 }
 _WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+_SHOWN_LATER = "Done; a later result shows the screen."
 _CACHED: JsonValue = {"type": "ephemeral"}
 
 
@@ -49,14 +50,17 @@ def computer_body(
     settings: ModelSettings, request: ModelRequest, turns: Sequence[ComputerTurn]
 ) -> dict[str, JsonValue]:
     """The body that asks for the next actions, with everything that was done before; cached up to the last
-    result."""
+    result. A picture that several actions of one turn share is sent once, with the last that was done."""
     name = settings.computer_tool or _NEWEST
     newest = name == _NEWEST
     body = messages_body(settings, request, "json")
     messages = list_at(body, "messages")
     for turn in turns:
         messages.append({"role": "assistant", "content": json.loads(turn.reply.said)})
-        results: list[JsonValue] = [_result(result, newest) for result in turn.results]
+        results: list[JsonValue] = []
+        for index, result in enumerate(turn.results, start=1):
+            later = [item.screenshot for item in turn.results[index:] if not item.problem]
+            results.append(_result(result, newest, shown=result.screenshot not in later))
         messages.append({"role": "user", "content": results})
     _mark_last(messages)
     return body | {"messages": messages, "tools": [_tool(name, request)]}
@@ -105,7 +109,7 @@ def _tool(name: str, request: ModelRequest) -> JsonValue:
     return tool | ({"enable_zoom": True} if name == "computer_20251124" else {})
 
 
-def _result(result: ComputerResult, newest: bool) -> JsonValue:
+def _result(result: ComputerResult, newest: bool, *, shown: bool) -> JsonValue:
     picture: JsonValue = {
         "type": "image",
         "source": {
@@ -115,8 +119,8 @@ def _result(result: ComputerResult, newest: bool) -> JsonValue:
         },
     }
     content: list[JsonValue] = [picture]
-    if result.problem:
-        content = [{"type": "text", "text": result.problem}]
+    if result.problem or not shown:
+        content = [{"type": "text", "text": result.problem or _SHOWN_LATER}]
     told: dict[str, JsonValue] = {
         "type": "tool_result",
         "tool_use_id": result.call_id,

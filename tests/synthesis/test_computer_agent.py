@@ -17,7 +17,7 @@ from taskloom.environments.lookup import platform
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
-from taskloom.model_clients.wire.json_paths import list_at, value_at
+from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
 from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.trajectories import ComputerAgent
 from taskloom.taskgraph.records.assignment import Assignment
@@ -197,6 +197,21 @@ async def test_anthropic_is_asked_to_cache_up_to_the_last_result(
         assert value_at(last, "cache_control") == {"type": "ephemeral"}
         assert value_at(call.body, "tools", 0, "configs", "cursor_position") == {"enabled": False}
         assert value_at(call.body, "tools", 0, "name") is None
+
+
+async def test_a_screen_after_several_actions_is_sent_to_anthropic_once(
+    environment: Environment, tmp_path: Path
+) -> None:
+    seen = await environment.reset([NOTES])
+    field = next(item for item in seen.controls if item.control_type == "Edit")
+    lost = click(ANTHROPIC, (5000, 5000))
+    batches = ([typing(ANTHROPIC, "a"), typing(ANTHROPIC, "b")], [typing(ANTHROPIC, "c"), lost])
+    replies = (calls(click(ANTHROPIC, field.point)), *(calls(*batch) for batch in batches), calls(say="DONE"))
+    async with asking(ANTHROPIC, tmp_path, *replies) as (models, server):
+        await performed(models, environment)
+    turns = list_at(server.calls[-1].body, "messages")[2::2]
+    shown = [[text_at(block, "content", 0, "type") for block in list_at(turn, "content")] for turn in turns]
+    assert shown == [["image"], ["text", "image"], ["image", "text"]]
 
 
 async def test_a_model_that_only_looks_gives_up(environment: Environment, tmp_path: Path) -> None:
