@@ -214,6 +214,7 @@ _GENERATED = re.compile(
 )
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,44}")
 _TURN = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
+_DURATION = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
 _LEAST_TURNS = 5
 """How often letters and digits take turns in an id of one case, such as a ULID, at least."""
 
@@ -228,6 +229,8 @@ def is_generated(value: str) -> bool:
     [False, False, False, False]
     >>> is_generated("01M8E65S421SBW10Q6YV1MAT7P"), is_generated("20261122T081519"), is_generated("INVOICE2026NR0012")
     (True, False, False)
+    >>> is_generated("P1Y2M10DT2H30M15S")
+    False
     """  # noqa: E501
     return _GENERATED.search(value) is not None or _is_token(value)
 
@@ -237,4 +240,5 @@ def _is_token(value: str) -> bool:
         return False
     if any(mark.islower() for mark in value) and any(mark.isupper() for mark in value[1:]):
         return True
-    return value.isalnum() and len(_TURN.findall(value)) >= _LEAST_TURNS
+    turns = value.isalnum() and len(_TURN.findall(value)) >= _LEAST_TURNS
+    return turns and _DURATION.fullmatch(value) is None
