@@ -119,7 +119,7 @@ def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
 
 def _told(effect: Effect) -> tuple[str | None, ...]:
     texts = (effect.after_template, effect.before_template, effect.source_template, effect.refers_template)
-    return (*effect.key, *texts)
+    return (*effect.key, *texts, *effect.holds)
 
 
 def _along(

@@ -145,6 +145,34 @@ def test_the_same_work_on_another_row_of_a_table_agrees() -> None:
     assert agreeing(found, 2) == found
 
 
+def lent(title: str, *, renewed: bool = False, attempt: int = 0) -> Trajectory:
+    """A book is lent out; with `renewed`, its reader is noted anew."""
+    numbers = {"Emma": 1, "Dracula": 2}
+
+    def state(out: int, seen: int) -> FileState:
+        books = [
+            f"INSERT INTO \"books\" VALUES({number}, '{name}', {int(number == out)});\n"
+            for name, number in numbers.items()
+        ]
+        reader = f"INSERT INTO \"readers\" VALUES(7, 'Ada', {seen});\n"
+        heads = ['CREATE TABLE "books"("id" PRIMARY KEY, "title", "lent"); -- 2 rows\n']
+        heads.append('CREATE TABLE "readers"("id" PRIMARY KEY, "name", "seen"); -- 1 rows\n')
+        return file(".applications/library/library.db", heads[0] + "".join(books) + heads[1] + reader)
+
+    after = state(numbers[title], int(renewed))
+    move = click("Save", files=(after,))
+    start = {"files": (state(0, 0),)}
+    return recording("library.lend", {"entry": title}, [move], start=start, attempt=attempt)
+
+
+def test_what_the_changed_record_holds_tells_a_value_where_only_some_sets_change_more() -> None:
+    """Which record is meant is seen in what it holds, whatever else goes along with some of the sets."""
+    more = [lent("Emma", renewed=True), lent("Emma", renewed=True, attempt=1)]
+    same = [lent("Dracula"), lent("Dracula", attempt=1)]
+    assert agreeing([*more, *same], 4) == [*more, *same]
+    assert agreeing([more[0], same[0]], 2) == []
+
+
 WATCHES = ".applications/watcher/w1/watch.json"
 TOWN, TRAVEL = "1c1c1c1c-aaaa-4bbb-8ccc-000000000001", "1c1c1c1c-aaaa-4bbb-8ccc-000000000002"
 
