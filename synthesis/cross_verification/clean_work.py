@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.account import beyond
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.essential import Division, by_products, divide, divided, performances_of
@@ -23,23 +24,25 @@ def may_change(trajectories: Sequence[Trajectory]) -> tuple[Allowance, ...]:
     return allowances(performances, by_products(trajectories, divide(performances)))
 
 
-def side_effects(trajectories: Sequence[Trajectory]) -> dict[str, str]:
+def side_effects(trajectories: Sequence[Trajectory], others: Sequence[Trajectory] = ()) -> dict[str, str]:
     """What each of the performances of one subtask changed beside its work, in words, by its id; clean ones
-    are left out.
+    are left out. What the work is `others` tell as well, which had the same result.
 
     The work is what all of them change, with all that is inside of what they add, and what two or more with
-    the same parameters, and all of these, change: it depends on what was there. Noise is no effect; what
-    looking adds, such as a cached page, is renewed where the page was looked at before.
+    the same parameters, and all of these, change in what the application keeps: it depends on what was
+    there. Noise is no effect; what looking adds, such as a cached page, is renewed where the page was looked
+    at before.
     """
-    performances = performances_of(trajectories)
+    known = [*trajectories, *others]
+    performances = performances_of(known)
     each_one = [{effect.key for effect in changes} for changes, _ in performances]
-    alike = by_instance(trajectories, each_one)
+    alike = by_instance(known, each_one)
     everywhere = set.intersection(*each_one) if each_one else set()
     steady = {name: set.intersection(*same) if len(same) > 1 else everywhere for name, same in alike.items()}
     work = allowances(
         [
             (_work(division, steady[item.instance_id], item.initial_evidence), item.parameters)
-            for division, item in zip(divided(trajectories, performances), trajectories, strict=True)
+            for division, item in zip(divided(known, performances), known, strict=True)
         ]
     )
     told: dict[str, str] = {}
@@ -59,7 +62,7 @@ def _work(division: Division, steady: set[tuple[str, ...]], start: Evidence) -> 
         item
         for item in division.incidental
         if item.follows
-        or item.key in steady
+        or (item.key in steady and item.container.startswith(f"{APPLICATIONS_FOLDER}/"))
         or (item.kind != "removed" and noise.covers(item.area, item.container, item.address, "added"))
         or any(
             (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))

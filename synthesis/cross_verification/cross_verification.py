@@ -174,7 +174,7 @@ class CrossVerifier:
 
         What a function accepts must be clean work, because functions do not look at what else was changed.
         """
-        told = side_effects(trajectories)
+        told = side_effects(trajectories, work.performances.with_the_result_of(trajectories))
         for item in trajectories:
             if item.trajectory_id in told:
                 message = f"changed more than the subtask is about: {told[item.trajectory_id]}"

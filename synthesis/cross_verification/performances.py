@@ -132,6 +132,14 @@ class Performances:
             self._compared = (ids, results(usable))
         return self._compared[1]
 
+    def with_the_result_of(self, trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+        """Further usable performances that agree with `trajectories`."""
+        found = self._results()
+        wanted = {found[item.trajectory_id] for item in trajectories if item.trajectory_id in found}
+        return [
+            item for item in self.usable if item not in trajectories and found[item.trajectory_id] in wanted
+        ]
+
     @property
     def hopeless(self) -> tuple[str, ...]:
         """Unique reasons why further performances are not worth their cost; empty if they are.

@@ -214,6 +214,27 @@ async def test_sets_that_agree_with_themselves_but_not_with_each_other_go_back_t
     assert "its own result" in told and "Documents/index.txt added" in told
 
 
+async def test_what_an_application_changes_with_some_sets_only_is_clean_where_it_comes_about_again(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    """It depends on what was there, such as a value that is set only where it was another one."""
+    here = world(shared_sandbox, TestModels(NOTES))
+    first: list[str] = []
+
+    async def elsewhere(wanted: Performance) -> Trajectory:
+        values, kept = wanted.instance.parameters, ".applications/simulated_notes/kept.json"
+        first.append(wanted.instance.instance_id)
+        start = {"files": (file(kept, '{"unit": 0}'),)}
+        more = file(kept, '{"unit": 1}') if wanted.instance.instance_id != first[0] else start["files"][0]
+        moves = [click("Save", files=(file(values["text_path"], values["text"]), more))]
+        return recording(wanted.instance.subtask_id, values, moves, start=start, attempt=wanted.attempt)
+
+    here.verifier.stage = replace(here.verifier.stage, elsewhere=elsewhere)
+    done = (await here.verify(WRITE))[WRITE]
+    assert done.verified is not None, done.rejection
+    assert sorted(first.count(name) for name in set(first)) == [2, 2]
+
+
 async def test_what_is_tried_again_asks_no_question_for_the_second_time(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
