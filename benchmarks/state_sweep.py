@@ -20,7 +20,7 @@ from benchmarks.function_files import read_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT, account_of
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.evaluators_api.state.editing import Edited, with_text, without_files
+from taskloom.evaluators_api.state.editing import Edited, with_another, with_text, without_files
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import all_formats, finished, read
@@ -101,8 +101,8 @@ def _edits(text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str
     if node.extent is not None:
         yield "removed", text[: node.extent[0]] + text[node.extent[1] :]
     if node.naming in ("record", "position"):
-        index = parent.children.index(node)
-        yield "doubled", formats.insert(text, parent, index, text[node.raw[0] : node.raw[1]])
+        begin, end = node.whole or node.raw
+        yield "doubled", with_another(text, node, text[begin:end], (text, parent))
 
 
 def unnoticed(

@@ -7,15 +7,19 @@ that cannot be expressed (a value that the format cannot hold there, a picture) 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from taskloom.evaluators_api.state.comparison import Change, match_parts
 from taskloom.evaluators_api.state.effects import file_changes, shown_controls
-from taskloom.evaluators_api.state.nodes import Span
+from taskloom.evaluators_api.state.nodes import Node, Span
 from taskloom.evaluators_api.state.reading import Format, all_formats, finished
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 
+_GAP = re.compile(r"\s*,?\s*")
 _SLOTS = {
     ("clipboard", "text"): "text",
     ("clipboard", "image"): "image_sha256",
@@ -130,13 +134,49 @@ def undo_change(form: Format, before: str | None, after: str, change: Change) ->
         return spliced(after, (place, gap + _cut(before, change.before.raw)))
     if change.parents is None:
         return None
-    old_parent, new_parent = change.parents
-    pairs, _, _ = match_parts(old_parent.children, new_parent.children)
-    position = old_parent.children.index(change.before)
-    earlier = {id(node) for node in old_parent.children[:position]}
-    places = [new_parent.children.index(new) + 1 for old, new in pairs if id(old) in earlier]
-    raw = _cut(before, change.before.whole or change.before.raw)
-    return form.insert(after, new_parent, max(places, default=0), raw)
+    return _with_part(before, after, *change.parents, change.before)
+
+
+def _with_part(before: str, after: str, old_group: Node, new_group: Node, lost: Node) -> str | None:
+    """`after` with `lost`, a part of `old_group` in `before` that is no more: the group as it was without the
+    others that are gone; where more than that changed, behind the last of those that stood before it."""
+    pairs, gone, new = match_parts(old_group.children, new_group.children)
+    extents = [node.extent for node in gone if node is not lost]
+    if not new and all(old.digest == now.digest for old, now in pairs) and None not in extents:
+        begin, end = old_group.raw
+        cuts = [((max(cut[0], begin), min(cut[1], end)), "") for cut in extents if cut is not None]
+        shorter = spliced(before, *cuts)
+        return spliced(after, (new_group.raw, shorter[begin : end - len(before) + len(shorter)]))
+    left = {id(old): now for old, now in pairs}
+    position = next(index for index, node in enumerate(old_group.children) if node is lost)
+    known = [left[id(old)] for old in old_group.children[:position] if id(old) in left]
+    raw, gap = _cut(before, _written(lost)), _gap(before, old_group.children)
+    if gap is None or not new_group.children:
+        return None
+    if known:
+        place = _written(known[-1])[1]
+        return spliced(after, ((place, place), gap + raw))
+    place = _written(new_group.children[0])[0]
+    return spliced(after, ((place, place), raw + gap))
+
+
+def with_another(text: str, beside: Node, raw: str, *groups: tuple[str, Node]) -> str | None:
+    """`text` with one more part, written `raw`, behind `beside`, as the parts of one of `groups`, each with
+    the text that it is in, follow each other; None where they do not tell how."""
+    gaps = (_gap(around, group.children) for around, group in groups)
+    gap = next((found for found in gaps if found is not None), None)
+    place = _written(beside)[1]
+    return None if gap is None else spliced(text, ((place, place), gap + raw))
+
+
+def _written(node: Node) -> Span:
+    return node.whole or node.raw
+
+
+def _gap(text: str, parts: Sequence[Node]) -> str | None:
+    """What stands between two parts: the first that is no more than white space and a comma."""
+    found = (text[_written(one)[1] : _written(other)[0]] for one, other in pairwise(parts))
+    return next((gap for gap in found if _GAP.fullmatch(gap)), None)
 
 
 def _undone_on_screen(start: Evidence, end: Evidence, effect: Effect) -> Evidence:

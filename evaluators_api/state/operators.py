@@ -15,6 +15,7 @@ from taskloom.evaluators_api.state.editing import (
     spliced,
     text_at,
     undone,
+    with_another,
     with_text,
     without_files,
 )
@@ -132,7 +133,7 @@ def halved(
     """`end` with one half of the values in the record that was added and `other` ones for the rest, where a
     record with the other half has been there from the start: what is wrong here is right there."""
     for path, name, text, leaves in _new_values(start, end, wanted):
-        form, tree = all_formats()[name], read(path, text)[1]
+        tree = read(path, text)[1]
         for change in file_changes(start.file(path), end.file(path))[1]:
             record, address = change.after, change.address
             own = [node for place, node in leaves.items() if place[: len(address)] == address]
@@ -147,8 +148,11 @@ def halved(
             there = _with_others(text, name, record, [*own[len(own) // 2 :], *key], other)
             if here is None or there is None:
                 continue
-            both = form.insert(text, parent, parent.children.index(record) + 1, there)
-            was = form.insert(before, change.parents[0], len(change.parents[0].children), there)
+            former = change.parents[0]
+            groups = ((before, former), (text, parent))
+            last = former.children[-1] if former.children else None
+            both = with_another(text, record, there, *groups)
+            was = None if last is None else with_another(before, last, there, *groups)
             if both is None or was is None or both[: record.raw[1]] != text[: record.raw[1]]:
                 continue
             both = finished(name, text, spliced(both, (record.raw, here)))

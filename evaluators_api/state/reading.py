@@ -44,11 +44,6 @@ class Format(Protocol):
     # A format may also define `finish(before, after)` and `without_layout(tree)`; see `finished` and
     # `LaidOut`.
 
-    def insert(self, text: str, parent: Node, index: int, raw: str) -> str | None:
-        """`text` with one more part, written `raw`, at `index` of the group `parent`; None where that cannot
-        be."""
-        ...
-
 
 @runtime_checkable
 class LaidOut(Protocol):

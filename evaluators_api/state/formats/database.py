@@ -76,22 +76,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return "'" + value.replace("'", "''") + "'"
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more row, or one more table."""
-    if parent.name != ROWS and not _holds_tables(parent):
-        return None
-    place = parent.children[index].raw[0] if index < len(parent.children) else parent.raw[1]
-    return text[:place] + raw.removesuffix("\n") + "\n" + text[place:]
-
-
-def _holds_tables(node: Node) -> bool:
-    return (
-        not node.name
-        and bool(node.children)
-        and all(child.at((ROWS,)) is not None for child in node.children)
-    )
-
-
 def finish(before: str, after: str) -> str:
     """`after`, an edit of `before`, with the numbers of rows that belong to the rows that it has gained or
     lost."""

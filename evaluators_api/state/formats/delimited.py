@@ -74,18 +74,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return value
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more row; columns cannot be added alone."""
-    if parent.name != ROWS:
-        return None
-    end = "\r\n" if "\r\n" in text else "\n"
-    if index < len(parent.children):
-        place = parent.children[index].raw[0]
-        return text[:place] + raw + end + text[place:]
-    joined = text if text.endswith(("\n", "\r")) else text + end
-    return joined + raw + end
-
-
 def _delimiter(text: str) -> str:
     first = text.lstrip("\r\n").partition("\n")[0]
     return max(",;\t", key=lambda mark: (first.count(mark), mark == ","))

@@ -85,18 +85,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return html.escape(value, quote=False) if value.strip() else None
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more shape beside the others."""
-    if parent.name != SHAPES or not parent.children:
-        return None
-    comma = "," if text.lstrip()[:1] == "{" else ""
-    if index < len(parent.children):
-        place = parent.children[index].raw[0]
-        return text[:place] + raw + comma + text[place:]
-    place = parent.children[-1].raw[1]
-    return text[:place] + comma + raw + text[place:]
-
-
 def _numbered(nodes: list[Node]) -> Iterator[Node]:
     for index, node in enumerate(nodes):
         yield replace(node, name=str(index))

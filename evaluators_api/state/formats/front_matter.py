@@ -45,18 +45,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return lines.encode(value, node, text)
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more key or item of the header, or line of the text."""
-    header, start = _places(text)
-    if parent.raw[0] >= header:
-        head, rest = text[:start] if text[start - 1] == "\n" else f"{text}\n", text[start:]
-        longer = lines.insert(rest, lines.parse(rest), index, raw)
-        return None if longer is None else head + longer
-    holder = yaml_tree.parse(text[:header]) if parent.raw[0] == 0 else parent
-    longer = yaml_tree.insert(text[:header], holder, index, raw)
-    return None if longer is None else longer + text[header:]
-
-
 def _places(text: str) -> tuple[int, int]:
     """Where the header ends, and where the text begins."""
     match = _HEADER.match(text)

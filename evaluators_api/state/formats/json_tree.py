@@ -50,20 +50,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more item or member; `raw` of a member holds its key."""
-    start, end = parent.raw
-    if not parent.children:
-        return text[: start + 1] + raw + text[end - 1 :]
-    if index < len(parent.children):
-        place = (parent.children[index].extent or parent.children[index].raw)[0]
-        if index == len(parent.children) - 1 and index:
-            return text[:place] + "," + raw + text[place:]
-        return text[:place] + raw + "," + text[place:]
-    place = (parent.children[-1].extent or parent.children[-1].raw)[1]
-    return text[:place] + "," + raw + text[place:]
-
-
 def _after_space(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position

@@ -73,17 +73,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return None if "\n" in value or "\r" in value or value != value.strip() else value
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more line: a key with its value, or a line of the text after the header."""
-    children = parent.children
-    if index:
-        place = (children[index - 1].extent or children[index - 1].raw)[1]
-    else:
-        place = (children[0].extent or children[0].raw)[0] if children else parent.raw[1]
-    before = text[:place] if not place or text[place - 1] == "\n" else text[:place] + "\n"
-    return before + raw.rstrip("\n") + "\n" + text[place:]
-
-
 def _pair(line: str) -> tuple[str, int, int] | None:
     """The key of a line, and where its value stands."""
     match = _KEY.match(line)

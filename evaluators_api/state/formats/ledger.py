@@ -70,21 +70,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     }.get(node.name, None if value.startswith('"') else value)
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more directive or line; one more posting."""
-    children = parent.children
-    if not children:
-        return None
-    place = (
-        (children[index].extent or children[index].raw)[0]
-        if index < len(children)
-        else (children[-1].extent or children[-1].raw)[1]
-    )
-    before = text[:place] if not place or text[place - 1] == "\n" else text[:place] + "\n"
-    indent = "  " if parent.name == "postings" and raw[:1] not in " \t" else ""
-    return before + indent + raw.rstrip("\n") + "\n" + text[place:]
-
-
 def without_layout(tree: Node) -> Node:
     """Amounts with one space in them, and the amount that balances a transaction written out where it was
     left to the program."""

@@ -36,13 +36,3 @@ def parse(text: str) -> Node:
 def encode(value: str, node: Node, text: str) -> str | None:
     """The value as it is, if it is one line."""
     return None if "\n" in value or "\r" in value else value
-
-
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more line, with the line end that the text uses."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    if index < len(parent.children):
-        place = parent.children[index].raw[0]
-        return text[:place] + raw + end + text[place:]
-    joined = text if not text or text.endswith(("\n", "\r")) else text + end
-    return joined + raw + (end if not text or joined == text else "")

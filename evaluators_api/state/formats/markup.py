@@ -57,16 +57,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return html.escape(value, quote=False) if value.strip() else None
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more element or text before the part at `index`, or at the end of a group that has parts."""
-    parts = [child for child in parent.children if not child.name.startswith("@")]
-    if not parts or raw[:1] not in "<":
-        return None
-    later = [child for child in parent.children[index:] if not child.name.startswith("@")]
-    place = later[0].raw[0] if later else parts[-1].raw[1]
-    return text[:place] + raw + text[place:]
-
-
 @dataclass(slots=True)
 class _Open:
     tag: str

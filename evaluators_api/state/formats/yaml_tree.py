@@ -58,33 +58,6 @@ def encode(value: str, node: Node, text: str) -> str | None:
     return start + json.dumps(value, ensure_ascii=False) + end
 
 
-def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
-    """One more member or item of a block; `raw` holds its key or dash. Into braces and brackets with a
-    comma."""
-    if text[parent.raw[0] : parent.raw[0] + 1] in ("{", "["):
-        if not parent.children:
-            return text[: parent.raw[0] + 1] + raw + text[parent.raw[0] + 1 :]
-        if index < len(parent.children):
-            place = _whole(parent.children[index])[0]
-            return text[:place] + raw + ", " + text[place:]
-        place = _whole(parent.children[-1])[1]
-        return text[:place] + ", " + raw + text[place:]
-    if not parent.children or parent.children[0].extent is None:
-        return None
-    first = _whole(parent.children[0])[0]
-    indent = text[_line_start(text, first) : first]
-    if index < len(parent.children):
-        place = _line_start(text, _whole(parent.children[index])[0])
-        return text[:place] + indent + raw.rstrip("\n") + "\n" + text[place:]
-    place = (parent.children[-1].extent or parent.raw)[1]
-    before = text[:place] if text[:place].endswith("\n") else text[:place] + "\n"
-    return before + indent + raw.rstrip("\n") + "\n" + text[place:]
-
-
-def _whole(node: Node) -> Span:
-    return node.whole or node.raw
-
-
 def _line_start(text: str, position: int) -> int:
     return text.rfind("\n", 0, position) + 1
 
