@@ -134,9 +134,11 @@ class JointEnvironment:
             if file.path not in there and file.path not in self._common  # that one is gone from the front
         }
         everything = (shown, *beside)
+        folders = {path for evidence in beside for path in evidence.directories} - self._common.keys()
         return shown.model_copy(
             update={
                 "files": tuple(sorted((*shown.files, *further.values()), key=lambda file: file.path)),
+                "directories": tuple(sorted(folders.union(shown.directories))),
                 "unseen": tuple(sorted({name for item in everything for name in item.unseen})),
                 "blocked_requests": tuple(
                     dict.fromkeys(address for item in everything for address in item.blocked_requests)

@@ -135,8 +135,12 @@ async def test_states_of_applications_behind_are_seen(joint: JointEnvironment) -
     for field in ("To", "Subject"):
         seen = await write(joint, seen, field, "Ada")
     seen = await click(joint, seen, "Send")
+    in_front = await joint.evidence()
     await joint.bring_to_front(FILES.name)
-    assert any(file.path.endswith("outbox/Ada.txt") for file in (await joint.evidence()).files)
+    behind = await joint.evidence()
+    assert any(file.path.endswith("outbox/Ada.txt") for file in behind.files)
+    assert behind.directories == in_front.directories
+    assert any(path.endswith("outbox") for path in behind.directories)
 
 
 async def test_the_picture_has_the_joint_bar(tmp_path: Path) -> None:
