@@ -44,6 +44,8 @@ def _inputs(instance: BoundSubtask, before: Evidence, after: Evidence) -> Iterat
             yield f"declares to read {name}, of which the application knew nothing before"
         elif resource.kind is ResourceKind.CLIPBOARD and not holds(before.clipboard, resource.category):
             yield f"declares to read {name}, but the clipboard did not hold that before"
+        elif resource.kind is ResourceKind.CLIPBOARD and not _arrived(before, after):
+            yield f"declares to read {name}, but what the clipboard held is in nothing that changed"
 
 
 def _outputs(instance: BoundSubtask, before: Evidence, after: Evidence) -> Iterator[str]:
@@ -96,6 +98,21 @@ def _pastes_foreign(trajectory: Trajectory) -> bool:
             return before.clipboard == given != ClipboardState()
         before = step.evidence
     return False
+
+
+def _arrived(before: Evidence, after: Evidence) -> bool:
+    """Whether the text of the clipboard, or a change that no text tells of, is in what changed or is seen.
+
+    Its longest word stands for the text, which may be laid out otherwise where it was pasted.
+    """
+    word = max((before.clipboard.text or "").casefold().split(), key=len, default="")
+    if not word:
+        return True
+    old = {file.path: file.sha256 for file in before.files}
+    changed = [file for file in after.files if old.get(file.path) != file.sha256]
+    return any(
+        file.text is None or file.content == "picture" or word in file.text.casefold() for file in changed
+    ) or any(word in f"{control.text} {control.value}".casefold() for control in after.controls)
 
 
 def _of_user(paths: set[str]) -> set[str]:

@@ -120,6 +120,27 @@ def test_text_is_no_image() -> None:
     assert any("does not hold that" in item for item in found(NOTHING, copied, outputs=[IMAGE]))
 
 
+@pytest.mark.parametrize(
+    ("changed", "arrived"),
+    [
+        ({"files": (file("Documents/new.txt", "Say HELLO"),)}, True),
+        ({"files": (FileState(path="Documents/new.bin", size=1, sha256="0" * 64),)}, True),
+        ({"files": (file("Documents/new.png", "{}").model_copy(update={"content": "picture"}),)}, True),
+        ({"controls": (on_screen("hello there"),)}, True),
+        ({"files": (file("Documents/new.txt", "Something else"),)}, False),
+        ({}, False),
+    ],
+)
+def test_what_the_clipboard_held_must_be_in_something_that_changed(
+    changed: dict[str, Any], arrived: bool
+) -> None:
+    given = Evidence(step=0, clipboard=ClipboardState(text="say hello"), files=(file("hello.txt", "hello"),))
+    files = (*given.files, *changed.get("files", ()))
+    after = given.model_copy(update={**changed, "files": files})
+    said = [item for item in found(given, after, inputs=[CLIPBOARD]) if "in nothing that changed" in item]
+    assert bool(said) is not arrived
+
+
 def test_pasting_what_was_there_before_needs_a_declared_input() -> None:
     given = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
     pasted = {"inputs": (InputEvent(step=1, kind="key", text="ctrl+v"),)}
