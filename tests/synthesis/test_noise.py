@@ -20,7 +20,6 @@ from taskloom.resources.noise import NoisePlace
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.noise import noise
 from taskloom.synthesis.noise.noise import (
-    NoiseSettings,
     is_measured,
     keep,
     measure_noise,
@@ -113,7 +112,7 @@ async def test_an_application_is_started_and_left_alone() -> None:
     application = applications()[0]
     environment = create(settings({}))
     try:
-        found = await measure_noise([application], environment, NoiseSettings(), Provenance())
+        found = await measure_noise([application], environment, SHORT, Provenance())
         assert found.places == () and found.recordings == 2
         place = NoisePlace(container="a", kind="added")
         told = found.model_copy(update={"places": (place,)})

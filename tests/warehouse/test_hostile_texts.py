@@ -186,7 +186,7 @@ def test_every_file_of_an_export_is_whole(empty_template: Path, name: str, text:
 
 
 @pytest.mark.parametrize(("granularity", "window"), [("step", 0), ("trajectory", 0), ("trajectory", 1)])
-@settings(max_examples=examples(2, 6))
+@settings(max_examples=examples(1, 6))
 @given(TEXTS, TEXTS)
 def test_conversations_hold_one_action_a_turn_and_come_back(
     empty_template: Path, granularity: str, window: int, text: str, thought: str
