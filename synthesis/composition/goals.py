@@ -9,6 +9,7 @@ from itertools import islice, product
 from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.enumeration import cell_of_set
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.synthesis.composition.pool.instances import Instance, Need
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.task import Intent
@@ -83,6 +84,14 @@ def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, 
         instance = pool.instances[number]
         for need in instance.needs:
             if not need.fixture and not need.producers:
+                makers = _makers(pool, instance, need)
+                if makers:
+                    return (
+                        f"`{instance.node.subtask_id}` reads the {need.resource.category}"
+                        f" '{need.resource.value}' that {makers} makes, but nobody asks for both: what was"
+                        " just made is not deleted, renamed or put where it is of no use. Propose what reads"
+                        " it and leaves it there."
+                    )
                 return (
                     f"`{instance.node.subtask_id}` reads the {need.resource.category}"
                     f" '{need.resource.value}', which no verified subtask makes: propose one that makes it,"
@@ -104,6 +113,16 @@ def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, 
         "what it needs excludes each other, because it is made twice or used up, or is more than"
         f" {limits.maximum_size} subtasks."
     )
+
+
+def _makers(pool: CompiledPool, reader: Instance, need: Need) -> str:
+    """Subtasks that make what an instance reads, whether or not the two make sense together."""
+    makers = {
+        f"`{item.node.subtask_id}`"
+        for item in pool.instances
+        if item.node.world == reader.node.world and need.resource in item.node.outputs and item is not reader
+    }
+    return " or ".join(sorted(makers))
 
 
 def _needed(pool: CompiledPool, ends: list[int]) -> int:

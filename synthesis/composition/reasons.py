@@ -192,7 +192,8 @@ def scarce_category(pool: CompiledPool) -> str:
 
 def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
     """What to propose so that subtasks link up, per application and resource category: readers of what nobody
-    reads, makers of what nobody makes. What concerns most subtasks comes first."""
+    reads in earnest, makers of what nobody makes. What concerns most subtasks comes first."""
+    made = {(item.node.world, resource) for item in pool.instances for resource in item.node.outputs}
     subtasks: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
     values: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
     for instance in pool.instances:
@@ -201,7 +202,7 @@ def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
             [pool.instances[number] for number in bits(pool.feeds[instance.number])],
         )
         unread = set(node.outputs) - {need.resource for reader in readers for need in reader.needs}
-        unmade = [need.resource for need in instance.needs if not need.producers]
+        unmade = [need.resource for need in instance.needs if (node.world, need.resource) not in made]
         for resource, is_made in [*((item, True) for item in unread), *((item, False) for item in unmade)]:
             key = node.application, resource.category, is_made
             subtasks[key].add(node.subtask_id.removeprefix(f"{node.application}."))
@@ -213,8 +214,8 @@ def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
         shown = ", ".join(f"'{value}'" for value in sorted(values[key] - {""})[:_SHOWN])
         what = f"{names}{f' ({shown})' if shown else ''}"
         advice = (
-            f"Nobody reads the {category} made by {what}. Propose subtasks with {category} as an input, whose"
-            " parameter sets name exactly these values."
+            f"Nobody reads the {category} made by {what} and leaves it there. Propose subtasks with"
+            f" {category} as an input, whose parameter sets name exactly these values."
             if is_made
             else f"Nobody makes the {category} that is read by {what}. Propose subtasks with {category} as an"
             " output that make exactly these values."

@@ -6,7 +6,7 @@ from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
-from taskloom.taskgraph.records.task import Intent
+from taskloom.taskgraph.records.task import EndProduct, Intent
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
@@ -37,6 +37,24 @@ def test_what_was_just_made_is_neither_deleted_nor_renamed() -> None:
     rename = consuming(node("rename", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
     assert sets([written(), delete, rename]) == set()
     assert frozenset({"write", "rename"}) in sets([written(), delete, rename], None)
+
+
+def test_what_is_made_only_to_be_deleted_is_said_to_be_that() -> None:
+    make, delete = written(), consuming(node("delete", inputs=(file("a.txt"),)))
+    wanted = Intent(
+        intent_id="i",
+        text="",
+        subtask_ids=("write", "delete"),
+        end_products=(EndProduct(instance_id=delete.instance_id),),
+    )
+    request = CompositionRequest(count=5, minimum_size=2)
+    composition = compose([make, delete], [wanted], request, fixtures={}, sense=SENSE)
+    assert not list(composition)
+    account = composition.account
+    (missing,) = account.not_composed
+    assert "'a.txt' that `write` makes, but nobody asks for both" in missing.reason
+    (link,) = account.missing_links
+    assert link.advice.startswith("Nobody reads") and "leaves it there" in link.advice
 
 
 def test_what_was_exported_under_a_given_name_may_be_moved() -> None:
