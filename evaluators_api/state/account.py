@@ -68,9 +68,9 @@ class _Rule:
             *(filled(part, values) for part in allowed.address),
         )
 
-    def covers(self, effect: Effect) -> bool:
-        """Whether it is about the place of `effect`."""
-        allowed, told = self.allowance, (effect.after or "") if effect.kind == "added" else ""
+    def covers(self, effect: Effect, record: str = "") -> bool:
+        """Whether it is about the place of `effect`, which may lie in an added `record`."""
+        allowed, told = self.allowance, record or ((effect.after or "") if effect.kind == "added" else "")
         return (
             allowed.area == effect.area
             and len(allowed.address) == len(effect.address)
@@ -163,7 +163,7 @@ class _Account:
             if holder is None:
                 problem = self._outside(effect)
             elif place_of(holder) in bounded:
-                problem = self._inside(effect, place_of(holder), inside)
+                problem = self._inside(effect, holder, inside)
             else:
                 continue
             if not problem:
@@ -178,9 +178,9 @@ class _Account:
                 examples.append(effect.describe())
         return SideEffects(total=counts.total(), examples=tuple(examples), **counts)
 
-    def _covering(self, effect: Effect, *, inside: bool = False) -> list[_Rule]:
+    def _covering(self, effect: Effect, *, inside: bool = False, record: str = "") -> list[_Rule]:
         rules = self._rules[len(effect.address)]
-        return [rule for rule in rules if rule.allowance.inside <= inside and rule.covers(effect)]
+        return [rule for rule in rules if rule.allowance.inside <= inside and rule.covers(effect, record)]
 
     def _outside(self, effect: Effect) -> str:
         for rule in self._covering(effect):
@@ -224,17 +224,17 @@ class _Account:
         return False
 
     def _inside(
-        self, effect: Effect, holder: Place, inside: Counter[tuple[Place, tuple[object, ...]]]
+        self, effect: Effect, holder: Effect, inside: Counter[tuple[Place, tuple[object, ...]]]
     ) -> str:
-        rules = self._covering(effect, inside=True)
+        rules = self._covering(effect, inside=True, record=holder.after or "")
         if not rules:
             return "" if _EMPTY.fullmatch(effect.after or "") else "records_added"
         if any(rule.allowance.kind == "changed" for rule in rules):
             return ""
-        keys = {rule.key() for rule in rules}
-        inside.update((holder, key) for key in keys)
+        keys, place = {rule.key() for rule in rules}, place_of(holder)
+        inside.update((place, key) for key in keys)
         if not any(
-            rule.allowance.most == 0 or inside[holder, rule.key()] <= rule.allowance.most for rule in rules
+            rule.allowance.most == 0 or inside[place, rule.key()] <= rule.allowance.most for rule in rules
         ):
             return "records_added"
         value, owns = effect.after, [dict(rule.parameters).values() for rule in rules]

@@ -95,6 +95,21 @@ def test_a_record_is_the_same_one_when_another_subtask_has_given_it_its_name() -
     assert beyond(state(ticket_table()), state({DB: done.replace("Lamp", "Tiles")}), bound).total == 1
 
 
+def test_a_record_that_is_added_may_be_worked_on_by_the_other_work_that_means_it() -> None:
+    def made(name: str, kept: str = "open") -> dict[str, str]:
+        (path, text), *_ = ticket_table().items()
+        return {path: text + f"INSERT INTO \"ticket\" VALUES({len(TICKETS) + 1},'{name}','{kept}');\n"}
+
+    adding = allowances(
+        [(effects(state(ticket_table()), state(made(name)), {"new": name}), {"new": name}) for name in "AB"]
+    )
+    closes, start = closing(ticket_table), state(ticket_table())
+    one, other = (adding, {"new": "Gate"}), (closes, {"ticket": "Gate"})
+    assert beyond(start, state(made("Gate", "closed")), [one, other]).total == 0
+    assert beyond(start, state(made("Gate", "closed")), [one]).total == 1
+    assert beyond(start, state(made("Gate", "closed")), [one, (closes, {"ticket": "Lamp"})]).total == 1
+
+
 def test_a_record_is_added_to_the_folder_that_is_asked_for() -> None:
     folders = ticket_folders()
     lamp, door, roof, fence = sorted({path.rpartition("/")[0] for path in folders})
