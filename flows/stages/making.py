@@ -217,7 +217,7 @@ class TaskMaking:
         subtasks = {
             name: item.subtask
             for name, item in pool.items()
-            if name in examples and item.performance(examples[name]) is not None
+            if name in examples and item.tells_how(examples[name])
             if sense.goes_with_others(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))

@@ -41,6 +41,11 @@ class VerifiedSubtask(Record):
         recorded = self.trajectory(instance.instance_id)
         return recorded if recorded is not None else performed_with(self.trajectories, instance)
 
+    def tells_how(self, instance: BoundSubtask) -> bool:
+        """Whether the accepted trajectories show how it is done with other values, such as those of
+        `instance`, which one of them may have."""
+        return performed_with(self.trajectories, instance) is not None
+
     @property
     def worlds(self) -> tuple[str, ...]:
         """Worlds it was verified in."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ResourceDeclaration
@@ -122,6 +124,33 @@ def test_trajectories_that_differ_beyond_their_values_show_nothing() -> None:
     assert performed_with([first, other_button], wanted) is None
     assert performed_with([first, shorter], wanted) is None
     assert performed_with([first, first], wanted) is None
+
+
+@pytest.mark.parametrize(("kind", "told"), [("ListItem", True), ("Canvas", False)])
+def test_where_in_a_control_was_clicked_is_no_difference_unless_it_is_a_picture(
+    kind: str, told: bool
+) -> None:
+    def opened(title: str, position: tuple[float, float]) -> Trajectory:
+        made = recording("wiki.open", {"title": title}, [click(title)])
+        (step,) = made.steps
+        assert step.target is not None
+        target = step.target.model_copy(update={"control_type": kind})
+        action = step.action.model_copy(update={"position": position})
+        return made.model_copy(
+            update={"steps": (step.model_copy(update={"target": target, "action": action}),)}
+        )
+
+    pair = (opened("Plans", (0.2, 0.5)), opened("Rules", (0.3, 0.4)))
+    wanted = written_instance().model_copy(update={"parameters": {"title": "Contacts"}, "instance_id": "x"})
+    assert (performed_with(pair, wanted) is not None) == told
+
+
+def test_what_was_recorded_itself_does_not_tell_how_other_values_are_used() -> None:
+    first, second = note_written(), note_written("Documents/list.txt", "Sow beans")
+    one = _verified(_subtask("tiddlywiki", "create_note"), []).model_copy(update={"trajectories": (first,)})
+    recorded = written_instance().model_copy(update={"instance_id": first.instance_id})
+    assert one.performance(recorded) == first and not one.tells_how(recorded)
+    assert one.model_copy(update={"trajectories": (first, second)}).tells_how(recorded)
 
 
 def test_waiting_is_no_difference() -> None:
