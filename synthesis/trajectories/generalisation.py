@@ -65,6 +65,25 @@ def _actions(trajectory: Trajectory) -> list[TrajectoryStep]:
     return [step for step in trajectory.steps if not step.problem and not isinstance(step.action, WaitInput)]
 
 
+_PRESSED_AS_A_WHOLE = frozenset(
+    {
+        "Button",
+        "CheckBox",
+        "ComboBox",
+        "DataItem",
+        "Heading",
+        "Hyperlink",
+        "ListItem",
+        "MenuItem",
+        "RadioButton",
+        "TabItem",
+        "Text",
+        "TreeItem",
+    }
+)
+"""Types of controls where it makes no difference which part of them is clicked, as by who sees a picture."""
+
+
 class _Filler:
     """Exchanges the values of one parameter set for those of a new one, guarded by a second example."""
 
@@ -95,7 +114,9 @@ class _Filler:
         if ours["operation"] != theirs["operation"]:
             return None
         keys = self.text(str(ours.get("keys", "")), str(theirs.get("keys", "")), keys=True)
-        ignored = ("keys", "control_label", "control_text", "point", "points", "end_label")
+        ignored = {"keys", "control_label", "control_text", "point", "points", "end_label"}
+        if first.target is not None and first.target.control_type in _PRESSED_AS_A_WHOLE:
+            ignored.add("position")
         if keys is None or any(ours[name] != theirs[name] for name in ours if name not in ignored):
             return None
         update: dict[str, object] = {
