@@ -4,7 +4,7 @@ stands."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -152,6 +152,32 @@ def identities(items: list[Node]) -> list[str] | None:
         if len(named) == len(items) and len(set(named)) == len(named):
             return named
     return None
+
+
+def table_rows(
+    columns: Sequence[str],
+    rows: Sequence[tuple[Sequence[tuple[str, Span]], Span, Span]],
+    keys: Sequence[int] = (0,),
+) -> tuple[Node, ...]:
+    """The rows of a table, each given by its cells, its place and what goes with it: called by their cells in
+    the columns `keys` where these tell all of them apart, else by their positions."""
+    called = [
+        ", ".join(cells[key][0] for key in keys) if len(cells) > max(keys) else "" for cells, _, _ in rows
+    ]
+    named = len(set(called)) == len(called) and all(called)
+    return tuple(
+        group(
+            called[index] if named else str(index),
+            "record" if named else "position",
+            raw,
+            tuple(
+                leaf(column, "field", span, value)
+                for column, (value, span) in zip(columns, cells, strict=False)
+            ),
+            extent,
+        )
+        for index, (cells, raw, extent) in enumerate(rows)
+    )
 
 
 def identity(record: Node) -> str:

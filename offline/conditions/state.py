@@ -168,7 +168,7 @@ def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
         yield terms.condition("check_file_missing", f"{path} is still there", file_path=path)
     elif effect.kind == "added" and effect.format == _DRAWING:
         yield from _drawing(terms, path)
-    elif effect.kind == "added" and effect.format and _is_whole(value) and terms.said(value):
+    elif effect.kind == "added" and effect.format and value and _is_whole(value) and terms.said(value):
         asked = "check_file_data" if effect.format in _DATA else "check_file_text"
         yield terms.condition(asked, f"{path} does not hold what it should", file_path=path, text=value)
     elif effect.kind == "added" and effect.format == "delimited" and value:

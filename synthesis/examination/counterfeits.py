@@ -85,6 +85,8 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
         whole = effect.area == "file" and effect.kind == "added" and not effect.address
         if effect.after is None or not (whole or is_leaf(effect, subject.essential)):
             continue
+        if whole and not effect.after:
+            continue  # an empty file says nothing
         for value, words in _others(effect, values.get(effect.key, ())):
             evidence = replaced(subject.start, subject.end, effect, value)
             if (

@@ -194,6 +194,20 @@ class TestEvaluationWriter:
         assert "check_file_text" not in source
         assert "check_file_exists(file_path=text_path)" in source
 
+    def test_asks_of_an_empty_file_only_that_it_is_there(self) -> None:
+        empty = [
+            item.model_copy(
+                update={
+                    "effects": ShownEffects(
+                        essential=(item.effects.essential[0].model_copy(update={"after": ""}),)
+                    )
+                }
+            )
+            for item in (MILK, TEA)
+        ]
+        assert "check_file_exists(file_path=text_path)" in written(*empty)
+        assert "check_file_text" not in written(*empty)
+
     def test_drops_conditions_that_nothing_needs_by_the_number_of_their_call(self) -> None:
         first = written(MILK, TEA)
         calls = [line for line in first.splitlines() if line.startswith("        (")]

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.comparison import Change
-from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows, unique_names
 
 SUFFIXES: frozenset[str] = frozenset()
 COLUMNS, COUNT, ROWS = "columns", "count", "rows"
@@ -174,25 +174,7 @@ class _Table:
         widest = max((len(cells) for cells, _, _ in self.rows), default=0)
         names = [column for column, _ in self.columns]
         columns = unique_names([*names, *(f"column {number + 1}" for number in range(len(names), widest))])
-        keys = self.keys or [0]
-        firsts = [
-            ", ".join(cells[key][0] for key in keys) if len(cells) > max(keys) else ""
-            for cells, _, _ in self.rows
-        ]
-        named = len(set(firsts)) == len(firsts) and all(firsts)
-        rows = tuple(
-            group(
-                firsts[index] if named else str(index),
-                "record" if named else "position",
-                raw,
-                tuple(
-                    leaf(column, "field", span, value)
-                    for column, (value, span) in zip(columns, cells, strict=False)
-                ),
-                extent,
-            )
-            for index, (cells, raw, extent) in enumerate(self.rows)
-        )
+        rows = table_rows(columns, self.rows, self.keys or [0])
         begin = self.rows[0][1][0] if self.rows else self.end
         parts = [
             group(

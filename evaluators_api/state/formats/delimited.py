@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv", ".gnumeric"])
 """Workbooks are evidence as their cells."""
@@ -36,20 +36,8 @@ def parse(text: str) -> Node:
     head = tuple(
         leaf(column, "field", span, value) for column, (value, span) in zip(columns, rows[0][0], strict=False)
     )
-    firsts = [cells[0][0] for cells, _ in rows[1:]]
-    named = len(set(firsts)) == len(firsts) and all(firsts)
-    body = tuple(
-        group(
-            firsts[index] if named else str(index),
-            "record" if named else "position",
-            (cells[0][1][0], cells[-1][1][1]),
-            tuple(
-                leaf(column, "field", span, value)
-                for column, (value, span) in zip(columns, cells, strict=False)
-            ),
-            extent,
-        )
-        for index, (cells, extent) in enumerate(rows[1:])
+    body = table_rows(
+        columns, [(cells, (cells[0][1][0], cells[-1][1][1]), extent) for cells, extent in rows[1:]]
     )
     whole = (0, len(text))
     return group(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.formats import lines, yaml_tree
@@ -28,8 +27,7 @@ def parse(text: str) -> Node:
     if not tree.children or any(node.naming != "field" for node in tree.children):
         raise StateUnreadableError("a header without keys")
     name = unique_names([*(node.name for node in tree.children), BODY])[-1]
-    body = tuple(_moved(node, start) for node in lines.parse(text[start:]).children)
-    parts = (*tree.children, group(name, "field", (start, len(text)), body))
+    parts = (*tree.children, lines.behind(text, start, name))
     return group("", "field", (0, len(text)), parts)
 
 
@@ -51,8 +49,3 @@ def _places(text: str) -> tuple[int, int]:
     if match is None:
         raise StateUnreadableError("no header")
     return match.end(1), match.end()
-
-
-def _moved(node: Node, by: int) -> Node:
-    begin, end = node.extent or node.raw
-    return replace(node, raw=(node.raw[0] + by, node.raw[1] + by), extent=(begin + by, end + by))

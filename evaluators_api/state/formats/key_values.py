@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.formats import lines
 from taskloom.evaluators_api.state.nodes import Node, group, leaf, trimmed, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
@@ -35,7 +36,7 @@ def parse(text: str) -> Node:
         end = match.end() if match else len(text)
         line = text[position:end].rstrip("\r\n")
         if not line.strip() and pairs and not sections:
-            body = _body(text, end)
+            body = lines.behind(text, end, BODY)
             break
         section, pair = _SECTION.match(line), _pair(line)
         if section is not None:
@@ -85,16 +86,3 @@ def _pair(line: str) -> tuple[str, int, int] | None:
 def _named(pairs: list[Node]) -> tuple[Node, ...]:
     names = unique_names([node.name for node in pairs])
     return tuple(replace(node, name=name) for name, node in zip(names, pairs, strict=True))
-
-
-def _body(text: str, start: int) -> Node:
-    lines: list[Node] = []
-    position = start
-    while position < len(text):
-        end = text.find("\n", position)
-        stop, following = (len(text), len(text)) if end < 0 else (end, end + 1)
-        lines.append(
-            leaf(str(len(lines)), "position", (position, stop), text[position:stop], (position, following))
-        )
-        position = following
-    return group(BODY, "field", (start, len(text)), tuple(lines))

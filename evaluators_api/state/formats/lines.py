@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from taskloom.evaluators_api.state.nodes import Node, group, leaf
 
@@ -31,6 +32,17 @@ def parse(text: str) -> Node:
             break
         lines.append(leaf(str(len(lines)), "position", match.span(1), match.group(1), match.span()))
     return group("", "field", (0, len(text)), tuple(lines))
+
+
+def behind(text: str, start: int, name: str) -> Node:
+    """The lines of `text` from `start` on, as a group of this name."""
+    lines = tuple(_moved(node, start) for node in parse(text[start:]).children)
+    return group(name, "field", (start, len(text)), lines)
+
+
+def _moved(node: Node, by: int) -> Node:
+    begin, end = node.extent or node.raw
+    return replace(node, raw=(node.raw[0] + by, node.raw[1] + by), extent=(begin + by, end + by))
 
 
 def encode(value: str, node: Node, text: str) -> str | None:
