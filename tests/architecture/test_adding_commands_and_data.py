@@ -4,6 +4,7 @@ agents, metrics."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -148,10 +149,18 @@ def test_a_new_metric_breaks_no_test(tmp_path: Path) -> None:
         f"from taskloom.omnieval import metrics\nmetrics.__path__.append({str(tmp_path / 'metrics')!r})\n",
         encoding="utf-8",
     )
-    tests = ["tests/omnieval", "tests/test_doctests.py", "-k", "omnieval"]
+    root = Path(__file__).parents[2]
+    scoring = re.compile(r"score_of|GraphEvaluator|further_metrics")
+    files = [
+        str(file)
+        for file in (root / "tests" / "omnieval").rglob("test_*.py")
+        if scoring.search(file.read_text())
+    ]
+    assert len(files) > 2
+    tests = [*files, "tests/test_doctests.py", "-k", "omnieval"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "novel_metric", "-n", "0", "-p", "no:cacheprovider", *tests],
-        cwd=Path(__file__).parents[2],
+        cwd=root,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
