@@ -54,8 +54,6 @@ class ExplorationSettings(Record):
     walk_steps: int = Field(default=60, ge=0)
     """Most actions for looking at further screens, breadth first and without keeping changes, before a model
     is asked; 0 shows it the first screen only. A later exploration of the same version goes on from there."""
-    environment_attempts: int = Field(default=3, ge=1)
-    """How often the application is started when it fails in a way that another try may not meet."""
     declaration_votes: int = Field(default=3, ge=1)
     """How many independent declarations of a subtask's resources must agree; 1 takes the first as it is."""
     declaration_rounds: int = Field(default=8, ge=1)
@@ -82,6 +80,8 @@ class Exploration:
 
 
 _NOTHING_KNOWN = ExplorationMemory()
+_STARTS = 3
+"""How often the application is started when it fails in a way that another try may not meet."""
 
 
 async def explore_application(
@@ -116,9 +116,7 @@ async def explore_application(
     if environments is not None and settings.look_at_application:
         budget = settings.walk_steps if wanted > 0 and not memory.walked else 0
         try:
-            observation, found, start = await _look(
-                application, environments, settings, budget, memory, provenance
-            )
+            observation, found, start = await _look(application, environments, budget, memory, provenance)
         except EnvironmentFailureError as error:
             return _rejected(application, "application_unavailable", str(error), provenance)
     if wanted <= 0:
@@ -193,14 +191,13 @@ def _accepted(
 async def _look(
     application: Application,
     environments: Environments,
-    settings: ExplorationSettings,
     budget: int,
     memory: ExplorationMemory,
     provenance: Provenance,
 ) -> tuple[Observation, tuple[SeenScreen, ...], Evidence]:
     """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset; tried
     again where that can help."""
-    attempts = settings.environment_attempts
+    attempts = _STARTS
     while True:
         attempts -= 1
         try:

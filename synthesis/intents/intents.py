@@ -42,8 +42,10 @@ class IntentSettings(Record):
     """Fewest subtasks of a group."""
     largest_group: int = Field(default=14, ge=1)
     """Most subtasks of a group."""
-    barren_calls: int = Field(default=2, ge=1)
-    """Calls in a row without a new intent after which no more are made."""
+
+
+_BARREN_CALLS = 2
+"""Calls in a row without a new intent after which no more are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ async def extract_intents(
     new: list[Intent] = []
     barren, feedback = 0, tuple[str, ...]()
     attempt = 0
-    while members and len(new) < settings.wanted and barren < settings.barren_calls:
+    while members and len(new) < settings.wanted and barren < _BARREN_CALLS:
         inputs = _input(members, scenarios, settings, [*accepted.values()], len(new), feedback)
         try:
             reply = await models.ask(

@@ -61,8 +61,10 @@ class ReplaySettings(Record):
     slip_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its
     steps are marked; an order that fails with a slip is performed again without."""
-    environment_attempts: int = Field(default=2, ge=1)
-    """How often an order is begun when the environment fails in a way that another try may not meet."""
+
+
+_STARTS = 2
+"""How often an order is begun when the environment fails in a way that another try may not meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ class Replayer:
         opened = {node.application for node in ordered}
         simulated = False
         slips = self._slips(f"{task.task_id}({number})")
-        for _ in range(self.settings.environment_attempts + (slips is not None)):
+        for _ in range(_STARTS + (slips is not None)):
             performance = _Performance()
             async with self.environments.lease(platform, opened) as environment:
                 simulated = environment.simulated

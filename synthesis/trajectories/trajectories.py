@@ -53,6 +53,8 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 STAGE = "trajectories"
+_STARTS = 2
+"""How often a performance is begun when the environment fails in a way that another try may not meet."""
 _TOLD_IN_VAIN = 3
 """After how many equal actions without effect the actor is told so."""
 _MOST_IN_VAIN = 5
@@ -81,8 +83,6 @@ class TrajectorySettings(Record):
 
     step_limit: int = Field(default=30, ge=1)
     """Most steps of one performance."""
-    environment_attempts: int = Field(default=2, ge=1)
-    """How often a performance is begun when the environment fails in a way that another try may not meet."""
     coordinates: Coordinates = "labels"
     """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or
     `thousandths`."""
@@ -234,7 +234,7 @@ async def perform_subtask(
     laid = fixtures_laid(opened, without | touched)
     briefing = Briefing(instance.instance_id, application, settings.step_limit, attempt, tuple(feedback))
     trajectory = None
-    for _ in range(settings.environment_attempts):
+    for _ in range(_STARTS):
         failures: list[EnvironmentFailureError] = []
         if again is not None:
             agent: Agent = RecordedAgent(again)

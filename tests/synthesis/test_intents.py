@@ -118,7 +118,7 @@ async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor() 
 
 async def test_calls_that_bring_nothing_new_end_the_extraction() -> None:
     same = reply("Write things down", LINKED)
-    found, models = await extracted(same, same, same, same, wanted=9, barren_calls=2)
+    found, models = await extracted(same, same, same, same, wanted=9)
     assert len(found.intents) == 1
     assert len(models.calls[ModelRole.INTENT_EXTRACTOR]) == 3
 
