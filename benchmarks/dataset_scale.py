@@ -20,10 +20,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.run import Figure, NotMeasuredError
+from benchmarks.task_columns import write_task_columns
 from benchmarks.warehouse import synthetic
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import export
-from taskloom.warehouse.importing.bulk import write_task_columns
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.sets.drawing import draw_tasks

@@ -1,7 +1,7 @@
 """A million complete task records, composed and written to a warehouse as they come.
 
 Each size runs in a process of its own: composition makes tasks one by one,
-`taskloom.warehouse.importing.bulk.write_tasks` takes them from the iterator, one commit for each batch, and
+`benchmarks.task_columns.write_tasks` takes them from the iterator, one commit for each batch, and
 nothing holds them all. Processor time per task at both sizes is compared, and the peak memory of the larger
 is taken. The million takes about 20 minutes on one core.
 
@@ -21,10 +21,10 @@ from pathlib import Path
 
 from benchmarks.run import Figure
 from benchmarks.synthetic_pool import synthetic_pool
+from benchmarks.task_columns import write_tasks
 from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.warehouse.importing.bulk import write_tasks
 from taskloom.warehouse.store import Warehouse
 
 PAPER = 36_076

@@ -24,8 +24,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from benchmarks.task_columns import write_task_columns
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
-from taskloom.warehouse.importing.bulk import write_task_columns
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages.task_list import TaskFilter, read_page

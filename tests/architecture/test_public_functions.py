@@ -44,11 +44,7 @@ FOUND_BY_NAME = {
     "taskloom.warehouse.viewer.pages": {"add_pages"},
 }
 """Functions that are called in each module of a folder, whose modules are found by name."""
-ALLOWED = {
-    "taskloom.warehouse.importing.bulk.write_tasks": (
-        "for programs that make very many tasks; benchmarks/streamed_tasks.py is one"
-    ),
-}
+ALLOWED: dict[str, str] = {}
 """Functions that only tests call, with the reason why they are kept."""
 
 

@@ -11,9 +11,9 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.task_columns import write_task_columns
 from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.installing.browser_finding import find_browser
-from taskloom.warehouse.importing.bulk import write_task_columns
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.server import LOOPBACK, create_application, listen
 from tests.warehouse.sample_parts import bare_tasks

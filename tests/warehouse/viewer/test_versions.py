@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.task_columns import write_task_columns
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.importing.bulk import write_task_columns
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import

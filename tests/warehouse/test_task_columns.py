@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from benchmarks.task_columns import write_task_columns, write_tasks
 from benchmarks.warehouse import synthetic
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import RowInvalidError
-from taskloom.warehouse.importing.bulk import write_task_columns, write_tasks
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.store import Warehouse
