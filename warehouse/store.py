@@ -31,7 +31,7 @@ from taskloom.warehouse.storage.database import LAKE, connect_reader, connect_wr
 from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
 from taskloom.warehouse.storage.locations import parse_location
 from taskloom.warehouse.storage.locking import WriterLock
-from taskloom.warehouse.storage.object_storage import open_screenshots
+from taskloom.warehouse.storage.object_storage import Screenshots
 from taskloom.warehouse.storage.rows import batch_of, decode_record, insert_rows, references, table_of
 from taskloom.warehouse.storage.storage_access import reason_of
 
@@ -59,7 +59,7 @@ class Warehouse:
         self.location = parse_location(location)
         self.read_only = read_only or version is not None
         self.version = version
-        self.screenshots = open_screenshots(self.location)
+        self.screenshots = Screenshots(self.location.screenshots)
         self._guard = threading.RLock()
         self._writer: duckdb.DuckDBPyConnection | None = None
         self._reader: duckdb.DuckDBPyConnection | None = None

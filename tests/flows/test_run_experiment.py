@@ -32,7 +32,7 @@ from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.storage.object_storage import ScreenshotFolder
+from taskloom.warehouse.storage.object_storage import Screenshots
 from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
 
@@ -214,7 +214,7 @@ def test_scores_follow_functions_that_changed_without_an_environment(
         raise AssertionError("a picture was read that no check asked for")
 
     monkeypatch.setattr(Sandbox, "lay_fixtures", no_reset)
-    monkeypatch.setattr(ScreenshotFolder, "read", no_picture)
+    monkeypatch.setattr(Screenshots, "read", no_picture)
     same = score_again(whole_settings(data), "again")
     assert (same.attempts, same.changed, same.without_recording) == (report.attempts, (), 0)
     assert same.report.standings == report.standings

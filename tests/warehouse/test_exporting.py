@@ -29,7 +29,7 @@ from taskloom.warehouse.exporting.file_names import id_of_name, safe_name
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import CellQuota, Selection
-from taskloom.warehouse.storage.object_storage import ScreenshotFolder
+from taskloom.warehouse.storage.object_storage import Screenshots
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
@@ -96,7 +96,7 @@ def test_a_picture_on_a_full_disk_leaves_no_half_file(tmp_path: Path) -> None:
     name = hashlib.sha256(png).hexdigest()
     with small_disk(tmp_path / "disk", "20k") as disk:
         with pytest.raises(WarehouseUnavailableError, match="No space"):
-            ScreenshotFolder(disk).write_all({name: png})
+            Screenshots(f"{disk}/").write_all({name: png})
         with pytest.raises(OSError, match="No space"):
             write_whole(disk / "view.png", png)
 
