@@ -12,7 +12,7 @@ from taskloom.taskgraph.measures.acceptance_rates import rate
 from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.dataset_folder.dataset_card import trust_lines
+from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import UNKNOWN, error_rates
@@ -116,8 +116,13 @@ def test_the_query_gives_the_same_intervals(sampled: Warehouse, by: str) -> None
         assert row["rate"] == pytest.approx(expected.share)
 
 
-def test_card_and_viewer_show_the_rates(sampled: Warehouse) -> None:
-    card = "\n".join(trust_lines(sampled))
+def card_of(warehouse: Warehouse, folder: Path) -> str:
+    export(warehouse, "hugging_face", folder)
+    return (folder / "README.md").read_text()
+
+
+def test_card_and_viewer_show_the_rates(sampled: Warehouse, tmp_path: Path) -> None:
+    card = card_of(sampled, tmp_path / "out")
     page = TestClient(create_application(sampled), base_url="http://127.0.0.1").get("/").text
 
     for text in (card, page):
@@ -125,11 +130,11 @@ def test_card_and_viewer_show_the_rates(sampled: Warehouse) -> None:
         assert "wrong place" in text
 
 
-def test_a_dataset_without_labelled_outcomes_says_so(unlabelled: Warehouse) -> None:
+def test_a_dataset_without_labelled_outcomes_says_so(unlabelled: Warehouse, tmp_path: Path) -> None:
     page = TestClient(create_application(unlabelled), base_url="http://127.0.0.1").get("/").text
 
     assert error_rates(unlabelled) is None
-    assert UNKNOWN in trust_lines(unlabelled)
+    assert UNKNOWN in card_of(unlabelled, tmp_path / "out")
     assert UNKNOWN in page
 
 

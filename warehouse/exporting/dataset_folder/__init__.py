@@ -1,6 +1,6 @@
 """Dataset folders as the Hugging Face Hub has them.
 
-dataset_card      the card; `set_section` writes its sections on sets and variety
+dataset_card      the card, from a template
 dataset_counts    what the card says of the tasks, counted while they go by
 croissant         Croissant metadata
 parquet_files     the rows, written as they come

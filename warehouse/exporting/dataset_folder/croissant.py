@@ -18,37 +18,15 @@ from taskloom.warehouse.exporting.file_hashes import hash_of
 
 NAME: Final = "croissant.json"
 """Name of the file."""
+_PLAIN: Final = """
+    citeAs column extract field fileObject fileProperty fileSet format includes jsonPath key md5 parentField
+    path recordSet references regex repeated replace separator source subField transform
+"""
+"""Terms of the format that are called there as they are here."""
 _CONTEXT: Final[dict[str, object]] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    **{
-        name: f"cr:{name}"
-        for name in (
-            *(
-                "citeAs",
-                "column",
-                "extract",
-                "field",
-                "fileObject",
-                "fileProperty",
-                "fileSet",
-                "format",
-                "includes",
-            ),
-            *(
-                "jsonPath",
-                "key",
-                "md5",
-                "parentField",
-                "path",
-                "recordSet",
-                "references",
-                "regex",
-                "repeated",
-            ),
-            *("replace", "separator", "source", "subField", "transform"),
-        )
-    },
+    **{name: f"cr:{name}" for name in _PLAIN.split()},
     "isLiveDataset": "cr:isLiveDataset",
     "samplingRate": "cr:samplingRate",
     "equivalentProperty": "cr:equivalentProperty",

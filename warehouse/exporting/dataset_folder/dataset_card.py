@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from jinja2 import Environment, StrictUndefined, Template
+
 from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.taskgraph.measures.acceptance_rates import as_markdown
+from taskloom.warehouse.exporting import dataset_folder
 from taskloom.warehouse.exporting.dataset_folder.croissant import NAME as CROISSANT
 from taskloom.warehouse.exporting.dataset_folder.croissant import croissant
 from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
-from taskloom.warehouse.exporting.dataset_folder.set_section import score_lines, set_lines, variety_lines
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 from taskloom.warehouse.exporting.record_files import write_json
 from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.score_validity import REASONS, ScoreValidity, score_validity
 from taskloom.warehouse.sets.names import SPLITS
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality
@@ -45,6 +50,7 @@ STEP_COLUMNS: Final = {
 """Columns of that configuration, with their meaning."""
 _TITLE: Final = "Graph-structured tasks for computer-use agents"
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_SHOWN: Final = 5
 _BAR_HEIGHT, _LABEL_WIDTH, _PLOT_WIDTH = 22, 210, 560
 
 
@@ -75,7 +81,7 @@ def write_card(folder: Path, source: ExportSource, options: ExportOptions, conte
     (plots / "applications.svg").write_text(
         bar_chart("Tasks per application", counts.applications.most_common(25)), encoding="utf-8"
     )
-    (folder / "README.md").write_text(_text(source, options, contents), encoding="utf-8")
+    (folder / "README.md").write_text(card_text(source, options, contents), encoding="utf-8")
     version = source.warehouse.version or "unpublished"
     about = {
         "name": "taskloom",
@@ -109,147 +115,79 @@ def bar_chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _text(source: ExportSource, options: ExportOptions, contents: CardContents) -> str:
-    counts = contents.counts
+def card_text(source: ExportSource, options: ExportOptions, contents: CardContents) -> str:
+    """The card, from the template beside this module."""
+    warehouse, counts = source.warehouse, contents.counts
+    total = counts.tasks.total()
     applications = sorted(counts.applications)
-    return "\n".join(
-        [
-            *_front_matter(options, contents.files, counts.tasks.total()),
-            *_about(source, counts, applications),
-            *_contents(contents.files, contents.rows),
-            *set_lines(source.leakage, counts),
-            *trust_lines(source.warehouse),
-            *quality_lines(source.warehouse),
-            *score_lines(source.warehouse),
-            *_complexity(dict(counts.level_bars)),
-            *variety_lines(counts),
-            *_funnel(source),
-            *_licences(source, options, applications),
-        ]
+    replayed, replayed_subtasks = _replayed(source, counts)
+    covered, worlds = _covered(source)
+    rates = error_rates(warehouse)
+    called = warehouse.query("SELECT DISTINCT provider, model FROM model_calls ORDER BY ALL").as_dicts()
+    return _template().render(
+        title=_TITLE,
+        options=options,
+        files=contents.files,
+        rows=contents.rows,
+        counts=counts,
+        total=total,
+        size=next((name for limit, name in _SIZES if total < limit), "n>1M"),
+        applications=applications,
+        replayed=replayed,
+        replayed_subtasks=replayed_subtasks,
+        covered=covered,
+        worlds=worlds,
+        models=[f"{row['provider']}/{row['model']}" for row in called],
+        version=warehouse.version,
+        splits=[name for name in SPLITS if any(name in found for found in contents.files.values())],
+        meanings=_meanings(contents.files),
+        report=source.leakage,
+        sets=[name for name in counts.tasks if counts.tasks[name]],
+        rates=rates,
+        rates_table=as_markdown(rates) if rates else "",
+        quality=task_quality(warehouse),
+        scores=_earlier_scores(warehouse),
+        funnel=warehouse.query("SELECT step, reason, items FROM funnel").as_dicts(),
+        licences=[source.applications[name] for name in applications if name in source.applications],
     )
 
 
-def _front_matter(
-    options: ExportOptions, files: Mapping[str, Mapping[str, Sequence[str]]], count: int
-) -> list[str]:
-    """Fields that the hub reads."""
-    size = next((name for limit, name in _SIZES if count < limit), "n>1M")
-    lines = [
-        "---",
-        f"license: {json.dumps(options.licence)}",
-        f"pretty_name: {_TITLE}",
-        "language:",
-        "- en",
-        "task_categories:",
-        "- image-text-to-text",
-        "size_categories:",
-        f"- {size}",
-        "tags:",
-        "- computer-use",
-        "- agents",
-        "- task-graphs",
-        "configs:",
-    ]
-    for config, splits in files.items():
-        lines += [
-            f"- config_name: {config}",
-            *(["  default: true"] if config == "tasks" else []),
-            "  data_files:",
-        ]
-        for split, names in splits.items():
-            lines += [f"  - split: {split}", "    path:", *(f"    - {name}" for name in names)]
-    return [*lines, "---", ""]
+def _template() -> Template:
+    environment = Environment(  # noqa: S701 - Markdown
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["quoted"] = json.dumps
+    environment.filters["percent"] = lambda share: "-" if share is None else f"{share:.1%}"
+    environment.globals.update(
+        dimensions=TABLE, levels=LEVELS, reasons=REASONS, rates_unknown=UNKNOWN, often=_often
+    )
+    return environment.from_string(files(dataset_folder).joinpath("card.md.jinja").read_text("utf-8"))
 
 
-def _about(source: ExportSource, counts: DatasetCounts, applications: Sequence[str]) -> list[str]:
-    called = source.warehouse.query(
-        "SELECT DISTINCT provider, model FROM model_calls ORDER BY ALL"
-    ).as_dicts()
-    writers = [f"{row['provider']}/{row['model']}" for row in called]
-    total, (replayed, known) = counts.tasks.total(), replay_coverage(source, counts)
-    sizes, words = counts.sizes, counts.words
-    covered, worlds = covered_tasks(source)
-    return [
-        f"# {_TITLE}",
-        "",
-        (
-            f"{total} tasks composed of {len(counts.subtasks)} verified subtasks of {len(applications)}"
-            " applications, with evaluation functions and recorded trajectories, made with taskloom. A task"
-            " is a graph: its nodes are subtasks, its edges the resources that one subtask makes and another"
-            " one needs; one instruction tells the whole."
-        ),
-        "",
-        "| | |",
-        "|--|--|",
-        f"| tasks | {total}, of which {replayed} were replayed from beginning to end |",
-        (
-            f"| replay coverage | {replayed / total:.1%} of the tasks; {known} of {len(counts.subtasks)}"
-            " subtasks stand in a replayed task |"
-        ),
-        (
-            f"| covered | {covered} tasks: every component (same subtasks and links) was performed in an"
-            " environment |"
-        ),
-        f"| worlds | {', '.join(worlds)} |",
-        f"| subtasks per task | {sizes.least} to {sizes.most}, mean {sizes.mean:.1f} |",
-        f"| words per instruction | {words.least} to {words.most}, mean {words.mean:.0f} |",
-        f"| applications | {', '.join(applications)} |",
-        *([f"| models | {', '.join(writers)} |"] if writers else []),
-        *([f"| on simulated applications | {counts.simulated} tasks |"] if counts.simulated else []),
-        f"| dataset version | {source.warehouse.version or 'unpublished state'} |",
-        "",
-    ]
+def _often(found: Counter[str], total: int) -> str:
+    """The most frequent things, each with its share."""
+    return ", ".join(f"{name or 'none'} {count / total:.0%}" for name, count in found.most_common(_SHOWN))
 
 
-def replay_coverage(source: ExportSource, counts: DatasetCounts) -> tuple[int, int]:
+def _replayed(source: ExportSource, counts: DatasetCounts) -> tuple[int, int]:
     """How many of the tasks were replayed with success, and how many of their subtasks stand in such a
     task."""
     rows = source.warehouse.query(
-        "SELECT task_id, list_distinct([node.subtask_id FOR node IN nodes]) FROM tasks"
+        "SELECT task_id, list_distinct([node.subtask_id FOR node IN nodes]) AS subtasks FROM tasks"
         " WHERE task_id IN (SELECT task_id FROM replays WHERE success)"
     ).table.to_pylist()
     own = set(source.task_ids)
-    names = [set(row[1]) for row in (tuple(item.values()) for item in rows) if row[0] in own]
-    seen: set[str] = set().union(*names)
-    return len(names), len(seen & set(counts.subtasks))
+    names = [set(row["subtasks"]) for row in rows if row["task_id"] in own]
+    return len(names), len(set().union(*names) & set(counts.subtasks))
 
 
-def covered_tasks(source: ExportSource) -> tuple[int, list[str]]:
+def _covered(source: ExportSource) -> tuple[int, list[str]]:
     """How many of the tasks have only components that were performed with success, and the worlds of all of
     them."""
     rows = source.warehouse.query("SELECT task_id, covered, world FROM tasks").rows()
     own = set(source.task_ids)
     found = [(bool(covered), str(world or "")) for name, covered, world in rows if name in own]
     return sum(covered for covered, _ in found), sorted({world or "the first" for _, world in found})
-
-
-def _contents(
-    files: Mapping[str, Mapping[str, Sequence[str]]], rows: Mapping[str, Mapping[str, int]]
-) -> list[str]:
-    """How to load it, rows by set, and what the columns mean."""
-    splits = [name for name in SPLITS if any(name in found for found in files.values())]
-    lines = [
-        "## Contents",
-        "",
-        "```python",
-        "from datasets import load_dataset",
-        "",
-        'tasks = load_dataset("path/of/this/folder", "tasks")',
-        "```",
-        "",
-        f"| configuration | {' | '.join(splits)} |",
-        f"|--|{'--|' * len(splits)}",
-        *(
-            f"| `{config}` | {' | '.join(str(rows[config].get(name, 0)) for name in splits)} |"
-            for config in files
-        ),
-        "",
-    ]
-    for config, columns in _meanings(files).items():
-        lines += [f"### {config}", "", "| column | meaning |", "|--|--|"]
-        lines += [f"| `{name}` | {meaning.replace('|', '/')} |" for name, meaning in columns.items()]
-        lines.append("")
-    return lines
 
 
 def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:
@@ -263,81 +201,11 @@ def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:
     }
 
 
-def trust_lines(warehouse: Warehouse) -> list[str]:
-    """The section on error rates of the evaluation functions, which says so where they are not known."""
-    rates = error_rates(warehouse)
-    lines = ["## Error rates of the evaluation functions", ""]
-    if rates is None:
-        return [*lines, UNKNOWN, ""]
-    return [
-        *lines,
-        (
-            f"{rates.functions} accepted functions of {rates.subtasks} subtasks judged work that was really"
-            " performed and whose right or wrong is known from outside. Shares with 95 % confidence"
-            " intervals:"
-        ),
-        "",
-        as_markdown(rates),
-        "",
-    ]
-
-
-def quality_lines(warehouse: Warehouse) -> list[str]:
-    """The section on the judge of instructions and on how varied they are."""
-    rows = task_quality(warehouse).lines()
-    return [
-        "## Instructions and their judge",
-        "",
-        "| | |",
-        "|--|--|",
-        *(f"| {name} | {value} |" for name, value in rows),
-        "",
-    ]
-
-
-def _complexity(counts: Mapping[str, int]) -> list[str]:
-    return [
-        "## Complexity",
-        "",
-        f"| tasks by level | {' | '.join(LEVELS)} | counts |",
-        f"|--|{'--|' * len(LEVELS)}--|",
-        *(
-            f"| {row.name} | {' | '.join(str(counts[f'{row.name}: {level}']) for level in LEVELS)} |"
-            f" {row.plural} |"
-            for row in TABLE
-        ),
-        "",
-        "![Tasks per level](plots/levels.svg)",
-        "",
-        "![Tasks per application](plots/applications.svg)",
-        "",
-    ]
-
-
-def _funnel(source: ExportSource) -> list[str]:
-    rows = source.warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
-    return [
-        "## Where the tasks come from",
-        "",
-        "All that was tried in the warehouse from which these tasks were selected:",
-        "",
-        "| step | items |",
-        "|--|--|",
-        *(
-            f"| {': '.join(str(row[name]) for name in ('step', 'reason') if row[name])} | {row['items']} |"
-            for row in rows
-        ),
-        "",
-    ]
-
-
-def _licences(source: ExportSource, options: ExportOptions, names: Sequence[str]) -> list[str]:
-    found = [source.applications[name] for name in names if name in source.applications]
-    lines = ["## Licence", "", f"{options.licence}. The applications keep their own licences:", ""]
-    return [
-        *lines,
-        "| application | version | licence |",
-        "|--|--|--|",
-        *(f"| {item.title} | {item.version} | {item.licence} |" for item in found),
-        "",
-    ]
+def _earlier_scores(warehouse: Warehouse) -> ScoreValidity | None:
+    """Which scores of the version before do not count in this one; None for the first one and for unpublished
+    states."""
+    if warehouse.version is None:
+        return None
+    with warehouse.reopened() as present:
+        names = [item.name for item in present.versions()]
+        return score_validity(present, warehouse.version) if warehouse.version in names[1:] else None
