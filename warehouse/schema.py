@@ -52,7 +52,6 @@ from taskloom.warehouse.records import DatasetVersion, ImportedItem, ModelCallRe
 SCHEMA_VERSION = 4
 """Number of the layout below; a warehouse with a higher one is refused."""
 
-_PROVENANCE = {"stage": "provenance_stage"}
 _COMPLEXITY: dict[str, str] = {row.measure: row.column for row in TABLE} | {"components": "component_count"}
 
 
@@ -77,11 +76,13 @@ class Table:
     name: str
     key: tuple[str, ...]
     """Columns that tell rows apart."""
-    comment: str
     record: type[Record] | None = None
     """Record class of its rows; None for tables of shared values."""
+    about: str = ""
+    """What a row is, where the record's docstring does not say it."""
     flatten: Mapping[str, tuple[type[Record], Mapping[str, str]]] = field(default_factory=dict)
-    """Fields spread over columns of the table: field to its record class and its renamed columns."""
+    """Fields spread over columns of the table, beside the provenance: field to its record class and its
+    renamed columns."""
     omit: frozenset[str] = frozenset()
     """Fields kept in a table of their own."""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +94,12 @@ class Table:
     empty_key: bool = False
     """Whether a key may be empty text, as the name of the first world is."""
 
+    @property
+    def comment(self) -> str:
+        """What a row is."""
+        said = self.record.__doc__ if self.record is not None and not self.about else self.about
+        return " ".join((said or "").partition("\n\n")[0].split())
+
     @cached_property
     def fields(self) -> tuple[FieldCodec, ...]:
         """Codecs of the record's fields that are columns by themselves."""
@@ -101,14 +108,17 @@ class Table:
         return tuple(
             _rename(item, self.renamed)
             for item in field_codecs(self.record)
-            if item.field not in self.flatten and item.field not in self.omit
+            if item.field not in self.flattened and item.field not in self.omit
         )
 
     @cached_property
     def flattened(self) -> dict[str, tuple[FieldCodec, ...]]:
         """Codecs of the spread fields, with their column names in the table."""
         found: dict[str, tuple[FieldCodec, ...]] = {}
-        for name, (record, renamed) in self.flatten.items():
+        spread = dict(self.flatten)
+        if self.record is not None and "provenance" in self.record.model_fields:
+            spread["provenance"] = (Provenance, {"stage": "provenance_stage"})
+        for name, (record, renamed) in spread.items():
             found[name] = tuple(_rename(item, renamed) for item in field_codecs(record))
         return found
 
@@ -136,111 +146,65 @@ def _rename(item: FieldCodec, renamed: Mapping[str, str]) -> FieldCodec:
     return replace(item, column=renamed.get(item.column, item.column))
 
 
-def _made(
-    **more: tuple[type[Record], Mapping[str, str]],
-) -> Mapping[str, tuple[type[Record], Mapping[str, str]]]:
-    return {**more, "provenance": (Provenance, _PROVENANCE)}
-
-
 TABLES: tuple[Table, ...] = (
-    Table("applications", ("name",), "An application of the catalogue, as a run used it.", Application),
+    Table("applications", ("name",), Application, "An application of the catalogue, as a run used it."),
     Table(
         "worlds",
         ("name",),
+        World,
         "Starting data over all applications, as a run used it; the first world, whose name is empty, stands"
         " among them.",
-        World,
         empty_key=True,
     ),
-    Table(
-        "seen_screens",
-        ("screen_id",),
-        "A control that exploration opened, and the screen it led to.",
-        SeenScreen,
-        _made(),
-    ),
-    Table(
-        "proposed_categories",
-        ("name",),
-        "A resource category that a model proposed, beside those of the catalogue.",
-        ProposedCategory,
-        _made(),
-    ),
-    Table(
-        "found_records",
-        ("record_id",),
-        "A record of an application that exists after every reset, although its entry does not name it.",
-        FoundRecord,
-        _made(),
-    ),
-    Table(
-        "exploration_choices",
-        ("choice_id",),
-        "Whether a run explored an application, and why; what the exploration depended on.",
-        ExplorationChoice,
-        _made(),
-    ),
-    Table("subtasks", ("subtask_id",), "A subtask template (App. C.1).", Subtask, _made()),
+    Table("seen_screens", ("screen_id",), SeenScreen),
+    Table("proposed_categories", ("name",), ProposedCategory),
+    Table("found_records", ("record_id",), FoundRecord),
+    Table("exploration_choices", ("choice_id",), ExplorationChoice),
+    Table("subtasks", ("subtask_id",), Subtask),
     Table(
         "trajectories",
         ("trajectory_id",),
-        "One recorded episode (App. C.2); its steps are in `trajectory_steps`.",
         Trajectory,
-        _made(),
+        "One recorded episode (App. C.2); its steps are in `trajectory_steps`.",
         omit=frozenset({"steps"}),
         extra=(Column("step_count", pa.int64(), "Number of its steps."),),
     ),
     Table(
         "trajectory_steps",
         ("trajectory_id", "step"),
-        "One step of a trajectory: what was seen, what was done, what it changed.",
         TrajectoryStep,
         extra=(Column("trajectory_id", pa.string(), "The trajectory."),),
     ),
     Table(
         "evaluation_functions",
         ("function_id",),
-        "Generated code that judges one subtask, with its kill matrix (App. C.3).",
         EvaluationFunction,
-        _made(quality=(FunctionQuality, {})),
+        "Generated code that judges one subtask, with its kill matrix (App. C.3).",
+        flatten={"quality": (FunctionQuality, {})},
     ),
     Table(
         "judged_outcomes",
         ("outcome_id",),
+        JudgedOutcome,
         "What an evaluation function said of one labelled outcome; error rates count those of accepted"
         " functions.",
-        JudgedOutcome,
-        _made(),
     ),
-    Table(
-        "verifications",
-        ("verification_id",),
-        "One round of cross-verification, kept whether it succeeded or not.",
-        VerificationRound,
-        _made(),
-    ),
-    Table(
-        "rechecks",
-        ("recheck_id",),
-        "A verified subtask that a night performed again, and whether it still replays.",
-        Recheck,
-        _made(),
-    ),
+    Table("verifications", ("verification_id",), VerificationRound),
+    Table("rechecks", ("recheck_id",), Recheck),
     Table(
         "performance_effects",
         ("trajectory_id",),
-        "What a performance of a subtask changed; the view `effects` has one row per change.",
         PerformanceEffects,
-        _made(),
+        "What a performance of a subtask changed; the view `effects` has one row per change.",
     ),
-    Table("intents", ("intent_id",), "A goal with the group of subtasks that serve it.", Intent, _made()),
+    Table("intents", ("intent_id",), Intent),
     Table(
         "tasks",
         ("task_id",),
+        Task,
         "A task graph with one instruction (App. C.4); nodes and edges are nested, `task_subtasks` and"
         " `task_edges` unfold them.",
-        Task,
-        _made(graph=(TaskGraph, {}), complexity=(Complexity, _COMPLEXITY)),
+        flatten={"graph": (TaskGraph, {}), "complexity": (Complexity, _COMPLEXITY)},
         extra=(
             Column(
                 "applications",
@@ -263,111 +227,50 @@ TABLES: tuple[Table, ...] = (
         ),
         prepared={"links": LINKS_SQL, "words": WORDS_SQL},
     ),
-    Table(
-        "validations",
-        ("validation_id",),
-        "One round of checking an instruction against its graph (App. B.4).",
-        Validation,
-        _made(),
-    ),
-    Table(
-        "judge_trials",
-        ("trial_id",),
-        "A spoilt instruction that the judge was given like any other, and whether it noticed.",
-        JudgeTrial,
-        _made(),
-    ),
+    Table("validations", ("validation_id",), Validation),
+    Table("judge_trials", ("trial_id",), JudgeTrial),
     Table(
         "criticisms",
         ("criticism_id",),
+        Criticism,
         "What a critic that had no part in making a task thinks of it: three scores from 1 to 5, each with a"
         " reason.",
-        Criticism,
-        _made(),
     ),
     Table(
         "reviews",
         ("review_id",),
+        Review,
         "A person's verdict on a task; rows are only added, and the view `latest_reviews` has those that"
         " count.",
-        Review,
     ),
-    Table(
-        "application_noise", ("noise_id",), "What an application itself changes.", ApplicationNoise, _made()
-    ),
-    Table("order_facts", ("fact_id",), "Whether one subtask works after another one.", OrderFact, _made()),
-    Table(
-        "replays",
-        ("replay_id",),
-        "A task performed in one order from its subtasks' trajectories (App. C.5).",
-        Replay,
-        _made(),
-        renamed={"order": "performed_order"},
-    ),
-    Table(
-        "agent_runs",
-        ("agent_run_id",),
-        "One attempt of one agent at one task, with what it completed and how that scores (section 4.1).",
-        AgentRun,
-        _made(),
-        renamed={"end": "ended"},
-    ),
-    Table(
-        "agent_steps",
-        ("agent_run_id", "step"),
-        "One decision of an attempt: reply, point, time, and the state of every subtask after it.",
-        AgentStep,
-        _made(),
-    ),
-    Table(
-        "agent_scores",
-        ("agent_run_id", "metric"),
-        "What one metric says of one attempt; scoring again replaces it.",
-        AgentScore,
-        _made(),
-    ),
-    Table(
-        "experiments",
-        ("experiment_id",),
-        "Agents × tasks × repeats, as fixed before the first attempt, with the figures that came of them.",
-        Experiment,
-        _made(),
-    ),
+    Table("application_noise", ("noise_id",), ApplicationNoise),
+    Table("order_facts", ("fact_id",), OrderFact),
+    Table("replays", ("replay_id",), Replay, renamed={"order": "performed_order"}),
+    Table("agent_runs", ("agent_run_id",), AgentRun, renamed={"end": "ended"}),
+    Table("agent_steps", ("agent_run_id", "step"), AgentStep),
+    Table("agent_scores", ("agent_run_id", "metric"), AgentScore),
+    Table("experiments", ("experiment_id",), Experiment),
     Table(
         "rejections",
         ("rejection_id",),
-        "An item that did not make it, with the reason.",
         Rejection,
-        _made(),
         extra=(Column("rejection_id", pa.string(), "Hash of the row's content."),),
     ),
-    Table("model_calls", ("call_id",), "One call of a language model.", ModelCallRecord),
-    Table("runs", ("run_id",), "One run of a flow.", RunRecord),
-    Table(
-        "dataset_versions",
-        ("name",),
-        "A published dataset version: a named, immutable state of the whole warehouse.",
-        DatasetVersion,
-    ),
+    Table("model_calls", ("call_id",), ModelCallRecord),
+    Table("runs", ("run_id",), RunRecord),
+    Table("dataset_versions", ("name",), DatasetVersion),
     Table(
         "gate_results",
         ("gate_id",),
-        "A gate of a publication: whether it held, with the figure of the version before.",
         GateResult,
-        _made(),
         renamed={"limit": "allowed", "value": "figure", "previous": "previous_figure"},
     ),
-    Table("version_tags", ("tag",), "A further name of a dataset version.", VersionTag),
-    Table(
-        "imported_items",
-        ("item_id",),
-        "What an imported task or subtask looked like in its own format.",
-        ImportedItem,
-    ),
+    Table("version_tags", ("tag",), VersionTag),
+    Table("imported_items", ("item_id",), ImportedItem),
     Table(
         "file_texts",
         ("text_id",),
-        "Text content of files in evidence, each stored once.",
+        about="Text content of files in evidence, each stored once.",
         extra=(
             Column("text_id", pa.string(), "SHA-256 of the text."),
             Column("text", pa.string(), "The text."),
@@ -376,7 +279,7 @@ TABLES: tuple[Table, ...] = (
     Table(
         "control_lists",
         ("controls_id",),
-        "Lists of the controls on a screen, each stored once.",
+        about="Lists of the controls on a screen, each stored once.",
         extra=(
             Column("controls_id", pa.string(), "SHA-256 of the list."),
             Column("controls", CONTROL_LIST, "The controls, in reading order of the accessibility tree."),

@@ -36,6 +36,8 @@ def _prepare_columns(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 _REWRITTEN: Final = "rewritten_table"
+_FIELDS: Final = (pa.Schema, pa.StructType)
+"""What has fields."""
 COMPLETED: Final = "memory"
 """Catalogue of the views that `complete_for_reading` makes."""
 MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {
@@ -213,24 +215,13 @@ def _merged(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
     return pa.struct([*kept, *(item for item in wanted if present.get_field_index(item.name) < 0)])
 
 
-def missing(present: pa.Schema, wanted: pa.Schema) -> list[tuple[tuple[str, ...], pa.DataType]]:
-    """Paths of columns and nested fields that `wanted` has beyond `present`, outermost first."""
-    found: list[tuple[tuple[str, ...], pa.DataType]] = []
-    for item in wanted:
-        index = present.get_field_index(item.name)
-        if index < 0:
-            found.append(((item.name,), item.type))
-        else:
-            found.extend(_missing_inside((item.name,), present.field(index).type, item.type))
-    return found
-
-
-def _missing_inside(
-    path: tuple[str, ...], present: pa.DataType, wanted: pa.DataType
+def missing(
+    present: pa.Schema | pa.DataType, wanted: pa.Schema | pa.DataType, path: tuple[str, ...] = ()
 ) -> list[tuple[tuple[str, ...], pa.DataType]]:
-    if pa.types.is_list(wanted) and pa.types.is_list(present):
-        return _missing_inside((*path, "element"), present.value_type, wanted.value_type)
-    if not (pa.types.is_struct(wanted) and pa.types.is_struct(present)):
+    """Paths of columns and nested fields that `wanted` has beyond `present`, outermost first."""
+    if isinstance(wanted, pa.ListType) and isinstance(present, pa.ListType):
+        return missing(present.value_type, wanted.value_type, (*path, "element"))
+    if not (isinstance(wanted, _FIELDS) and isinstance(present, _FIELDS)):
         return []
     found: list[tuple[tuple[str, ...], pa.DataType]] = []
     for item in wanted:
@@ -238,7 +229,7 @@ def _missing_inside(
         if index < 0:
             found.append(((*path, item.name), item.type))
         else:
-            found.extend(_missing_inside((*path, item.name), present.field(index).type, item.type))
+            found += missing(present.field(index).type, item.type, (*path, item.name))
     return found
 
 
