@@ -56,15 +56,7 @@ def ask_bounded(
         QueryRefusedError: it could change or leave the warehouse.
         QueryFailedError: it fails, or exceeds its time or memory.
     """
-    question = {
-        "address": str(warehouse.address),
-        "version": warehouse.version,
-        "sql": sql,
-        "most_rows": most_rows,
-        "most_seconds": most_seconds,
-        "most_bytes": most_bytes,
-    }
-    answer = _in_a_process(question, most_seconds, most_bytes)
+    answer = _in_a_process(warehouse, sql, most_seconds, most_bytes, most_rows=most_rows)
     return BoundedAnswer(tuple(answer["columns"]), tuple(tuple(row) for row in answer["rows"]))
 
 
@@ -83,19 +75,20 @@ def save_bounded(
         QueryRefusedError: it could change or leave the warehouse.
         QueryFailedError: it fails, or exceeds its time or memory.
     """
+    _in_a_process(warehouse, sql, most_seconds, most_bytes, parameters=list(parameters), save=str(path))
+
+
+def _in_a_process(
+    warehouse: Warehouse, sql: str, most_seconds: float, most_bytes: int, **more: JsonValue
+) -> dict[str, Any]:
     question = {
         "address": str(warehouse.address),
         "version": warehouse.version,
         "sql": sql,
-        "parameters": list(parameters),
-        "save": str(path),
         "most_seconds": most_seconds,
         "most_bytes": most_bytes,
+        **more,
     }
-    _in_a_process(question, most_seconds, most_bytes)
-
-
-def _in_a_process(question: dict[str, Any], most_seconds: float, most_bytes: int) -> dict[str, Any]:
     too_long = QueryFailedError(f"The query took longer than {most_seconds:.0f} s and was stopped.")
     try:
         ended = subprocess.run(

@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from taskloom.resources.dimensions import LEVELS, TABLE, DimensionDefinition
 from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.task_quality import UNKNOWN, error_rates
+
+_RUNS_SHOWN = 50
+_BY_AGENT = (
+    "SELECT agent, run_id, count(*) AS attempts, count(DISTINCT task_id) AS tasks, avg(CASE WHEN success"
+    " THEN 1.0 ELSE 0.0 END) AS success_rate, avg(coverage_rate) AS coverage_rate, avg(logical_consistency)"
+    " AS logical_consistency, count(logical_consistency) AS consistency_defined, avg(CASE WHEN side_effects"
+    " IS NOT NULL THEN CASE WHEN success AND side_effects.total = 0 THEN 1.0 ELSE 0.0 END END) AS"
+    " clean_success_rate, avg(side_effects.total) AS side_effects, avg(steps) AS steps, avg(seconds) AS"
+    " seconds FROM agent_runs WHERE outcome <> 'invalid' GROUP BY agent, run_id ORDER BY run_id DESC, agent"
+    f" LIMIT {_RUNS_SHOWN}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +52,6 @@ def chart(title: str, note: str, rows: Sequence[tuple[str, object]]) -> Chart:
     return Chart(title, note, tuple(Bar(label, count, max(0.0, count / longest)) for label, count in counts))
 
 
-def counted(warehouse: Warehouse, title: str, note: str, sql: str) -> Chart:
-    """A chart of a two-column query, longest bar first."""
-    rows = [
-        (str(label) or "none", count) for label, count in warehouse.query(f"{sql} ORDER BY 2 DESC, 1").rows()
-    ]
-    return chart(title, note, rows)
-
-
 def funnel_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
     """How many items reached each step, and why the others did not."""
     rows = warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
@@ -71,20 +77,43 @@ def complexity_charts(warehouse: Warehouse) -> tuple[Chart, ...]:
     return tuple(item for row in TABLE for item in _complexity(warehouse, row))
 
 
-def scenario_chart(warehouse: Warehouse) -> Chart:
-    """Tasks per scenario."""
-    return counted(warehouse, "Scenarios", "tasks", "SELECT scenario, count(*) FROM tasks GROUP BY 1")
+def where_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
+    """Tasks per scenario and per application; a task counts for each application that it uses."""
 
+    def counted(title: str, note: str, column: str) -> Chart:
+        sql = f"SELECT name, count(*) FROM (SELECT {column} AS name FROM tasks) GROUP BY 1 ORDER BY 2 DESC, 1"
+        return chart(
+            title, note, [(str(name) or "none", count) for name, count in warehouse.query(sql).rows()]
+        )
 
-def application_chart(warehouse: Warehouse) -> Chart:
-    """Tasks per application; a task counts for each it uses."""
-    return counted(
-        warehouse,
-        "Applications",
-        "tasks that use each",
-        "SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks)"
-        " GROUP BY 1",
+    return (
+        counted("Scenarios", "tasks", "scenario"),
+        counted("Applications", "tasks that use each", "unnest(applications)"),
     )
+
+
+def dataset_figures(warehouse: Warehouse) -> dict[str, object]:
+    """What the overview and the report show of a dataset, by the names of their templates."""
+    funnel, rejections = funnel_charts(warehouse)
+    return {
+        "funnel": funnel,
+        "rejections": rejections,
+        "quality": function_figures(warehouse),
+        "rates": error_rates(warehouse),
+        "rates_unknown": UNKNOWN,
+        "agents": agent_figures(warehouse),
+        "places": where_charts(warehouse),
+    }
+
+
+def agent_figures(warehouse: Warehouse) -> list[dict[str, JsonValue]]:
+    """A row per agent and run, the latest first: valid attempts, and means of what section 4.1 measures and
+    of side effects.
+
+    `logical_consistency` is the mean over the `consistency_defined` attempts for which it is defined, None
+    without any.
+    """
+    return warehouse.query(_BY_AGENT).as_dicts()
 
 
 def function_figures(warehouse: Warehouse) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
@@ -114,7 +115,6 @@ def create_application(
     application.add_middleware(VersionPaths, switch=switch)
     if desk is not None:
         application.add_middleware(WritesAlone)
-    application.add_middleware(AnswersHead)
     application.add_middleware(LocalOnly)
     return application
 
@@ -141,6 +141,9 @@ def _pages(
     else:
         _lead_to_present(application, present_path)
     _add_files(application, site.store)
+    for route in application.routes:
+        if isinstance(route, APIRoute) and route.methods == {"GET"}:
+            route.methods = {"GET", "HEAD"}  # of the latter the server sends the head alone
 
     @application.exception_handler(HTTPException)
     def say_status(request: Request, error: HTTPException) -> HTMLResponse:
@@ -189,25 +192,6 @@ def _add_files(application: FastAPI, store: Warehouse) -> None:
         except ScreenshotMissingError as error:
             raise HTTPException(404, str(error)) from None
         return Response(png, media_type="image/png", headers={"cache-control": _FOREVER})
-
-
-class AnswersHead:
-    """Makes the page that a HEAD request asks about, and sends its head alone."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
-            return
-
-        async def head_alone(message: Message) -> None:
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        await self._app({**scope, "method": "GET"}, receive, head_alone)
 
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})

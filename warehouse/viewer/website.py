@@ -12,12 +12,14 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
+from taskloom.resources.record import Record
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.package_files import page_templates
 
 _SECONDS_UNVERSIONED = 15.0
 _MOST_BYTES = 64 * 1024
 _FORM = "application/x-www-form-urlencoded"
+R = TypeVar("R", bound=Record)
 PRESENT = "present state"
 """What the state that no version names is called."""
 NAVIGATION = (
@@ -54,7 +56,7 @@ class Site:
         self._passing = Memory(_SECONDS_UNVERSIONED)
         self._templates = page_templates()
 
-    def page(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
+    def page(self, template: str, status: int = 200, /, **values: object) -> HTMLResponse:
         """A rendered page; every value is escaped unless its template says otherwise."""
         text = self._templates.get_template(template).render(
             navigation=NAVIGATION,
@@ -64,6 +66,17 @@ class Site:
             **values,
         )
         return HTMLResponse(text, status_code=status)
+
+    def one(self, record: type[R], key: str, name: str, noun: str) -> R:
+        """The record whose column `key` is `name`.
+
+        Raises:
+            HTTPException: there is none; the message calls it `noun`.
+        """
+        found = next(self.store.read(record, f"{key} = ?", [name]), None)
+        if found is None:
+            raise HTTPException(404, f"There is no {noun} {name} in {self.store.version or 'the warehouse'}.")
+        return found
 
 
 async def form_of(request: Request) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -19,28 +18,15 @@ TASKS_SHOWN: Final = 50
 """Tasks listed of each kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskChanges:
-    """Tasks that differ between two versions; at most `TASKS_SHOWN` of each kind."""
+def task_changes(warehouse: Warehouse, first: int, second: int) -> dict[str, list[dict[str, JsonValue]]]:
+    """The tasks that differ between two snapshots: `added`, `removed`, and `changed` with both states."""
 
-    added: tuple[dict[str, JsonValue], ...]
-    """Tasks that only the later one has."""
-    removed: tuple[dict[str, JsonValue], ...]
-    """Tasks that only the earlier one has."""
-    changed: tuple[dict[str, JsonValue], ...]
-    """Tasks of both whose instruction, status or graph differ, with both states."""
-
-
-def task_changes(warehouse: Warehouse, first: int, second: int) -> TaskChanges:
-    """The tasks that differ between two snapshots."""
-
-    def only_in(here: int, there: int) -> tuple[dict[str, JsonValue], ...]:
-        found = warehouse.query(
+    def only_in(here: int, there: int) -> list[dict[str, JsonValue]]:
+        return warehouse.query(
             f"SELECT task_id, instruction, status FROM tasks AT (VERSION => {here})"
             f" WHERE task_id NOT IN (SELECT task_id FROM tasks AT (VERSION => {there}))"
             f" ORDER BY task_id LIMIT {TASKS_SHOWN}"
-        )
-        return tuple(found.as_dicts())
+        ).as_dicts()
 
     changed = warehouse.query(
         "SELECT task_id, a.instruction AS instruction_before, b.instruction AS instruction_after, a.status"
@@ -50,7 +36,11 @@ def task_changes(warehouse: Warehouse, first: int, second: int) -> TaskChanges:
         " (task_id) WHERE a.instruction <> b.instruction OR a.status <> b.status OR hash(a.nodes, a.edges)"
         f" <> hash(b.nodes, b.edges) ORDER BY task_id LIMIT {TASKS_SHOWN}"
     )
-    return TaskChanges(only_in(second, first), only_in(first, second), tuple(changed.as_dicts()))
+    return {
+        "added": only_in(second, first),
+        "removed": only_in(first, second),
+        "changed": changed.as_dicts(),
+    }
 
 
 def add_pages(application: FastAPI, site: Site) -> None:

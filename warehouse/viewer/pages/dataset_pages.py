@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
-from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell
 from taskloom.taskgraph.measures.cells import possible_cells
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import UNKNOWN, error_rates
-from taskloom.warehouse.viewer.charts import (
-    Chart,
-    application_chart,
-    chart,
-    complexity_charts,
-    function_figures,
-    funnel_charts,
-    scenario_chart,
-)
-from taskloom.warehouse.viewer.pages.agent_attempts import agent_figures
+from taskloom.warehouse.viewer.charts import Chart, chart, complexity_charts, dataset_figures
 from taskloom.warehouse.viewer.pages.task_list import TaskFilter
 from taskloom.warehouse.viewer.website import Site, address
 
@@ -66,8 +56,21 @@ def add_pages(application: FastAPI, site: Site) -> None:
         chosen: dict[str, str] = {name: values[name] for name in DIMENSIONS}
         cells = site.memory.get("cells", lambda: read_cells(site.store))
         charts = site.memory.get("complexity", lambda: complexity_charts(site.store))
+        fixed = {name: level for name, level in chosen.items() if level}
         return site.page(
-            "complexity.html.jinja", grid=level_grid(cells, chosen), chosen=chosen, charts=charts
+            "complexity.html.jinja",
+            rows=_level_rows(cells, fixed),
+            columns_of=_COLUMNS,
+            rows_of=_ROWS,
+            summed_up=_SUMMED_UP,
+            pairs=list(product(LEVELS, repeat=2)),
+            map_rows=_map_rows(cells, fixed),
+            tasks=_count(cells, fixed),
+            existing=sum(_has(cell, fixed) for cell in possible_cells()),
+            filled=sum(_has(cell, fixed) for cell, count in cells.items() if count),
+            tasks_link=address("/tasks", fixed),
+            chosen=chosen,
+            charts=charts,
         )
 
     @application.get("/costs")
@@ -77,23 +80,15 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
 def _overview(site: Site) -> HTMLResponse:
     store = site.store
-    funnel, rejections = funnel_charts(store)
     versions = store.versions()
     steps = list(dict.fromkeys(step for item in versions for step in item.funnel if ": " not in step))
     return site.page(
         "overview.html.jinja",
         versions=list(reversed(versions)),
         steps=steps,
-        funnel=funnel,
-        rejections=rejections,
-        quality=function_figures(store),
-        rates=error_rates(store),
-        rates_unknown=UNKNOWN,
+        **dataset_figures(store),
         totals=store.query(_DATASET).as_dicts()[0],
         cells=sum(1 for count in read_cells(store).values() if count),
-        agents=agent_figures(store),
-        scenarios=scenario_chart(store),
-        applications=application_chart(store),
         runs=list(store.read(RunRecord, order_by="started_at DESC, run_id"))[:_RUNS_SHOWN],
     )
 
@@ -146,31 +141,6 @@ class GridCell:
     """How dark it is drawn, from 0 (no task) to 5."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelGrid:
-    """How the tasks spread over the levels, given the levels chosen so far."""
-
-    rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
-    """A row per dimension: its name and a place per level."""
-    columns_of: tuple[Dimension, ...]
-    """Dimensions across the map."""
-    rows_of: tuple[Dimension, ...]
-    """Dimensions down the map."""
-    summed_up: tuple[Dimension, ...]
-    """Dimensions that are not on the map."""
-    map_columns: tuple[str, ...]
-    """Heads of the map's columns: a level of each dimension across it."""
-    map_rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
-    """The map's rows: a level of each dimension down it, and the places."""
-    tasks: int
-    """Tasks that have the chosen levels."""
-    existing: int
-    """Cells with the chosen levels that some graph has."""
-    filled: int
-    """Of these, cells that have a task."""
-    tasks_link: str
-
-
 def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
     """Number of tasks per combination of levels that occurs."""
     columns = ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
@@ -183,84 +153,66 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
     return found
 
 
-def level_grid(cells: Mapping[Cell, int], chosen: Mapping[str, str]) -> LevelGrid:
-    """The grid for `cells` when the levels `chosen` (by dimension) are fixed.
+def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, list[GridCell]]]:
+    """A row per dimension: its name and a place per level, given the levels that are fixed.
 
-    A place counts the tasks with its level and the levels chosen in the other dimensions; it is impossible
-    where no graph has them together.
+    A place counts the tasks with its level and those fixed in the other dimensions.
     """
-    fixed = {name: level for name, level in chosen.items() if level}
     rows = []
     for dimension in DIMENSIONS:
         others = {name: level for name, level in fixed.items() if name != dimension}
-        counts = [_count(cells, {**others, dimension: level}) for level in LEVELS]
-        rows.append(
-            (
-                dimension,
-                tuple(
-                    GridCell(
-                        label=f"{dimension} {level}",
-                        count=count,
-                        possible=_exists({**others, dimension: level}),
-                        chosen=fixed.get(dimension) == level,
-                        link=address(
-                            "/complexity",
-                            others if fixed.get(dimension) == level else {**others, dimension: level},
-                        ),
-                        shade=_shade(count, max(counts)),
-                    )
-                    for level, count in zip(LEVELS, counts, strict=True)
-                ),
-            )
+        own = fixed.get(dimension, "")
+        wanted = [{**others, dimension: level} for level in LEVELS]
+        places = _places(
+            cells,
+            wanted,
+            [f"{dimension} {level}" for level in LEVELS],
+            [level == own for level in LEVELS],
+            [address("/complexity", others if item[dimension] == own else item) for item in wanted],
         )
-    map_columns, map_rows = _map(cells, fixed)
-    return LevelGrid(
-        rows=tuple(rows),
-        columns_of=_COLUMNS,
-        rows_of=_ROWS,
-        summed_up=_SUMMED_UP,
-        map_columns=map_columns,
-        map_rows=map_rows,
-        tasks=_count(cells, fixed),
-        existing=sum(_has(cell, fixed) for cell in possible_cells()),
-        filled=sum(_has(cell, fixed) for cell, count in cells.items() if count),
-        tasks_link=address("/tasks", fixed),
-    )
+        rows.append((str(dimension), places))
+    return rows
 
 
-def _map(
-    cells: Mapping[Cell, int], fixed: Mapping[str, str]
-) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[GridCell, ...]], ...]]:
+def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[list[GridCell]]:
+    """A row of places for each pair of levels of the dimensions down the map."""
     pairs = list(product(LEVELS, repeat=2))
     others: dict[str, str] = {name: fixed[name] for name in _SUMMED_UP if name in fixed}
-    levels: dict[tuple[Cell, Cell], dict[str, str]] = {
-        (row, column): {
-            **dict(zip(_ROWS, row, strict=True)),
-            **dict(zip(_COLUMNS, column, strict=True)),
-            **others,
-        }
+    wanted: list[dict[str, str]] = [
+        {**dict(zip(map(str, (*_ROWS, *_COLUMNS)), map(str, (*row, *column)), strict=True)), **others}
         for row in pairs
         for column in pairs
-    }
-    counts = {place: _count(cells, wanted) for place, wanted in levels.items()}
-    most = max(counts.values(), default=0)
-    rows = []
-    for row in pairs:
-        places = []
-        for column in pairs:
-            wanted = levels[row, column]
-            places.append(
-                GridCell(
-                    label=", ".join(f"{name} {level}" for name, level in wanted.items()),
-                    count=counts[row, column],
-                    possible=_exists(wanted),
-                    chosen=bool(fixed) and all(wanted.get(name) == level for name, level in fixed.items()),
-                    link=address("/tasks", wanted),
-                    shade=_shade(counts[row, column], most),
-                )
-            )
-        rows.append((" / ".join(row), tuple(places)))
-    return tuple(" / ".join(pair) for pair in pairs), tuple(rows)
+    ]
+    places = _places(
+        cells,
+        wanted,
+        [", ".join(f"{name} {level}" for name, level in item.items()) for item in wanted],
+        [bool(fixed) and fixed.items() <= item.items() for item in wanted],
+        [address("/tasks", item) for item in wanted],
+    )
+    return [places[start : start + len(pairs)] for start in range(0, len(places), len(pairs))]
+
+
+def _places(
+    cells: Mapping[Cell, int],
+    wanted: Sequence[Mapping[str, str]],
+    labels: Sequence[str],
+    chosen: Sequence[bool],
+    links: Sequence[str],
+) -> list[GridCell]:
+    """A place for each of some levels that are wanted together."""
+    counts = [_count(cells, item) for item in wanted]
+    return [
+        GridCell(
+            label=label,
+            count=count,
+            possible=any(_has(cell, item) for cell in possible_cells()),
+            chosen=at,
+            link=link,
+            shade=0 if not count else max(1, round(_SHADES * count / max(counts))),
+        )
+        for item, label, count, at, link in zip(wanted, labels, counts, chosen, links, strict=True)
+    ]
 
 
 def _has(cell: Cell, wanted: Mapping[str, str]) -> bool:
@@ -269,11 +221,3 @@ def _has(cell: Cell, wanted: Mapping[str, str]) -> bool:
 
 def _count(cells: Mapping[Cell, int], wanted: Mapping[str, str]) -> int:
     return sum(count for cell, count in cells.items() if _has(cell, wanted))
-
-
-def _exists(wanted: Mapping[str, str]) -> bool:
-    return any(_has(cell, wanted) for cell in possible_cells())
-
-
-def _shade(count: int, most: int) -> int:
-    return 0 if not count else max(1, round(_SHADES * count / most))

@@ -8,7 +8,6 @@ import json
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
-from starlette.exceptions import HTTPException
 
 from taskloom.taskgraph.drawing.svg import draw_svg
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
@@ -68,10 +67,11 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/experiments/{name}")
     def experiment(request: Request, name: str) -> HTMLResponse:
-        found = _experiment(site, name)
+        found = site.one(Experiment, "experiment_id", name, "experiment")
         asked = request.query_params
         first, second, agent = asked.get("first", ""), asked.get("second", ""), asked.get("agent", "")
-        both = _experiment(site, asked["other"]) if asked.get("other") else None
+        other = asked.get("other", "")
+        both = site.one(Experiment, "experiment_id", other, "experiment") if other else None
         pairs: list[dict[str, JsonValue]] = []
         if first and second:
             values = {"name": name, "other": both.name if both else name, "first": first, "second": second}
@@ -98,9 +98,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/attempts/{attempt_id:path}")
     def attempt(request: Request, attempt_id: str) -> HTMLResponse:
-        run = next(iter(site.store.read(AgentRun, "agent_run_id = ?", [attempt_id])), None)
-        if run is None:
-            raise HTTPException(404, f"There is no attempt {attempt_id!r}.")
+        run = site.one(AgentRun, "agent_run_id", attempt_id, "attempt")
         task = next(iter(site.store.read(Task, "task_id = ?", [run.task_id])), None)
         recorded = next(iter(site.store.read(Trajectory, "trajectory_id = ?", [run.trajectory_id])), None)
         steps = list(site.store.read(AgentStep, "agent_run_id = ?", [attempt_id], order_by="step"))
@@ -116,18 +114,6 @@ def add_pages(application: FastAPI, site: Site) -> None:
             drawing=draw_svg(task.graph) if task else "",
             states=json.dumps({str(item.step): item.states for item in steps}),
         )
-
-
-def _experiment(site: Site, name: str) -> Experiment:
-    """The experiment `name`.
-
-    Raises:
-        HTTPException: there is none.
-    """
-    found = next(iter(site.store.read(Experiment, "experiment_id = ?", [name])), None)
-    if found is None:
-        raise HTTPException(404, f"There is no experiment {name!r}.")
-    return found
 
 
 def _differing(first: Experiment, second: Experiment) -> tuple[str, ...]:

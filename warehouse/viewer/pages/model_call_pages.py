@@ -8,7 +8,6 @@ from typing import Protocol
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
-from starlette.exceptions import HTTPException
 
 from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.store import Warehouse
@@ -72,9 +71,7 @@ def add_pages(application: FastAPI, site: Site, read_call: ReadCall | None) -> N
 
     @application.get("/calls/{call_id:path}")
     def call(call_id: str, request: Request) -> HTMLResponse:
-        found = next(site.store.read(ModelCallRecord, "call_id = ?", [call_id]), None)
-        if found is None:
-            raise HTTPException(404, f"There is no model call {call_id}.")
+        found = site.one(ModelCallRecord, "call_id", call_id, "model call")
         return site.page(
             "call.html.jinja",
             call=found,

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
-from starlette.exceptions import HTTPException
 
 from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
 from taskloom.taskgraph.records.evaluation_function import (
@@ -117,11 +116,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
     @application.get("/subtasks/{subtask_id:path}")
     def subtask(subtask_id: str, request: Request) -> HTMLResponse:
         store = site.store
-        found = next(store.read(Subtask, "subtask_id = ?", [subtask_id]), None)
-        if found is None:
-            raise HTTPException(
-                404, f"There is no subtask {subtask_id} in {store.version or 'the warehouse'}."
-            )
+        found = site.one(Subtask, "subtask_id", subtask_id, "subtask")
         functions = list(
             store.read(
                 EvaluationFunction, "subtask_id = ?", [subtask_id], order_by="accepted DESC, function_id"
@@ -157,9 +152,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/trajectories/{trajectory_id:path}")
     def trajectory(trajectory_id: str, request: Request) -> HTMLResponse:
-        found = next(site.store.read(Trajectory, "trajectory_id = ?", [trajectory_id]), None)
-        if found is None:
-            raise HTTPException(404, f"There is no trajectory {trajectory_id}.")
+        found = site.one(Trajectory, "trajectory_id", trajectory_id, "trajectory")
         return site.page(
             "trajectory.html.jinja",
             trajectory=found,

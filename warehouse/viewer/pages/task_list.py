@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
@@ -48,6 +48,21 @@ REVIEWED: Final[dict[str, str]] = {
 }
 """What people say of a task: accepted by all who reviewed it, rejected by somebody; each with its SQL
 condition."""
+_EQUAL: Final[dict[str, str]] = {
+    **{str(dimension): f"{dimension}_level = ?" for dimension in DIMENSIONS},
+    "scenario": "scenario = ?",
+    "status": "status = ?",
+    "capability": "list_contains(capabilities, ?)",
+    "application": "list_contains(applications, ?)",
+}
+"""Filters whose value is bound, with their conditions."""
+_SAID: Final = {"replayed": REPLAYED, "reviewed": REVIEWED}
+_ALLOWED: Final[Mapping[str, Collection[str]]] = {
+    "status": STATUSES,
+    "replayed": REPLAYED,
+    "reviewed": REVIEWED,
+}
+"""The values of filters that have few, beside the levels."""
 SORTS: Final[dict[str, str]] = {
     "fewest subtasks": "coalesce(node_count, 0)",
     "most subtasks": "-coalesce(node_count, 0)",
@@ -78,44 +93,23 @@ class TaskFilter:
             SelectionInvalidError: a level or status that does not exist.
         """
         values = {name: given.get(name, "").strip() for name in FILTERS}
-        for dimension in DIMENSIONS:
-            if values[dimension] and values[dimension] not in LEVELS:
-                raise SelectionInvalidError(
-                    f"{dimension} is {values[dimension]!r}; the levels are {', '.join(LEVELS)}."
-                )
-        if values["status"] and values["status"] not in STATUSES:
-            raise SelectionInvalidError(f"status is {values['status']!r}; known: {', '.join(STATUSES)}.")
-        for name, known in (("replayed", REPLAYED), ("reviewed", REVIEWED)):
-            if values[name] and values[name] not in known:
-                raise SelectionInvalidError(f"{name} is {values[name]!r}; known: {', '.join(known)}.")
+        for name, value in values.items():
+            known = LEVELS if name in DIMENSIONS else _ALLOWED.get(name, (value,))
+            if value and value not in known:
+                raise SelectionInvalidError(f"{name} is {value!r}; known: {', '.join(known)}.")
         return cls(values)
 
     def condition(self) -> tuple[str, list[str]]:
         """The filter as an SQL condition and its parameters."""
-        parts, bound = ["true"], []
-        for dimension in DIMENSIONS:
-            if self.values[dimension]:
-                parts.append(f"{dimension}_level = ?")
-                bound.append(self.values[dimension])
-        for name in ("scenario", "status"):
-            if self.values[name]:
-                parts.append(f"{name} = ?")
-                bound.append(self.values[name])
-        if self.values["capability"]:
-            parts.append("list_contains(capabilities, ?)")
-            bound.append(self.values["capability"])
-        if self.values["application"]:
-            parts.append("list_contains(applications, ?)")
-            bound.append(self.values["application"])
-        for name, known in (("replayed", REPLAYED), ("reviewed", REVIEWED)):
-            if self.values[name]:
-                parts.append(f"({known[self.values[name]]})")
-        if self.values["text"]:
-            words = self.values["text"].split()
+        given = {name: value for name, value in self.values.items() if value}
+        parts = ["true", *(_EQUAL[name] for name in given if name in _EQUAL)]
+        bound = [value for name, value in given.items() if name in _EQUAL]
+        parts += [f"({known[given[name]]})" for name, known in _SAID.items() if name in given]
+        if "text" in given:
+            words = given["text"].split()
             pattern = " AND ".join(["contains(words, lower(?))"] * len(words))
             parts.append(f"(({pattern}) OR task_id = ?)")
-            bound += words
-            bound.append(self.values["text"])
+            bound += [*words, given["text"]]
         return " AND ".join(parts), bound
 
 

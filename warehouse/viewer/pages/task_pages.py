@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
-from starlette.exceptions import HTTPException
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.drawing.svg import draw_svg
@@ -72,13 +71,9 @@ def add_pages(application: FastAPI, site: Site) -> None:
     @application.get("/tasks/{task_id:path}")
     def task(task_id: str, request: Request) -> HTMLResponse:
         try:
-            found = next(site.store.read(Task, "task_id = ?", [task_id]), None)
+            found = site.one(Task, "task_id", task_id, "task")
         except RowInvalidError as error:
             return _incomplete(site, task_id, error)
-        if found is None:
-            raise HTTPException(
-                404, f"There is no task {task_id} in {site.store.version or 'the warehouse'}."
-            )
         replays = list(site.store.read(Replay, "task_id = ?", [task_id]))
         shown = _shown_replay(replays, request.query_params.get("replay", ""))
         numbers = numbers_of(found)

@@ -77,7 +77,7 @@ def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None
 def _take(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:
     filters = TaskFilter.of(form).values
     task_id, by = form.get("task", ""), " ".join(form.get("by", "").split())
-    task = _task(site, task_id)
+    task = site.one(Task, "task_id", task_id, "task")
     failed = tuple(name for name in QUESTIONS if name in form.get("failed", "").split(","))
     try:
         if form.get("read", "") != _mark(task):
@@ -99,13 +99,6 @@ def _take(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:
 
 def _mark(task: Task) -> str:
     return hashlib.sha256(task.instruction.encode()).hexdigest()
-
-
-def _task(site: Site, task_id: str) -> Task:
-    found = next(site.store.read(Task, "task_id = ?", [task_id]), None)
-    if found is None:
-        raise HTTPException(404, f"There is no task {task_id} in the warehouse.")
-    return found
 
 
 def _desk_page(
@@ -130,7 +123,7 @@ def _desk_page(
         return site.page(
             "review_done.html.jinja", by=by, progress=progress, filtered=any(filters.values()), last=mine[:1]
         )
-    task = _task(site, task_id)
+    task = site.one(Task, "task_id", task_id, "task")
     numbers = numbers_of(task)
     earlier = next((item for item in mine if item.task_id == task_id), None)
     kept = {"failed": tuple(given.get("failed", "").split(",")), "note": given.get("note", "")}
