@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
 from taskloom.warehouse.exporting.file_hashes import hashes_of
 from taskloom.warehouse.exporting.record_files import write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
@@ -44,8 +44,7 @@ from taskloom.warehouse.sets.splits import LeakageReport
 from taskloom.warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
-WORLD_UNKNOWN = "its world {} is of a kind that neither the dataset nor this taskloom knows"
-"""Why a task whose starting data nobody knows is refused."""
+T = TypeVar("T")
 _ROWS = 20_000
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
@@ -139,8 +138,21 @@ class ExportSource:
 
     def tasks(self) -> Iterator[Task]:
         """The selected tasks in the order of their ids, read a thousand at a time."""
-        for start in range(0, len(self.task_ids), 1000):
-            yield from self.of(Task, "task_id", self.task_ids[start : start + 1000])
+        for part in self._parts():
+            yield from self.of(Task, "task_id", part)
+
+    def _parts(self) -> Iterator[tuple[str, ...]]:
+        return (self.task_ids[start : start + 1000] for start in range(0, len(self.task_ids), 1000))
+
+    def expressed(self, say: Callable[[Task], T], refused: list[Refused]) -> Iterator[tuple[Task, T]]:
+        """The tasks with what `say` makes of each; those it cannot say go to `refused`, with the reason."""
+        for task in self.tasks():
+            try:
+                said = say(task)
+            except InexpressibleError as error:
+                refused.append(Refused(item_id=task.task_id, reason=str(error)))
+            else:
+                yield task, said
 
     def split_of(self, task_id: str) -> SplitName:
         """The set of a task; `train` where no sets were asked for."""
@@ -232,11 +244,29 @@ class ExportSource:
 
     def with_originals(self) -> Iterator[tuple[Task, ImportedItem | None]]:
         """The tasks, by id, with what they looked like in their own format where they were imported."""
-        for start in range(0, len(self.task_ids), 1000):
-            part = self.task_ids[start : start + 1000]
+        for part in self._parts():
             originals = {item.item_id: item for item in self.of(ImportedItem, "item_id", part)}
             for task in self.of(Task, "task_id", part):
                 yield task, originals.get(task.task_id)
+
+    def given_back(self, format_name: str, title: str) -> tuple[list[ImportedItem], tuple[Refused, ...]]:
+        """The tasks that were imported from a format, as they came in, and the others with the reason.
+
+        Raises:
+            ExportRefusedError: none was.
+        """
+        found: list[ImportedItem] = []
+        refused: list[Refused] = []
+        for task, item in self.with_originals():
+            if item is not None and item.format == format_name:
+                found.append(item)
+            else:
+                refused.append(Refused(item_id=task.task_id, reason=f"not imported from {format_name}"))
+        if not found:
+            raise ExportRefusedError(
+                f"None of the selected tasks was imported from {title}, and only those can be written back."
+            )
+        return found, tuple(refused)
 
     def trajectories(self, pictures: bool = True) -> Iterator[Trajectory]:
         """Trajectories of the subtasks that cross-verification accepted, or that were imported, by id."""
@@ -254,8 +284,7 @@ class ExportSource:
 
     def replayed(self) -> Iterator[tuple[Task, list[Replay]]]:
         """The tasks with their successful replays, by id."""
-        for start in range(0, len(self.task_ids), 1000):
-            part = self.task_ids[start : start + 1000]
+        for part in self._parts():
             found: dict[str, list[Replay]] = {name: [] for name in part}
             for replay in self.of(Replay, "task_id", part):
                 if replay.success:

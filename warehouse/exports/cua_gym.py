@@ -19,17 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
-from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.errors import InexpressibleError
-from taskloom.warehouse.exporting.exporting import (
-    WORLD_UNKNOWN,
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-)
-from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
 from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 from taskloom.warehouse.exporting.record_files import write_json
 
@@ -88,12 +80,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         pa.output_stream(str(folder / ARCHIVE), compression="zstd") as compressed,
         tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for task in source.tasks():
-            try:
-                files = _files(task, sheet_of(task, source), source)
-            except InexpressibleError as error:
-                refused.append(Refused(item_id=task.task_id, reason=str(error)))
-                continue
+        for task, files in source.expressed(lambda task: _files(task, source), refused):
             row = _row(task)
             rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
             for name, text in files.items():
@@ -120,15 +107,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     )
 
 
-def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, str]:
-    names = _applications(task)
-    for name in names:
-        if name not in source.applications:
-            raise InexpressibleError(f"the application {name} is not stored")
-    applications = source.applications_in(task.world)
-    if applications is None:
-        raise InexpressibleError(WORLD_UNKNOWN.format(task.world))
-    task_id = _id(task)
+def _files(task: Task, source: ExportSource) -> dict[str, str]:
+    sheet, task_id = sheet_of(task, source), _id(task)
     own = {
         "id": task_id,
         "instruction": task.instruction,
@@ -140,12 +120,12 @@ def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, s
         "evaluator": {"type": "python", "url": "./reward.py"},
         "source": f"taskloom:{task.task_id}",
         "difficulty": _difficulty(task),
-        "related_apps": names,
+        "related_apps": _applications(task),
     }
     return {
         "task.json": json.dumps(own, ensure_ascii=False, indent=2) + "\n",
         "reward.py": _REWARD.format(task_id=task_id, sheet=sheet.model_dump_json(), start=START_COPY),
-        _SETUP: start_script([applications[name] for name in names]),
+        _SETUP: start_script(applications_of(task, source)),
     }
 
 

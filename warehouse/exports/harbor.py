@@ -19,15 +19,8 @@ from typing import Final
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.errors import InexpressibleError
-from taskloom.warehouse.exporting.exporting import (
-    WORLD_UNKNOWN,
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-)
-from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
 from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
@@ -60,23 +53,11 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write a package for every task that can be judged by its files."""
     counts: Counter[str] = Counter()
     refused: list[Refused] = []
-    for task in source.tasks():
-        try:
-            sheet = sheet_of(task, source)
-            names = sorted({node.application for node in task.graph.nodes})
-            missing = next((name for name in names if name not in source.applications), None)
-            if missing is not None:
-                raise InexpressibleError(f"the application {missing} is not stored")
-            applications = source.applications_in(task.world)
-            if applications is None:
-                raise InexpressibleError(WORLD_UNKNOWN.format(task.world))
-        except InexpressibleError as error:
-            refused.append(Refused(item_id=task.task_id, reason=str(error)))
-            continue
+    for task, (sheet, applications) in source.expressed(
+        lambda task: (sheet_of(task, source), applications_of(task, source)), refused
+    ):
         place = folder / source.split_of(task.task_id) if source.splits else folder
-        _write_package(
-            place / package_name(task.task_id), task, sheet, [applications[name] for name in names]
-        )
+        _write_package(place / package_name(task.task_id), task, sheet, applications)
         counts["tasks"] += 1
     return ExportOutcome(
         counts=dict(counts),

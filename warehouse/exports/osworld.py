@@ -22,14 +22,8 @@ import networkx
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
-from taskloom.warehouse.exporting.exporting import (
-    WORLD_UNKNOWN,
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-)
-from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
 from taskloom.warehouse.exporting.osworld.conditions import Condition, conditions_of
 from taskloom.warehouse.exporting.osworld.judging import copy_of_home, judged_evaluator
 from taskloom.warehouse.exporting.osworld.setup import HOME, setup
@@ -99,18 +93,8 @@ def _sorted(domains: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _fields(task: Task, source: ExportSource) -> dict[str, object]:
-    if task.simulated:
-        raise InexpressibleError("it runs on simulated applications")
-    names = sorted({node.application for node in task.graph.nodes})
-    for name in names:
-        if name not in source.applications:
-            raise InexpressibleError(f"the application {name} is not stored")
-        if source.applications[name].launch.address:
-            raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
-    applications = source.applications_in(task.world)
-    if applications is None:
-        raise InexpressibleError(WORLD_UNKNOWN.format(task.world))
-    used = [applications[name] for name in names]
+    used = applications_of(task, source)
+    names = [application.name for application in used]
     try:
         evaluator, config = _evaluator(_conditions(task, source)), setup(used)
     except InexpressibleError as error:

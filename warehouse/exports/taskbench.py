@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
 from taskloom.warehouse.exporting.record_files import write_json, write_lines
-from taskloom.warehouse.importing.originals import file_items, originals
+from taskloom.warehouse.records import ImportedItem
 
 REFUSES_TASKS = True
 """Whether tasks that it cannot write are refused by their ids."""
@@ -22,20 +21,17 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     Raises:
         ExportRefusedError: no task was imported from TaskBench.
     """
-    found, refused = originals(source, "taskbench")
-    if not found:
-        raise ExportRefusedError(
-            "None of the selected tasks was imported from TaskBench, and only those can be written back."
-        )
+    found, refused = source.given_back("taskbench", "TaskBench")
     by_file: dict[str, list[object]] = defaultdict(list)
     for item in sorted(found, key=lambda item: _position(item.place)):
         by_file[item.place.rpartition(":")[0]].append(item.content)
     for place, contents in by_file.items():
         write_lines(folder / place, _objects(contents))
-    for item in file_items(source, "taskbench"):
+    whole = "format = 'taskbench' AND item_kind = 'file'"
+    for item in source.warehouse.read(ImportedItem, whole):
         if any(Path(item.place).parent == Path(place).parent for place in by_file):
             write_json(folder / item.place, item.content)
-    return ExportOutcome(counts={"tasks": len(found)}, refused=tuple(refused))
+    return ExportOutcome(counts={"tasks": len(found)}, refused=refused)
 
 
 def _position(place: str) -> tuple[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
 from typing import Final, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.taskgraph.text_folding import fold_text
 from taskloom.warehouse.errors import GOAL_NOT_WRITTEN
-from taskloom.warehouse.exporting.osworld.metrics import METRICS
+from taskloom.warehouse.exporting import osworld
 from taskloom.warehouse.importing.importing import ImportReading
 from taskloom.warehouse.importing.value_mentions import mention_of, unsaid_files, unsaid_sheets
 from taskloom.warehouse.records import ImportedItem
@@ -26,6 +27,8 @@ Severity = Literal["error", "warning", "note"]
 """How bad a finding is: an `error` makes a task unsolvable or ungradable, a `warning` doubtful, a `note` is
 unusual."""
 _PLACEHOLDER: Final = re.compile(r"\{[a-z][a-z0-9_]*\}|<[a-z]+_[a-z_]+>|\$\{[^}]+\}")
+_METRICS: Final = frozenset(files(osworld).joinpath("metrics.txt").read_text("utf-8").split())
+"""Metrics that OSWorld exports."""
 _GRADED_BY_VALUES: Final = ("crab", "omnibench")
 """Formats whose parameters are what an outcome is compared with; those of others merely describe."""
 
@@ -61,14 +64,7 @@ def audit_reading(reading: ImportReading) -> list[Finding]:
     """Findings in a collection that is not stored: the faults of its broken items, and those found in the
     others."""
     broken = [
-        Finding(
-            file=fault.file,
-            item_id=item.item_id,
-            field=fault.field,
-            severity="note" if item.code == GOAL_NOT_WRITTEN else "error",
-            check=item.code,
-            message=fault.reason,
-        )
+        _finding(fault.file, item.item_id, fault.field, _severity(item.code), item.code, fault.reason)
         for item in reading.broken
         for fault in item.faults
     ]
@@ -98,67 +94,52 @@ def audit(
     findings: list[Finding] = []
     instructions: dict[str, list[str]] = defaultdict(list)
     graphs: dict[str, list[str]] = defaultdict(list)
-    files: dict[str, str] = {}
+    found_in: dict[str, str] = {}
     for task in tasks:
         original = places.get(task.task_id)
-        files[task.task_id] = original.place if original else "tasks"
+        found_in[task.task_id] = original.place if original else "tasks"
         instructions[fold_text(task.instruction)].append(task.task_id)
         if len(task.graph.nodes) > 1:
             graphs[str(key_of(task.graph))].append(task.task_id)
-        for field, severity, check, message in (*_in_task(task, values, original), *_in_original(original)):
-            findings.append(
-                Finding(
-                    file=files[task.task_id],
-                    item_id=task.task_id,
-                    field=field,
-                    severity=severity,
-                    check=check,
-                    message=message,
-                )
-            )
-    findings.extend(_near_duplicates(instructions, files))
+        for problem in (*_in_task(task, values, original), *_in_original(original)):
+            findings.append(_finding(found_in[task.task_id], task.task_id, *problem))
+    findings.extend(_near_duplicates(instructions, found_in))
     for field, groups in (("instruction", instructions), ("graph", graphs)):
         for text, members in groups.items():
             for item in members[1:] if text else ():
-                findings.append(
-                    Finding(
-                        file=files[item],
-                        item_id=item,
-                        field=field,
-                        severity="warning",
-                        check=f"duplicate_{field}",
-                        message=f"the same {field} as {members[0]}",
-                    )
-                )
+                said = f"the same {field} as {members[0]}"
+                findings.append(_finding(found_in[item], item, field, "warning", f"duplicate_{field}", said))
     findings.extend(
-        Finding(
-            file=item.details.get("place", ""),
-            item_id=item.item_id,
-            field="",
-            severity="note" if item.item_kind == "trajectory" or item.reason == GOAL_NOT_WRITTEN else "error",
-            check=item.reason,
-            message=item.message,
+        _finding(
+            item.details.get("place", ""),
+            item.item_id,
+            "",
+            "note" if item.item_kind == "trajectory" else _severity(item.reason),
+            item.reason,
+            item.message,
         )
         for item in rejections
     )
     return sorted(findings, key=_place)
 
 
-def _near_duplicates(instructions: Mapping[str, list[str]], files: Mapping[str, str]) -> Iterator[Finding]:
+def _near_duplicates(instructions: Mapping[str, list[str]], found_in: Mapping[str, str]) -> Iterator[Finding]:
     """Instructions that share at least half of their wording with a different one."""
     items = [members[0] for text, members in instructions.items() if text]
     everything = np.arange(len(items))
     wordings = wordings_of([text for text in instructions if text])
     for item, other in zip(items, resembled(wordings, everything, everything, not_itself=True), strict=True):
         if other >= 0:
-            yield Finding(
-                file=files[item],
-                item_id=item,
-                field="instruction",
-                severity="note",
-                check="near_duplicate_instruction",
-                message=f"at least half of its wording is that of {items[other]}",
-            )
+            said = f"at least half of its wording is that of {items[other]}"
+            yield _finding(found_in[item], item, "instruction", "note", "near_duplicate_instruction", said)
+
+
+def _finding(file: str, item_id: str, field: str, severity: Severity, check: str, message: str) -> Finding:
+    return Finding(file=file, item_id=item_id, field=field, severity=severity, check=check, message=message)
+
+
+def _severity(code: str) -> Severity:
+    return "note" if code == GOAL_NOT_WRITTEN else "error"
 
 
 def _place(found: Finding) -> tuple[str, ...]:
@@ -254,7 +235,7 @@ def _in_original(original: ImportedItem | None) -> Iterator[Problem]:
     evaluator = content.get("evaluator")
     func = evaluator.get("func") if isinstance(evaluator, dict) else None
     for name in func if isinstance(func, list) else [func]:
-        if name not in METRICS:
+        if name not in _METRICS:
             yield "evaluator.func", "error", "unknown_metric", f"{name!r} is not a metric of OSWorld"
     if isinstance(evaluator, dict) and func != "infeasible" and not evaluator.get("result"):
         yield "evaluator.result", "warning", "missing_result", "the metric is given nothing to judge"

@@ -13,6 +13,7 @@ from typing import Final
 
 import networkx
 
+from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceKind
 from taskloom.taskgraph.records.check_facts import CheckFacts
 from taskloom.taskgraph.records.evidence import is_open_document
@@ -21,7 +22,7 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportSource
-from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
+from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks, text_of
 
 _CLIPBOARD: Final = "clipboard"
 
@@ -32,11 +33,7 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
     Raises:
         InexpressibleError: with the reason, for the list of refused tasks.
     """
-    if task.simulated:
-        raise InexpressibleError("it runs on simulated applications")
-    for name in sorted({node.application for node in task.graph.nodes}):
-        if name in source.applications and source.applications[name].launch.address:
-            raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
+    _refuse_what_is_elsewhere(task, source)
     graph = task.graph.to_networkx()
     nodes = {node.instance_id: node for node in task.graph.nodes}
     judged: list[JudgedSubtask] = []
@@ -79,6 +76,34 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
         allowed=tuple(allowed) if len(allowed) == len(nodes) else None,
         noise=tuple(place for node in nodes.values() for place in source.noise.get(node.application, ())),
     )
+
+
+def applications_of(task: Task, source: ExportSource) -> list[Application]:
+    """The applications of a task, with the data of its world.
+
+    Raises:
+        InexpressibleError: one of them is not stored, or cannot be started, or nobody knows the world.
+    """
+    names = sorted({node.application for node in task.graph.nodes})
+    missing = next((name for name in names if name not in source.applications), None)
+    if missing is not None:
+        raise InexpressibleError(f"the application {missing} is not stored")
+    _refuse_what_is_elsewhere(task, source)
+    applications = source.applications_in(task.world)
+    if applications is None:
+        raise InexpressibleError(
+            f"its world {task.world} is of a kind that neither the dataset nor this taskloom knows"
+        )
+    return [applications[name] for name in names]
+
+
+def _refuse_what_is_elsewhere(task: Task, source: ExportSource) -> None:
+    """Refuse a task that no other machine can start."""
+    if task.simulated:
+        raise InexpressibleError("it runs on simulated applications")
+    for name in sorted({node.application for node in task.graph.nodes}):
+        if name in source.applications and source.applications[name].launch.address:
+            raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
 
 
 def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> None:
@@ -157,7 +182,7 @@ def _taken_over(
     changed: set[str] = set()
     for name, call in _checks_in(ast.parse(source)):
         words = (*call.args, *(word.value for word in call.keywords))
-        given = [_text(item, node.parameters) for item in words]
+        given = [text_of(item, node.parameters) for item in words]
         at_start = any(word.arg == "at_start" for word in call.keywords)
         takes_over = any(word.arg == "source" for word in call.keywords)
         if not clipboard and (checks[name].reads == "clipboard" or _CLIPBOARD in given):
@@ -168,7 +193,7 @@ def _taken_over(
             continue
         if not (takes_over or at_start):
             changed.add(given[0] or "")
-        values = {_text(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
+        values = {text_of(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
         unknown = bool(earlier) and given[:1] == [None] and not any(_checks_in(words[0]))
         if unknown or made & (values - {""}):
             read.add(given[0] or "")
@@ -188,7 +213,7 @@ def _given(
         node = nodes[producer]
         function = source.functions.get(node.subtask_id)
         for _, call in _checks_in(ast.parse(function.source if function is not None else "")):
-            words = {word.arg: _text(word.value, node.parameters) for word in call.keywords}
+            words = {word.arg: text_of(word.value, node.parameters) for word in call.keywords}
             target, origin = words.get("target") or "", words.get("source")
             if origin and (target == _CLIPBOARD or is_open_document(target)):
                 found.setdefault(target, origin)
@@ -222,21 +247,3 @@ def _checks_in(module: ast.AST) -> Iterator[tuple[str, ast.Call]]:
             name = item.func.id
             if name.startswith(("check_", "get_", "clipboard_")):
                 yield name, item
-
-
-def _text(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
-    """The text of an argument; None where it is computed."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Name):
-        return parameters.get(node.id)
-    if isinstance(node, ast.JoinedStr):
-        parts = [
-            _text(part.value if isinstance(part, ast.FormattedValue) else part, parameters)
-            for part in node.values
-        ]
-        return None if None in parts else "".join(part for part in parts if part is not None)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _text(node.left, parameters), _text(node.right, parameters)
-        return None if left is None or right is None else left + right
-    return None

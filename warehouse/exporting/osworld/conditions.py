@@ -18,6 +18,7 @@ from typing import Final, Literal
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 from taskloom.taskgraph.text_folding import fold_text
 from taskloom.warehouse.errors import InexpressibleError
+from taskloom.warehouse.exporting.judging.taking_apart import text_of
 
 _ROUTE = frozenset({"check_mouse_clicks", "check_keyboard_types"})
 _HOME = "/home/user"
@@ -209,15 +210,7 @@ def _pattern(text: str) -> str:
 
 
 def _text(node: ast.expr, parameters: Mapping[str, str]) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Name) and node.id in parameters:
-        return parameters[node.id]
-    if isinstance(node, ast.JoinedStr):
-        return "".join(
-            _text(part.value if isinstance(part, ast.FormattedValue) else part, parameters)
-            for part in node.values
-        )
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _text(node.left, parameters) + _text(node.right, parameters)
-    raise InexpressibleError(f"an argument of a check is computed (line {node.lineno})")
+    text = text_of(node, parameters)
+    if text is None:
+        raise InexpressibleError(f"an argument of a check is computed (line {node.lineno})")
+    return text
