@@ -1,10 +1,8 @@
 """What imports share.
 
-bulk                                       many tasks in columns
 importing, items                           checks every item, then stores all or nothing
 imported_tasks, imported_trajectories      records from foreign items; `episodes` from demonstrations
-json_reading, tfrecords, pyautogui_scripts, osworld_layout, tool_graphs    foreign formats
+json_reading, tfrecords, pyautogui_scripts, osworld_layout    foreign formats
 audit, value_mentions                      faults of tasks
 instruction_lists                          what others have published, to compare with
-originals                                  gives imported tasks back as they came
 """

@@ -4,11 +4,11 @@ pictures."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
+from typing import Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from PIL import Image, UnidentifiedImageError
@@ -24,10 +24,10 @@ from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task
-from taskloom.warehouse.importing.items import Item
-from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.importing.items import BrokenItem, Item, checked
 
 P = ParamSpec("P")
+T = TypeVar("T")
 _SPECIAL = "^%+~(){}[]"
 
 
@@ -53,91 +53,117 @@ class Picture:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a task comes from, and what it is."""
+Step = tuple[Picture | None, Demonstrated | str | None]
+"""A screen and what was done on it; a text says why that is no action here."""
 
-    task_id: str
-    format: str
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a foreign item says of a task of one subtask."""
+
     instruction: str
     applications: Sequence[str] = ()
     """Applications it needs, as its collection spells them; the first one is the subtask's own."""
+    _: KW_ONLY
     place: str = ""
-    """File and position it came from."""
+    """File and position it came from, where they are other ones than the item's."""
     infeasible: bool = False
     """Whether its makers declare it impossible."""
     template: str = ""
     """Id of the template that it fills in; empty where it has none."""
     parameters: Mapping[str, str] = field(default_factory=dict)
+    low_level_instructions: Sequence[str] = ()
+    """Instructions of the steps, where it has some."""
+    content: JsonValue = None
+    """What is kept of the original, where that is not the item itself."""
+    steps: Sequence[Step] | str | None = None
+    """Its demonstration, or why there is none although it has one."""
+    end: Picture | None = None
+    """The screen at the end, where it is known."""
 
 
-def task_records(item: Item, source: Source, content: JsonValue = None) -> list[Record]:
-    """The task of one subtask, and its original.
+def read_tasks(
+    format_name: str,
+    items: Iterable[Item | BrokenItem],
+    name: Callable[[Item], str],
+    describe: Callable[[Item], Description],
+) -> Iterator[Record | BrokenItem]:
+    """The records of items that each are a task of one subtask, and the broken items.
 
-    Raises:
-        ImportRefusedError: the task cannot be built.
+    Args:
+        format_name: the format, with which ids begin.
+        items: the items.
+        name: id of one in its collection.
+        describe: what one says; raises `ImportRefusedError` where it is broken, as `name` does.
     """
-    found: dict[str, str] = {}
-    for spelling in source.applications:
-        name, category = canonical_application(spelling)
-        found[name] = category
-    (name, category), *others = list(found.items()) or [(source.format, UNKNOWN_CATEGORY)]
+    yield from checked(
+        items,
+        lambda item: f"{format_name}:{name(item)}",
+        lambda item, task_id: task_records(item, task_id, describe(item)),
+    )
+
+
+def task_records(item: Item, task_id: str, told: Description) -> Iterator[Record]:
+    """The task of one subtask, its original, and the trajectory of its demonstration.
+
+    Nothing in a demonstration is changed or made up. Where a picture is absent, or an action has no
+    counterpart here (Back and Home of a phone, choosing from a list without a place), the recording is left
+    out, and a rejection names the step and the reason. The original keeps every step.
+    """
+    format_name = task_id.partition(":")[0]
+    found = dict(map(canonical_application, told.applications))
+    (name, category), *others = list(found.items()) or [(format_name, UNKNOWN_CATEGORY)]
     node = BoundSubtask(
-        instance_id=source.task_id,
-        subtask_id=source.template or source.task_id,
+        instance_id=task_id,
+        subtask_id=told.template or task_id,
         application=name,
         application_category=category,
-        instruction=source.instruction,
-        parameters=dict(source.parameters),
+        instruction=told.instruction,
+        parameters=dict(told.parameters),
     )
     task = build_task(
-        source.task_id,
+        task_id,
         [node],
         [],
-        source.instruction,
+        told.instruction,
         lambda reason: item.refused("", reason),
         other_applications=dict(others),
     )
-    original = ImportedItem(
-        item_id=source.task_id,
-        format=source.format,
-        item_kind="task",
-        place=source.place or item.where,
-        infeasible=source.infeasible,
-        content=item.value if content is None else content,
-    )
-    return [task, original]
+    if told.low_level_instructions:
+        task = task.model_copy(update={"low_level_instructions": tuple(told.low_level_instructions)})
+    yield task
+    yield item.original(task_id, place=told.place, content=told.content, infeasible=told.infeasible)
+    if told.steps is not None:
+        yield _recording(node, told.place, told.steps, told.end)
 
 
-def trajectories_of(
-    source: Source,
-    steps: Sequence[tuple[Picture | None, Demonstrated | str | None]],
-    end: Picture | None = None,
-) -> Iterator[Trajectory | Rejection]:
-    """The trajectory of a demonstration; nothing in it is changed or made up.
-
-    Where a picture is absent, or an action has no counterpart here (Back and Home of a phone, choosing from a
-    list without a place), the recording is left out, and a rejection names the step and the reason. The
-    original keeps every step.
-
-    Args:
-        source: where it comes from.
-        steps: screens and actions; a text says why there is no action.
-        end: the screen at the end, where it is known.
-    """
-    whole = [
-        (picture, done) for picture, done in steps if picture is not None and isinstance(done, Demonstrated)
-    ]
-    if not whole or len(whole) != len(steps):
-        yield left_out(source, _first_fault(steps))
-        return
+def _recording(
+    node: BoundSubtask, place: str, told: Sequence[Step] | str, end: Picture | None
+) -> Trajectory | Rejection:
+    """The trajectory of a demonstration, or the record of why there is none."""
+    fault = told if isinstance(told, str) else _first_fault(told)
+    if fault or isinstance(told, str):
+        return Rejection(
+            item_kind="trajectory",
+            item_id=f"{node.instance_id}:demonstration",
+            stage="import",
+            reason="recording_left_out",
+            message=f"the recording of {node.instance_id} is left out: {fault}",
+            details={
+                "original": node.instance_id,
+                "place": place,
+                "format": node.instance_id.partition(":")[0],
+            },
+            provenance=IMPORTED,
+        )
+    steps = [(picture, done) for picture, done in told if picture and isinstance(done, Demonstrated)]
     last = Screenshot.of(end.png) if end is not None else None
-    yield Trajectory(
-        trajectory_id=f"{source.task_id}:demonstration",
-        subtask_id=source.template or source.task_id,
-        instance_id=source.task_id,
-        parameters=dict(source.parameters),
-        instruction=source.instruction,
+    return Trajectory(
+        trajectory_id=f"{node.instance_id}:demonstration",
+        subtask_id=node.subtask_id,
+        instance_id=node.instance_id,
+        parameters=node.parameters,
+        instruction=node.instruction,
         platform="imported",
         initial_evidence=Evidence(step=0),
         steps=tuple(
@@ -149,45 +175,37 @@ def trajectories_of(
                 action=done.action,
                 target=ControlQuery(text=done.target) if done.target else None,
                 target_rectangle=done.rectangle,
-                evidence=Evidence(step=number, screenshot=last if number == len(whole) else None),
+                evidence=Evidence(step=number, screenshot=last if number == len(steps) else None),
             )
-            for number, (picture, done) in enumerate(whole, start=1)
+            for number, (picture, done) in enumerate(steps, start=1)
         ),
         termination="finished",
         provenance=IMPORTED,
     )
 
 
-def left_out(source: Source, reason: str) -> Rejection:
-    """The record of a recording that does not come in, with the reason."""
-    return Rejection(
-        item_kind="trajectory",
-        item_id=f"{source.task_id}:demonstration",
-        stage="import",
-        reason="recording_left_out",
-        message=f"the recording of {source.task_id} is left out: {reason}",
-        details={"original": source.task_id, "place": source.place, "format": source.format},
-        provenance=IMPORTED,
-    )
-
-
-def _first_fault(steps: Sequence[tuple[Picture | None, Demonstrated | str | None]]) -> str:
+def _first_fault(steps: Sequence[Step]) -> str:
+    """Why the steps of a demonstration are no trajectory; empty where they are one."""
     for number, (picture, done) in enumerate(steps, start=1):
         if picture is None:
             return f"step {number} of {len(steps)}: its picture is not there, or is none"
         if not isinstance(done, Demonstrated):
             return f"step {number} of {len(steps)}: {done or 'its action has no counterpart here'}"
-    return "it has no steps"
+    return "" if steps else "it has no steps"
 
 
-def understood(read: Callable[P, Demonstrated | str | None]) -> Callable[P, Demonstrated | str | None]:
+def understood(
+    read: Callable[Concatenate[T, Picture, P], Demonstrated | str | None],
+) -> Callable[Concatenate[T, Picture | None, P], Demonstrated | str | None]:
     """`read`, with the reason where it refuses a value, such as a point outside the screen or a script nested
-    too deeply."""
+    too deeply; without a picture nothing is read."""
 
     @wraps(read)
-    def reading(*args: P.args, **named: P.kwargs) -> Demonstrated | str | None:
+    def reading(
+        said: T, picture: Picture | None, /, *args: P.args, **named: P.kwargs
+    ) -> Demonstrated | str | None:
         try:
-            return read(*args, **named)
+            return None if picture is None else read(said, picture, *args, **named)
         except ValidationError as error:
             return reason_of(error.errors(include_url=False)[0])
         except (ValueError, ArithmeticError, TypeError, SyntaxError, RecursionError, MemoryError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import networkx
 from pydantic import ValidationError
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
@@ -83,20 +84,15 @@ def guessed_resource(category: str, application: str, value: str) -> Resource:
 
 
 def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
-    """Nodes in the topological order closest to the given one; a cyclic remainder is left as it is."""
-    waiting = {
-        node.instance_id: {edge.producer for edge in edges if edge.consumer == node.instance_id}
-        for node in nodes
-    }
-    ordered: list[BoundSubtask] = []
-    left = list(nodes)
-    while left:
-        ready = next(
-            (node for node in left if not waiting[node.instance_id] & {item.instance_id for item in left}),
-            None,
-        )
-        if ready is None:
-            return (*ordered, *left)
-        ordered.append(ready)
-        left.remove(ready)
-    return tuple(ordered)
+    """Nodes in the topological order closest to the given one; those of a cycle as they are."""
+    place = {node.instance_id: number for number, node in enumerate(nodes)}
+    order: networkx.DiGraph[str] = networkx.DiGraph()
+    order.add_nodes_from(place)
+    order.add_edges_from(
+        (edge.producer, edge.consumer) for edge in edges if {edge.producer, edge.consumer} <= place.keys()
+    )
+    try:
+        names = list(networkx.lexicographical_topological_sort(order, key=place.__getitem__))
+    except networkx.NetworkXUnfeasible:
+        return tuple(nodes)
+    return tuple(nodes[place[name]] for name in names)

@@ -10,19 +10,30 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    create_model,
+)
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import place_of, reason_of
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
-from taskloom.warehouse.importing.json_reading import holds_lines, parse_json, read_text
+from taskloom.warehouse.importing.json_reading import holds_lines, parse_json, read_settings, read_text
 from taskloom.warehouse.records import ImportedItem
 
 
@@ -80,6 +91,36 @@ class Item:
         """
         return parsed(model, self.value, self.file, self.place)
 
+    def named(self, *fields: str) -> str:
+        """Its id: the first of some fields that is there.
+
+        Raises:
+            ImportRefusedError: there is none.
+        """
+        return str(self.parsed(_id_in(fields)).model_dump()["item_id"])
+
+    def original(
+        self,
+        item_id: str,
+        kind: Literal["task", "subtask", "file"] = "task",
+        *,
+        place: str = "",
+        content: JsonValue = None,
+        infeasible: bool = False,
+    ) -> ImportedItem:
+        """What it looked like, under the id of what it became, which begins with the format.
+
+        Without a `place` or `content`, its own are kept.
+        """
+        return ImportedItem(
+            item_id=item_id,
+            format=item_id.partition(":")[0],
+            item_kind=kind,
+            place=place or self.where,
+            infeasible=infeasible,
+            content=self.value if content is None else content,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenItem:
@@ -135,10 +176,29 @@ def parsed(model: type[M], value: JsonValue, file: str, place: str = "") -> M:
         raise ImportRefusedError.listing(faults) from None
 
 
+@cache
+def _id_in(fields: tuple[str, ...]) -> type[BaseModel]:
+    found = Field(validation_alias=AliasChoices(*fields))
+    return create_model("Named", __base__=ForeignModel, item_id=(Identifier, found))
+
+
 def file_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
     """One item per JSON file; each file comes with its name for messages."""
     for path, shown in files:
         yield from _read_item(path, shown)
+
+
+def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Iterator[Item | BrokenItem]:
+    """One item per TOML or YAML file; the text of a file `beside` a TOML file is its `instruction`."""
+    for path, shown in files:
+        try:
+            value = read_settings(path, shown)
+            if isinstance(value, dict) and beside and path.suffix == ".toml":
+                name = (PurePosixPath(shown).parent / beside).as_posix()
+                value["instruction"] = read_text(path.with_name(beside), name)
+            yield Item(shown, value)
+        except ImportRefusedError as error:
+            yield unreadable(error, shown)
 
 
 def listed_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
@@ -186,8 +246,8 @@ def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
 
 def checked(
     items: Iterable[Item | BrokenItem],
-    build: Callable[[Item], Iterable[Record]],
     name: Callable[[Item], str],
+    build: Callable[[Item, str], Iterable[Record]],
     kind: Kind = "task",
 ) -> Iterator[Record | BrokenItem]:
     """The records of the valid items, and the broken items.
@@ -197,8 +257,8 @@ def checked(
 
     Args:
         items: the items.
-        build: makes the records of one; raises `ImportRefusedError` where it is broken.
-        name: id of one; may raise as `build` does.
+        name: id of one; raises `ImportRefusedError` where it is broken.
+        build: makes the records of one with its id; may raise as `name` does.
         kind: what an item becomes.
     """
     seen: dict[str, tuple[str, str]] = {}
@@ -209,7 +269,7 @@ def checked(
         item_id = item.where
         try:
             item_id = name(item)
-            records = list(build(item))
+            records = list(build(item, item_id))
             digest = hashlib.sha256(json.dumps(item.value, sort_keys=True).encode()).hexdigest()[:8]
             if item_id in seen and seen[item_id][1] != digest:
                 own = f"{item_id}~{digest}"

@@ -8,6 +8,7 @@ import json
 import re
 import tomllib
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -131,6 +132,36 @@ def json_files(path: Path, *, lines_first: bool = False) -> list[Path]:
             str(path), "", f"holds no JSON file (.json, or .jsonl; .gz behind it); {held}"
         )
     return found
+
+
+def collection_files(path: Path, *, lines_first: bool = False) -> list[tuple[Path, str]]:
+    """The JSON files that `json_files` finds, without the manifest of an export of ours, each with its name
+    in the folder.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    found = json_files(path, lines_first=lines_first)
+    return with_names(path, (file for file in found if file == path or file.name != "manifest.json"))
+
+
+def matching_files(path: Path, *patterns: str) -> list[tuple[Path, str]]:
+    """The one file, or the files of a folder and its subfolders that match a pattern, each with its name.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    inside = {file for pattern in patterns for file in path.rglob(pattern)} if path.is_dir() else {path}
+    found = sorted(file for file in inside if file.is_file())
+    if not found:
+        raise ImportRefusedError(str(path), "", f"holds no {' or '.join(patterns)}")
+    return with_names(path, found)
+
+
+def with_names(path: Path, files: Iterable[Path]) -> list[tuple[Path, str]]:
+    """Files with their names in the folder that is imported, or in that of the one file that is."""
+    root = path if path.is_dir() else path.parent
+    return [(file, file.relative_to(root).as_posix()) for file in files]
 
 
 def holds_lines(path: Path) -> bool:

@@ -18,20 +18,9 @@ from pydantic import Field, JsonValue, model_validator
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import json_kind
-from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.warehouse.exporting.application_aliases import canonical_application
-from taskloom.warehouse.importing.imported_tasks import build_task
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Identifier,
-    Item,
-    Text,
-    checked,
-    listed_items,
-)
-from taskloom.warehouse.importing.json_reading import json_files
-from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.importing.episodes import Description, read_tasks
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, listed_items
+from taskloom.warehouse.importing.json_reading import json_files, with_names
 
 _NO_TASKS = frozenset({"manifest.json", "template.json"})
 _INDEX_FILES = "test_*.json"
@@ -79,10 +68,6 @@ class _Task(ForeignModel):
     possibility_of_env_change: Literal["low", "medium", "high"] | None = None
 
 
-class _Named(ForeignModel):
-    id: Identifier
-
-
 def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenItem]:
     """The tasks of a file, of a domain's folder, or of the whole collection.
 
@@ -96,16 +81,22 @@ def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenIte
         for file in json_files(folder)
         if file.name not in _NO_TASKS and not (file.match(_INDEX_FILES) and file.parent == root)
     ]
-    places = {file.relative_to(root).as_posix(): _place(file, root) for file in files}
+    named = {shown: file for file, shown in with_names(path, files)}
 
     def name(item: Item) -> str:
-        domain = PurePosixPath(places[item.file]).parent.as_posix()
-        return f"{format_name}:{domain}/{item.parsed(_Named).id}"
+        return f"{PurePosixPath(_place(named[item.file], root)).parent}/{item.named('id')}"
 
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, format_name, name(item), places[item.file])
+    def describe(item: Item) -> Description:
+        task = item.parsed(_Task)
+        return Description(
+            task.instruction,
+            task.related_apps or ("os",),
+            place=_place(named[item.file], root),
+            infeasible=task.evaluator.func in ("infeasible", ["infeasible"]),
+        )
 
-    yield from checked(listed_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
+    items = listed_items((file, shown) for shown, file in named.items())
+    yield from read_tasks(format_name, items, name, describe)
 
 
 def _examples(path: Path) -> list[Path]:
@@ -127,35 +118,6 @@ def _place(file: Path, root: Path) -> str:
         return "/".join(parts[at + (parts[at] == "examples") :])
     below = file.relative_to(root).parts
     return "/".join(below if len(below) > 1 else (root.absolute().name, *below))
-
-
-def _records(item: Item, format_name: str, task_id: str, place: str) -> Iterator[Record]:
-    task = item.parsed(_Task)
-    applications = dict(map(canonical_application, task.related_apps or ())) or {"os": "System Management"}
-    (name, category), *others = applications.items()
-    node = BoundSubtask(
-        instance_id=task_id,
-        subtask_id=task_id,
-        application=name,
-        application_category=category,
-        instruction=task.instruction,
-    )
-    yield build_task(
-        task_id,
-        [node],
-        [],
-        task.instruction,
-        lambda reason: item.refused("instruction", reason),
-        other_applications=dict(others),
-    )
-    yield ImportedItem(
-        item_id=task_id,
-        format=format_name,
-        item_kind="task",
-        place=place,
-        infeasible=task.evaluator.func in ("infeasible", ["infeasible"]),
-        content=item.value,
-    )
 
 
 def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:

@@ -8,6 +8,7 @@ of a step stay in the original.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,24 +17,13 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
+    Description,
     Picture,
-    Source,
-    left_out,
     read_picture,
-    task_records,
-    trajectories_of,
-    understood,
+    read_tasks,
 )
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Identifier,
-    Item,
-    Text,
-    checked,
-    listed_items,
-)
-from taskloom.warehouse.importing.json_reading import json_files
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, listed_items
+from taskloom.warehouse.importing.json_reading import collection_files
 from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
 
 
@@ -67,55 +57,39 @@ class _Demonstration(ForeignModel):
     applications: list[str] = Field(default_factory=list)
 
 
-class _Named(ForeignModel):
-    task_id: Identifier
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON where it has none).
 
     Raises:
         ImportRefusedError: nothing is there.
     """
-    root = path if path.is_dir() else path.parent
-    files = [file for file in json_files(path, lines_first=True) if file.name != "manifest.json"]
-
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, root)
-
-    yield from checked(
-        listed_items((file, file.relative_to(root).as_posix()) for file in files), build, _name
+    files = collection_files(path, lines_first=True)
+    folders = {shown: file.parent for file, shown in files}
+    yield from read_tasks(
+        "agent_net",
+        listed_items(files),
+        lambda item: item.named("task_id"),
+        lambda item: _describe(item, folders[item.file]),
     )
 
 
-def _name(item: Item) -> str:
-    return f"agent_net:{item.parsed(_Named).task_id}"
-
-
-def _records(item: Item, root: Path) -> Iterator[Record]:
+def _describe(item: Item, beside: Path) -> Description:
     found = item.parsed(_Demonstration)
-    source = Source(
-        task_id=_name(item),
-        format="agent_net",
-        instruction=found.instruction,
-        applications=found.applications or ("desktop",),
-    )
-    yield from task_records(item, source)
+    applications = found.applications or ("desktop",)
     if found.task_completed is False:
-        yield left_out(source, "its maker says that the task was not completed")
-        return
-    beside = (root / item.file).parent
+        fault = "its maker says that the task was not completed"
+        return Description(found.instruction, applications, steps=fault)
     steps = [
         (read_picture(beside / "images", step.image) or read_picture(beside, step.image), step.value)
         for step in found.traj
         if not ends_task(step.value.code)
     ]
-    yield from trajectories_of(source, [(picture, _done(value, picture)) for picture, value in steps])
+    done = [(picture, _done(value, picture)) for picture, value in steps]
+    return Description(found.instruction, applications, steps=done)
 
 
-@understood
 def _done(value: _Value, picture: Picture | None) -> Demonstrated | str | None:
-    done = done_by(value.code, picture, fractions=True) if picture is not None else None
+    done = done_by(value.code, picture, fractions=True)
     if not isinstance(done, Demonstrated):
         return done
-    return Demonstrated(done.action, done.rectangle, done.target, value.observation, value.thought)
+    return replace(done, description=value.observation, thought=value.thought)

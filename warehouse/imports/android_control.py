@@ -13,23 +13,20 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from taskloom.resources.record import Record
-from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
+    Description,
     Picture,
-    Source,
+    Step,
     as_picture,
     click,
-    left_out,
-    task_records,
-    trajectories_of,
+    read_tasks,
     typing,
     understood,
 )
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked
-from taskloom.warehouse.importing.json_reading import inner_json
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text
+from taskloom.warehouse.importing.json_reading import inner_json, matching_files
 from taskloom.warehouse.importing.tfrecords import Feature, examples
-from taskloom.warehouse.records import ImportedItem
 
 
 class _Action(ForeignModel):
@@ -46,30 +43,24 @@ class _Episode(ForeignModel):
     step_instructions: list[str]
 
 
-class _Named(ForeignModel):
-    episode_id: Identifier
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The episodes of a file, or of the files of a folder.
 
     Raises:
         ImportRefusedError: nothing is there, or a file is not a TFRecord.
     """
-    files = [path] if path.is_file() else sorted(path.glob("android_control-*"))
-    if not files or not all(file.is_file() for file in files):
-        raise ImportRefusedError(str(path), "", "holds no file android_control-…")
     pictures: dict[str, list[bytes]] = {}
+    yield from read_tasks(
+        "android_control",
+        _items(matching_files(path, "android_control-*"), pictures),
+        lambda item: item.named("episode_id"),
+        lambda item: _describe(item, pictures.pop(item.where)),
+    )
 
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, pictures.pop(item.where))
 
-    yield from checked(_items(files, pictures), build, _name)
-
-
-def _items(files: list[Path], pictures: dict[str, list[bytes]]) -> Iterator[Item]:
-    for file in files:
-        for number, features in enumerate(examples(file, file.name)):
+def _items(files: list[tuple[Path, str]], pictures: dict[str, list[bytes]]) -> Iterator[Item]:
+    for file, shown in files:
+        for number, features in enumerate(examples(file, shown)):
             value: dict[str, JsonValue] = {
                 "actions": [_json(text) for text in _texts(features, "actions")],
                 "step_instructions": list(_texts(features, "step_instructions")),
@@ -78,7 +69,7 @@ def _items(files: list[Path], pictures: dict[str, list[bytes]]) -> Iterator[Item
                 numbers = [part for part in features.get(name, []) if isinstance(part, int)]
                 value[name] = numbers[0] if name == "episode_id" and numbers else list(numbers)
             value["goal"] = next(iter(_texts(features, "goal")), "")
-            item = Item(file.name, value, f"record {number}")
+            item = Item(shown, value, f"record {number}")
             pictures[item.where] = [
                 part for part in features.get("screenshots", []) if isinstance(part, bytes)
             ]
@@ -96,33 +87,20 @@ def _json(text: str) -> JsonValue:
         return text
 
 
-def _name(item: Item) -> str:
-    return f"android_control:{item.parsed(_Named).episode_id}"
-
-
-def _records(item: Item, pictures: list[bytes]) -> Iterator[Record]:
+def _describe(item: Item, pictures: list[bytes]) -> Description:
     episode = item.parsed(_Episode)
-    source = Source(
-        task_id=_name(item), format="android_control", instruction=episode.goal, applications=("android",)
-    )
-    for record in task_records(item, source):
-        yield (
-            record
-            if isinstance(record, ImportedItem)
-            else record.model_copy(update={"low_level_instructions": tuple(episode.step_instructions)})
-        )
     shown = [as_picture(data) for data in pictures[: len(episode.actions)]]
-    if len(shown) != len(episode.actions):
-        yield left_out(source, f"{len(shown)} pictures of {len(episode.actions)} actions are there")
-        return
-    steps = zip(shown, episode.actions, strict=True)
-    yield from trajectories_of(source, [(picture, _done(action, picture)) for picture, action in steps])
+    steps: list[Step] | str = f"{len(shown)} pictures of {len(episode.actions)} actions are there"
+    if len(shown) == len(episode.actions):
+        pairs = zip(shown, episode.actions, strict=True)
+        steps = [(picture, _done(action, picture)) for picture, action in pairs]
+    return Description(
+        episode.goal, ("android",), low_level_instructions=episode.step_instructions, steps=steps
+    )
 
 
 @understood
-def _done(action: _Action, picture: Picture | None) -> Demonstrated | str | None:
-    if picture is None:
-        return None
+def _done(action: _Action, picture: Picture) -> Demonstrated | str | None:
     if action.action_type == "click" and action.x is not None and action.y is not None:
         return click(action.x / picture.width, action.y / picture.height, picture)
     if action.action_type == "input_text":

@@ -9,6 +9,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -17,28 +18,18 @@ from pydantic import BeforeValidator, Field
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
+    Description,
     Picture,
-    Source,
     click,
     drag,
     pressed,
     read_picture,
-    task_records,
-    trajectories_of,
+    read_tasks,
     typing,
     understood,
 )
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Identifier,
-    Item,
-    Text,
-    checked,
-    file_items,
-    parsed,
-)
-from taskloom.warehouse.importing.json_reading import inner_json, json_files
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, file_items
+from taskloom.warehouse.importing.json_reading import collection_files, inner_json
 
 _TYPE: Final = 3
 _TOUCH: Final = 4
@@ -87,10 +78,6 @@ class _Step(ForeignModel):
     coat_action_think: str = ""
 
 
-class _Named(ForeignModel):
-    episode_id: Identifier
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The episodes of a file, or of a folder with its subfolders.
 
@@ -98,49 +85,38 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         ImportRefusedError: nothing is there.
     """
     root = path if path.is_dir() else path.parent
+    items = file_items(collection_files(path))
+    yield from read_tasks("android_in_the_wild", items, _name, lambda item: _describe(item, root))
 
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, root)
 
-    files = [file for file in json_files(path) if file.name != "manifest.json"]
-    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, _name)
+def _parts(item: Item) -> list[Item]:
+    if not isinstance(item.value, list) or not item.value:
+        raise item.refused("", "must be a list of steps")
+    return [Item(item.file, value, f"[{number}]") for number, value in enumerate(item.value)]
 
 
 def _name(item: Item) -> str:
-    if not isinstance(item.value, list) or not item.value:
-        raise item.refused("", "must be a list of steps")
-    return f"android_in_the_wild:{parsed(_Named, item.value[0], item.file, '[0]').episode_id}"
+    return _parts(item)[0].named("episode_id")
 
 
-def _records(item: Item, root: Path) -> Iterator[Record]:
-    values = item.value if isinstance(item.value, list) else []
-    steps = [parsed(_Step, value, item.file, f"[{number}]") for number, value in enumerate(values)]
-    source = Source(
-        task_id=_name(item),
-        format="android_in_the_wild",
-        instruction=steps[0].instruction,
-        applications=("android",),
-        infeasible=steps[-1].result_action_type == _IMPOSSIBLE,
-    )
-    yield from task_records(item, source)
+def _describe(item: Item, root: Path) -> Description:
+    steps = [part.parsed(_Step) for part in _parts(item)]
     folder = root / Path(item.file).parent
     shown = [
-        (_picture(root, folder, step), step)
+        (read_picture(root, step.image_path) or read_picture(folder, Path(step.image_path).name), step)
         for step in sorted(steps, key=lambda step: step.step_id)
         if step.result_action_type not in (_COMPLETE, _IMPOSSIBLE)
     ]
-    yield from trajectories_of(source, [(picture, _done(step, picture)) for picture, step in shown])
-
-
-def _picture(root: Path, folder: Path, step: _Step) -> Picture | None:
-    """The picture, by its path from the imported folder, or beside the file."""
-    return read_picture(root, step.image_path) or read_picture(folder, Path(step.image_path).name)
+    return Description(
+        steps[0].instruction,
+        ("android",),
+        infeasible=steps[-1].result_action_type == _IMPOSSIBLE,
+        steps=[(picture, _done(step, picture)) for picture, step in shown],
+    )
 
 
 @understood
-def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
-    if picture is None:
-        return None
+def _done(step: _Step, picture: Picture) -> Demonstrated | str | None:
     (touch_y, touch_x), (lift_y, lift_x) = step.result_touch_yx, step.result_lift_yx
     if step.result_action_type == _TYPE:
         done = typing(step.result_action_text)
@@ -155,6 +131,4 @@ def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
         )
     else:
         return None
-    return Demonstrated(
-        done.action, done.rectangle, done.target, step.coat_screen_desc, step.coat_action_think
-    )
+    return replace(done, description=step.coat_screen_desc, thought=step.coat_action_think)

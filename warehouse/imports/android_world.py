@@ -14,10 +14,9 @@ from pydantic import Field
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.warehouse.exporting.application_aliases import canonical_application
-from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.episodes import Description, task_records
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
-from taskloom.warehouse.records import ImportedItem
 
 _APPLICATIONS: Final = {
     "AudioRecorder": "audio_recorder",
@@ -72,10 +71,6 @@ class _Template(ForeignModel):
     tags: list[str] = Field(default_factory=list)
 
 
-class _Named(ForeignModel):
-    task_name: Text
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The templates of a file, or of the first `task_metadata.json` of a folder and its subfolders.
 
@@ -84,15 +79,13 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     """
     inside = sorted(path.rglob("task_metadata.json"))
     file = path if path.is_file() or not inside else inside[0]
-    yield from checked(line_items(file, file.name), _records, _name)
+    yield from checked(
+        line_items(file, file.name), lambda item: f"android_world:{item.named('task_name')}", _records
+    )
 
 
-def _name(item: Item) -> str:
-    return f"android_world:{item.parsed(_Named).task_name}"
-
-
-def _records(item: Item) -> Iterator[Record]:
-    template, name = item.parsed(_Template), _name(item)
+def _records(item: Item, name: str) -> Iterator[Record]:
+    template = item.parsed(_Template)
     applications = _applications(template)
     application, category = canonical_application(applications[0])
     yield Subtask(
@@ -107,19 +100,9 @@ def _records(item: Item) -> Iterator[Record]:
         provenance=IMPORTED,
     )
     if placeholders(template.task_template):
-        yield ImportedItem(
-            item_id=name, format="android_world", item_kind="subtask", place=item.where, content=item.value
-        )
-        return
-    yield from task_records(
-        item,
-        Source(
-            task_id=name,
-            format="android_world",
-            instruction=template.task_template,
-            applications=applications,
-        ),
-    )
+        yield item.original(name, "subtask")
+    else:
+        yield from task_records(item, name, Description(template.task_template, applications))
 
 
 def _applications(template: _Template) -> list[str]:

@@ -28,8 +28,7 @@ from taskloom.warehouse.importing.items import (
     checked,
     file_items,
 )
-from taskloom.warehouse.importing.json_reading import as_text, json_files
-from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
 
 class _Subtask(ForeignModel):
@@ -59,27 +58,19 @@ class _Task(ForeignModel):
         return value
 
 
-class _Named(ForeignModel):
-    id: Identifier
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The tasks of a file or of a folder with its subfolders.
 
     Raises:
         ImportRefusedError: nothing is there.
     """
-    root = path if path.is_dir() else path.parent
-    files = [file for file in json_files(path) if file.name != "manifest.json"]
-    folders = {file.relative_to(root).as_posix(): file.absolute().parent.name for file in files}
-
-    def name(item: Item) -> str:
-        return f"crab:{item.parsed(_Named).id}"
-
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, name(item), folders[item.file])
-
-    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
+    files = collection_files(path)
+    folders = {shown: file.absolute().parent.name for file, shown in files}
+    yield from checked(
+        file_items(files),
+        lambda item: f"crab:{item.named('id')}",
+        lambda item, task_id: _records(item, task_id, folders[item.file]),
+    )
 
 
 def _records(item: Item, task_id: str, environment: str) -> Iterator[Record]:
@@ -98,13 +89,7 @@ def _records(item: Item, task_id: str, environment: str) -> Iterator[Record]:
         )
         nodes[consumer] = nodes[consumer].model_copy(update={"inputs": (*nodes[consumer].inputs, resource)})
     yield build_task(task_id, nodes, edges, task.description, lambda reason: item.refused("adjlist", reason))
-    yield ImportedItem(
-        item_id=task_id,
-        format="crab",
-        item_kind="task",
-        place=f"{environment}/{Path(item.file).name}",
-        content=item.value,
-    )
+    yield item.original(task_id, place=f"{environment}/{Path(item.file).name}")
 
 
 def _node(subtask: _Subtask, instance: str, environment: str) -> BoundSubtask:

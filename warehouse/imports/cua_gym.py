@@ -12,28 +12,22 @@ from pathlib import Path
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.episodes import Description, read_tasks
 from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
-    Identifier,
     Item,
     Text,
-    checked,
     line_items,
     table_rows,
     unreadable,
 )
-from taskloom.warehouse.importing.json_reading import parse_json
+from taskloom.warehouse.importing.json_reading import matching_files, parse_json
 
 _ROWS = 1_000
 
 
-class _Named(ForeignModel):
-    id: Identifier
-
-
-class _Task(_Named):
+class _Task(ForeignModel):
     instruction: Text
     app_type: str | None = None
 
@@ -44,17 +38,13 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    inside = [*path.rglob("tasks*.parquet"), *path.rglob("tasks*.jsonl")] if path.is_dir() else [path]
-    files = sorted(file for file in inside if file.is_file())
-    if not files:
-        raise ImportRefusedError(str(path), "", "holds no tasks*.parquet or tasks*.jsonl")
-    yield from checked(_items(files, path), _records, _name)
-
-
-def _items(files: list[Path], path: Path) -> Iterator[Item | BrokenItem]:
-    for file in files:
-        shown = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        yield from _rows(file, shown) if file.suffix == ".parquet" else line_items(file, shown)
+    files = matching_files(path, "tasks*.parquet", "tasks*.jsonl")
+    items = (
+        item
+        for file, shown in files
+        for item in (_rows(file, shown) if file.suffix == ".parquet" else line_items(file, shown))
+    )
+    yield from read_tasks("cua_gym", items, lambda item: item.named("id"), _describe)
 
 
 def _rows(file: Path, shown: str) -> Iterator[Item | BrokenItem]:
@@ -70,18 +60,6 @@ def _rows(file: Path, shown: str) -> Iterator[Item | BrokenItem]:
         yield unreadable(error, shown)
 
 
-def _name(item: Item) -> str:
-    return f"cua_gym:{item.parsed(_Named).id}"
-
-
-def _records(item: Item) -> Iterator[Record]:
+def _describe(item: Item) -> Description:
     task = item.parsed(_Task)
-    yield from task_records(
-        item,
-        Source(
-            task_id=_name(item),
-            format="cua_gym",
-            instruction=task.instruction,
-            applications=(task.app_type,) if task.app_type else (),
-        ),
-    )
+    return Description(task.instruction, (task.app_type,) if task.app_type else ())

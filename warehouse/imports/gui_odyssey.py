@@ -7,6 +7,7 @@ there and no step presses a key of the phone, for which there is no action here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field, JsonValue
@@ -14,26 +15,17 @@ from pydantic import Field, JsonValue
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
+    Description,
     Picture,
-    Source,
     click,
     drag,
     read_picture,
-    task_records,
-    trajectories_of,
+    read_tasks,
     typing,
     understood,
 )
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Identifier,
-    Item,
-    Text,
-    checked,
-    file_items,
-)
-from taskloom.warehouse.importing.json_reading import json_files
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, file_items
+from taskloom.warehouse.importing.json_reading import collection_files
 
 _ENDS = ("COMPLETE", "INCOMPLETE")
 
@@ -59,10 +51,6 @@ class _Episode(ForeignModel):
     steps: list[_Step]
 
 
-class _Named(ForeignModel):
-    episode_id: Identifier
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The episodes of a file, of `annotations`, or of the whole collection.
 
@@ -70,40 +58,30 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         ImportRefusedError: nothing is there.
     """
     notes = path / "annotations" if (path / "annotations").is_dir() else path
-    root = notes if notes.is_dir() else notes.parent
-    pictures = root.parent / "screenshots"
-
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, pictures)
-
-    files = [file for file in json_files(notes) if file.name != "manifest.json"]
-    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, _name)
-
-
-def _name(item: Item) -> str:
-    return f"gui_odyssey:{item.parsed(_Named).episode_id}"
-
-
-def _records(item: Item, pictures: Path) -> Iterator[Record]:
-    episode = item.parsed(_Episode)
-    source = Source(
-        task_id=_name(item),
-        format="gui_odyssey",
-        instruction=episode.task_info.instruction,
-        applications=episode.task_info.app,
-        infeasible=any(step.action == "INCOMPLETE" for step in episode.steps),
+    pictures = (notes if notes.is_dir() else notes.parent).parent / "screenshots"
+    yield from read_tasks(
+        "gui_odyssey",
+        file_items(collection_files(notes)),
+        lambda item: item.named("episode_id"),
+        lambda item: _describe(item, pictures),
     )
-    yield from task_records(item, source)
+
+
+def _describe(item: Item, pictures: Path) -> Description:
+    episode = item.parsed(_Episode)
     shown = [
         (read_picture(pictures, step.screenshot), step) for step in episode.steps if step.action not in _ENDS
     ]
-    yield from trajectories_of(source, [(picture, _done(step, picture)) for picture, step in shown])
+    return Description(
+        episode.task_info.instruction,
+        episode.task_info.app,
+        infeasible=any(step.action == "INCOMPLETE" for step in episode.steps),
+        steps=[(picture, _done(step, picture)) for picture, step in shown],
+    )
 
 
 @understood
-def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
-    if picture is None:
-        return None
+def _done(step: _Step, picture: Picture) -> Demonstrated | str | None:
     points = _points(step.info)
     if step.action == "CLICK" and len(points) == 1:
         done = click(*points[0], picture)
@@ -113,7 +91,7 @@ def _done(step: _Step, picture: Picture | None) -> Demonstrated | str | None:
         done = typing(step.info)
     else:
         return None
-    return Demonstrated(done.action, done.rectangle, done.target, step.description, step.intention)
+    return replace(done, description=step.description, thought=step.intention)
 
 
 def _points(info: JsonValue) -> list[tuple[float, float]]:

@@ -10,12 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from taskloom.resources.record import Record
-from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.episodes import Source, task_records
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, unreadable
-from taskloom.warehouse.importing.json_reading import read_settings, read_text
-
-_DESCRIPTIONS = ("task.toml", "task.yaml")
+from taskloom.warehouse.importing.episodes import Description, read_tasks
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, settings_items
+from taskloom.warehouse.importing.json_reading import matching_files
 
 
 class _Task(ForeignModel):
@@ -28,39 +25,16 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    root = path if path.is_dir() else path.parent
-    inside = sorted(path.rglob("task.*")) if path.is_dir() else [path]
-    files = [file for file in inside if file.name in _DESCRIPTIONS and file.is_file()]
-    if not files:
-        raise ImportRefusedError(str(path), "", f"holds no {' or '.join(_DESCRIPTIONS)}")
-    yield from checked((_item(file, root) for file in files), _records, _name)
+    files = matching_files(path, "task.toml", "task.yaml")
+    folders = {shown: file.absolute().parent.name for file, shown in files}
+
+    def name(item: Item) -> str:
+        """The folder, as both call a task; several levels where a collection has them."""
+        inside = Path(item.file).parent
+        return inside.as_posix() if inside.name else folders[item.file]
+
+    yield from read_tasks("harbor", settings_items(files, beside="instruction.md"), name, _describe)
 
 
-def _item(file: Path, root: Path) -> Item | BrokenItem:
-    shown = file.relative_to(root).as_posix()
-    try:
-        value = read_settings(file, shown)
-        if isinstance(value, dict) and file.suffix == ".toml":
-            beside = file.with_name("instruction.md")
-            value["instruction"] = read_text(beside, beside.relative_to(root).as_posix())
-    except ImportRefusedError as error:
-        return unreadable(error, shown)
-    return Item(shown, value, file.absolute().parent.name if file.parent == root else "")
-
-
-def _name(item: Item) -> str:
-    """The folder, as both call a task; several levels where a collection has them."""
-    return f"harbor:{item.place or Path(item.file).parent.as_posix()}"
-
-
-def _records(item: Item) -> Iterator[Record]:
-    yield from task_records(
-        item,
-        Source(
-            task_id=_name(item),
-            format="harbor",
-            instruction=item.parsed(_Task).instruction.strip(),
-            applications=("terminal",),
-            place=item.file,
-        ),
-    )
+def _describe(item: Item) -> Description:
+    return Description(item.parsed(_Task).instruction.strip(), ("terminal",))

@@ -39,7 +39,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there, or a file is no list of outcomes.
     """
-    yield from checked(_items(path), _records, _name, kind="evaluation_function")
+    yield from checked(_items(path), _name, _records, kind="evaluation_function")
 
 
 def _items(path: Path) -> Iterator[Item | BrokenItem]:
@@ -60,10 +60,10 @@ def _name(item: Item) -> str:
     return outcome_id(found.case_id, found.function_id)
 
 
-def _records(item: Item) -> Iterator[Record]:
+def _records(item: Item, name: str) -> Iterator[Record]:
     found = item.parsed(_Outcome)
     yield JudgedOutcome(
-        outcome_id=outcome_id(found.case_id, found.function_id),
+        outcome_id=name,
         application=found.application or found.subtask_id.partition(".")[0],
         provenance=IMPORTED,
         **found.model_dump(exclude={"application"}),

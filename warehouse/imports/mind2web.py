@@ -21,12 +21,11 @@ from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardI
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
+    Description,
     Picture,
-    Source,
+    Step,
     as_picture,
-    left_out,
-    task_records,
-    trajectories_of,
+    read_tasks,
     typing,
     understood,
     website_name,
@@ -34,15 +33,13 @@ from taskloom.warehouse.importing.episodes import (
 from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
-    Identifier,
     Item,
     Text,
-    checked,
     line_items,
     table_rows,
     unreadable,
 )
-from taskloom.warehouse.importing.json_reading import inner_json
+from taskloom.warehouse.importing.json_reading import inner_json, matching_files
 
 _ROWS = 20
 _PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")
@@ -56,11 +53,7 @@ class _Operation(ForeignModel):
     value: str = ""
 
 
-class _Named(ForeignModel):
-    annotation_id: Identifier = Field(validation_alias=AliasChoices("annotation_id", "task_id", "index"))
-
-
-class _Task(_Named):
+class _Task(ForeignModel):
     website: Text = Field(
         validation_alias=AliasChoices("website", AliasPath("evaluation", 0, "content", "url"))
     )
@@ -76,28 +69,19 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    files = [path] if path.is_file() else sorted([*path.rglob("*.json"), *path.rglob("*.parquet")])
-    files = [
-        file for file in files if file.is_file() and file.name not in ("manifest.json", "dataset_infos.json")
-    ]
-    if not files:
-        raise ImportRefusedError(str(path), "", "holds no JSON or Parquet file")
+    files = matching_files(path, "*.json", "*.parquet")
     pictures: dict[str, list[bytes | None]] = {}
-
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, pictures.pop(_name(item), []))
-
-    yield from checked(_items(files, path, pictures), build, _name)
-
-
-def _items(
-    files: list[Path], path: Path, pictures: dict[str, list[bytes | None]]
-) -> Iterator[Item | BrokenItem]:
-    for file in files:
-        shown = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        yield from (
+    items = (
+        item
+        for file, shown in files
+        if file.name not in ("manifest.json", "dataset_infos.json")
+        for item in (
             _parquet_items(file, shown, pictures) if file.suffix == ".parquet" else line_items(file, shown)
         )
+    )
+    yield from read_tasks(
+        "mind2web", items, _name, lambda item: _describe(item, pictures.pop(_name(item), []))
+    )
 
 
 def _parquet_items(
@@ -131,12 +115,12 @@ def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[byt
         {name: row.get(name) for name in ("action_uid", "operation", "pos_candidates", "target_action_reprs")}
         for row in rows
     ]
-    name = f"mind2web:{first.get('annotation_id')}"
+    name = str(first.get("annotation_id"))
     pictures[name] = [
         held.get("bytes") if isinstance(held := row.get("screenshot"), dict) else None for row in rows
     ]
     # A column that is no JSON, such as a date or bytes, is kept as its text.
-    return Item(shown, json.loads(json.dumps(whole, default=str)), str(first.get("annotation_id")))
+    return Item(shown, json.loads(json.dumps(whole, default=str)), name)
 
 
 def _position(row: dict[str, Any]) -> int:
@@ -146,17 +130,11 @@ def _position(row: dict[str, Any]) -> int:
 
 
 def _name(item: Item) -> str:
-    return f"mind2web:{item.parsed(_Named).annotation_id}"
+    return item.named("annotation_id", "task_id", "index")
 
 
-def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
+def _describe(item: Item, pictures: list[bytes | None]) -> Description:
     task = item.parsed(_Task)
-    source = Source(
-        task_id=_name(item),
-        format="mind2web",
-        instruction=task.confirmed_task,
-        applications=(website_name(task.website),),
-    )
     actions = item.value.get("actions") if isinstance(item.value, dict) else None
     listed = actions if isinstance(actions, list) else []
     kept = [
@@ -167,25 +145,24 @@ def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
     content: JsonValue = item.value
     if isinstance(content, dict) and "actions" in content:
         content = {**content, "actions": kept}  # type: ignore[dict-item]
-    yield from task_records(item, source, content)
     shown = [as_picture(data) if data else None for data in pictures]
+    shown += [None] * (len(kept) - len(shown))
+    steps: list[Step] | str | None = None
     if kept and len(kept) != len(task.action_reprs or kept):
-        yield left_out(source, f"{len(kept)} of its {len(task.action_reprs)} actions are there")
+        steps = f"{len(kept)} of its {len(task.action_reprs)} actions are there"
     elif kept:
-        shown += [None] * (len(kept) - len(shown))
-        yield from trajectories_of(
-            source, [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
-        )
+        steps = [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
+    return Description(task.confirmed_task, (website_name(task.website),), content=content, steps=steps)
 
 
 @understood
-def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated | str | None:
+def _done(action: dict[str, JsonValue], picture: Picture) -> Demonstrated | str | None:
     try:
         operation = _Operation.model_validate(_json(action.get("operation")))
         box = _box(action.get("pos_candidates"))
     except ValueError:
         return None
-    if picture is None or box is None:
+    if box is None:
         return None
     if box[0] >= picture.width or box[1] >= picture.height:
         raise ValueError(f"its element at {box[0]}, {box[1]} is outside the screen")

@@ -15,8 +15,8 @@ from pydantic import JsonValue
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.episodes import Source, read_picture, task_records, trajectories_of
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, file_items
+from taskloom.warehouse.importing.episodes import Description, read_picture, read_tasks
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, file_items
 from taskloom.warehouse.importing.json_reading import read_json, read_text
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 
@@ -41,10 +41,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     if not files:
         raise ImportRefusedError(str(path), "", f"holds none of {', '.join(_LISTS)}")
 
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, root)
-
-    yield from checked(_items(files), build, _name)
+    yield from read_tasks("omniact", _items(files), _name, lambda item: _describe(item, root))
 
 
 def _items(files: list[Path]) -> Iterator[Item | BrokenItem]:
@@ -57,10 +54,10 @@ def _items(files: list[Path]) -> Iterator[Item | BrokenItem]:
 
 
 def _name(item: Item) -> str:
-    return f"omniact:{Path(item.file).stem}/{item.place}"
+    return f"{Path(item.file).stem}/{item.place}"
 
 
-def _records(item: Item, root: Path) -> Iterator[Record]:
+def _describe(item: Item, root: Path) -> Description:
     example = item.parsed(_Example)
     try:
         target = (root / example.task).resolve()
@@ -77,17 +74,13 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     if example.box:
         content["boxes"] = _boxes(root, example.box)
     folders = PurePosixPath(example.image).parts[:-1]
-    source = Source(
-        task_id=_name(item),
-        format="omniact",
-        instruction=instruction,
-        applications=folders[-1:] if len(folders) > 2 else ("desktop",),
-    )
-    yield from task_records(item, source, content)
     picture = read_picture(root, example.image)
-    statements = _statements(script)
-    done = [done_by(statement, picture, fractions=False) if picture else None for statement in statements]
-    yield from trajectories_of(source, [(picture, action) for action in done])
+    return Description(
+        instruction,
+        folders[-1:] if len(folders) > 2 else ("desktop",),
+        content=content,
+        steps=[(picture, done_by(statement, picture, fractions=False)) for statement in _statements(script)],
+    )
 
 
 def _boxes(root: Path, name: str) -> JsonValue:

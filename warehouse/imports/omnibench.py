@@ -49,11 +49,8 @@ from taskloom.warehouse.importing.json_reading import read_text
 R = TypeVar("R", bound=Record)
 
 
-class _Named(ForeignModel):
+class _Subtask(ForeignModel):
     id: Text
-
-
-class _Subtask(_Named):
     instruction_template: Text
     application: Text
     available_parameters: list[dict[str, str]]
@@ -87,15 +84,14 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     subtasks: dict[str, Subtask] = {}
     tasks: dict[str, Task] = {}
 
-    def subtask(item: Item) -> Iterator[Record]:
+    def subtask(item: Item, _: str) -> Iterator[Record]:
         read = _subtask(item)
         whole = templates.get(read.subtask_id)
         if whole is not None and subtask_fields(whole) != item.value:
             raise item.refused("", "says otherwise than templates.jsonl")
         yield subtasks.setdefault(read.subtask_id, whole or read)
 
-    def task(item: Item) -> Iterator[Record]:
-        task_id = _name(item)
+    def task(item: Item, task_id: str) -> Iterator[Record]:
         found = item.parsed(_Task)
         whole = bindings.get(task_id)
         if whole is not None and task_fields(whole) != item.value:
@@ -103,17 +99,17 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         tasks[task_id] = whole or _task(task_id, item, found, subtasks)
         yield tasks[task_id]
 
-    def trajectory(item: Item) -> Iterator[Record]:
-        yield read_trajectory(item, path, subtasks, f"trajectory-{_name(item)}")
+    def trajectory(item: Item, name: str) -> Iterator[Record]:
+        yield read_trajectory(item, path, subtasks, f"trajectory-{name}")
 
-    def task_trajectory(item: Item) -> Iterator[Record]:
+    def task_trajectory(item: Item, _: str) -> Iterator[Record]:
         yield from read_task_trajectory(item, path, tasks, _by_name)
 
-    yield from checked(_items(path, "subtasks"), subtask, lambda item: item.parsed(_Named).id, "subtask")
-    yield from checked(_items(path, "trajectories"), trajectory, _name, "trajectory")
+    yield from checked(_items(path, "subtasks"), lambda item: item.named("id"), subtask, "subtask")
+    yield from checked(_items(path, "trajectories"), _name, trajectory, "trajectory")
     yield from _functions(path, subtasks)
-    yield from checked(_items(path, "tasks"), task, _name)
-    yield from checked(_items(path, "task_trajectories"), task_trajectory, _name, "trajectory")
+    yield from checked(_items(path, "tasks"), _name, task)
+    yield from checked(_items(path, "task_trajectories"), _name, task_trajectory, "trajectory")
 
 
 def _items(root: Path, kind: str) -> Iterator[Item | BrokenItem]:

@@ -24,25 +24,17 @@ from taskloom.warehouse.exporting.dialogues import COORDINATES, FINISH, with_mar
 from taskloom.warehouse.exporting.exported_actions import Coordinates, unscaled
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
+    Description,
     Picture,
-    Source,
-    left_out,
+    Step,
     read_picture,
-    task_records,
-    trajectories_of,
+    read_tasks,
 )
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Item,
-    checked,
-    line_items,
-    number_as_text,
-)
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, line_items, number_as_text
 
 _MARK: Final = "<image>"
 _STEPWISE: Final = "\nDone so far:"
-_DESCRIPTION: Final = "dataset_info.json"
+_NO_CONVERSATIONS: Final = ("dataset_info.json", "manifest.json", "sets.json")
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
 _CALL: Final = re.compile(r"^Action:", re.MULTILINE)
 _ASKED = re.compile(r"^Task: (.*?)(?:\nDone so far:.*)?$", re.DOTALL | re.MULTILINE)
@@ -75,23 +67,12 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         ImportRefusedError: nothing is there.
     """
     root = path if path.is_dir() else path.parent
-    files = (
-        sorted(
-            file
-            for file in path.iterdir()
-            if file.suffix in (".json", ".jsonl")
-            and file.name not in (_DESCRIPTION, "manifest.json", "sets.json")
-        )
-        if path.is_dir()
-        else [path]
-    )
-    if not files or not all(file.is_file() for file in files):
+    inside = sorted([*path.glob("*.json"), *path.glob("*.jsonl")]) if path.is_dir() else [path]
+    files = [file for file in inside if file.name not in _NO_CONVERSATIONS and file.is_file()]
+    if not files:
         raise ImportRefusedError(str(path), "", "holds no .json or .jsonl file of conversations")
-
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, root)
-
-    yield from checked((item for file in files for item in _grouped(file)), build, _name)
+    items = (item for file in files for item in _grouped(file))
+    yield from read_tasks("sharegpt", items, _name, lambda item: _describe(item, root))
 
 
 def _grouped(file: Path) -> Iterator[Item | BrokenItem]:
@@ -145,10 +126,10 @@ def _name(item: Item) -> str:
     name = found[0].id
     if isinstance(item.value, list) and _step_of(Item(item.file, item.value[0], item.place)):
         name = name.rpartition("#")[0]
-    return f"sharegpt:{name or item.where}"
+    return name or item.where
 
 
-def _records(item: Item, root: Path) -> Iterator[Record]:
+def _describe(item: Item, root: Path) -> Description:
     found = _conversations(item)
     asked = next((turn.value for turn in found[0].conversations if turn.speaker in ("human", "user")), "")
     instruction = _instruction(asked)
@@ -157,11 +138,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
         instruction = with_marks(instruction)
     if not instruction:
         raise item.refused("conversations", "ask for nothing")
-    source = Source(
-        task_id=_name(item), format="sharegpt", instruction=instruction, applications=("desktop",)
-    )
-    yield from task_records(item, source)
-    steps: list[tuple[Picture | None, Demonstrated | str | None]] = []
+    steps: list[Step] = []
     coordinates = _coordinates(asked)
     end: Picture | None = None
     for conversation in found:
@@ -171,10 +148,8 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
             if turn.speaker in ("human", "user")
         )
         if marks != len(conversation.image):
-            yield left_out(
-                source, f"its texts have {marks} marks {_MARK}, its pictures are {len(conversation.image)}"
-            )
-            return
+            fault = f"its texts have {marks} marks {_MARK}, its pictures are {len(conversation.image)}"
+            return Description(instruction, ("desktop",), steps=fault)
         pictures = iter(conversation.image)
         shown: Picture | None = None
         for turn in conversation.conversations:
@@ -188,7 +163,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
                     continue
                 steps.append((shown, _done(answer, shown, coordinates)))
                 shown = None  # what follows is done on a screen of its own
-    yield from trajectories_of(source, steps, end)
+    return Description(instruction, ("desktop",), steps=steps, end=end)
 
 
 def _instruction(asked: str) -> str:

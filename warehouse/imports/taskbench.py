@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
@@ -37,8 +37,6 @@ from taskloom.warehouse.importing.items import (
     line_items,
 )
 from taskloom.warehouse.importing.json_reading import inner_json, json_files
-from taskloom.warehouse.importing.tool_graphs import ToolGraph
-from taskloom.warehouse.records import ImportedItem
 
 _REFERENCE = re.compile(r"<node-(\d+)>")
 _UNCLEAR = "links_unclear"
@@ -66,6 +64,53 @@ class _Link(ForeignModel):
     target: Text
 
 
+class _Tool(ForeignModel):
+    """A tool: the types it takes and gives; None for both if its parameters are described instead."""
+
+    id: Text
+    """Name."""
+    input_types: list[str] | None = Field(default=None, alias="input-type")
+    """What it takes; None where its parameters are described."""
+    output_types: list[str] | None = Field(default=None, alias="output-type")
+    """What it gives; None where its parameters are described."""
+    parameters: list[JsonValue] = Field(default_factory=list)
+    """Its parameters, where it has no types."""
+
+
+class _ToolLink(ForeignModel):
+    """A tool that can follow another."""
+
+    source: Text
+    """The earlier tool."""
+    target: Text
+    """The later tool."""
+    type: str = ""
+    """What passes between them, or `complete` where the later one merely follows."""
+
+
+class _ToolGraph(ForeignModel):
+    """A whole file."""
+
+    nodes: list[_Tool]
+    """The tools."""
+    links: list[_ToolLink]
+    """The links between them."""
+
+    @model_validator(mode="after")
+    def _links_name_tools(self) -> Self:
+        known = {tool.id for tool in self.nodes}
+        strange = [name for link in self.links for name in (link.source, link.target) if name not in known]
+        if strange:
+            raise ValueError(f"links name the tool {strange[0]!r}, which nodes do not")
+        return self
+
+    def types(self) -> dict[str, tuple[str, str]]:
+        """The first input type and output type of every tool; empty texts where it has none."""
+        return {
+            tool.id: ((tool.input_types or [""])[0], (tool.output_types or [""])[0]) for tool in self.nodes
+        }
+
+
 class _Task(ForeignModel):
     id: Identifier
     instruction: Text
@@ -82,10 +127,6 @@ class _Task(ForeignModel):
             (_SPELLINGS[name] if _SPELLINGS.get(name, name) not in value else name): item
             for name, item in value.items()
         }
-
-
-class _Named(ForeignModel):
-    id: Identifier
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
@@ -110,25 +151,16 @@ def _domain(file: Path, root: Path) -> Iterator[Record | BrokenItem]:
         [(description, description.relative_to(root).as_posix())] if description.is_file() else []
     )
 
-    def tool_records(item: Item) -> Iterator[Record]:
-        tools.update(item.parsed(ToolGraph).types())
-        yield ImportedItem(
-            item_id=f"taskbench:{domain}/graph_desc",
-            format="taskbench",
-            item_kind="file",
-            place=f"{domain}/graph_desc.json",
-            content=item.value,
-        )
+    def tool_records(item: Item, item_id: str) -> Iterator[Record]:
+        tools.update(item.parsed(_ToolGraph).types())
+        yield item.original(item_id, "file", place=f"{domain}/graph_desc.json")
 
-    yield from checked(found, tool_records, lambda item: f"taskbench:{domain}/graph_desc")
-
-    def name(item: Item) -> str:
-        return f"taskbench:{domain}/{item.parsed(_Named).id}"
-
-    def build(item: Item) -> Iterator[Record]:
-        return _records(item, name(item), f"{domain}/{file.name}", tools)
-
-    yield from checked(line_items(file, file.relative_to(root).as_posix()), build, name)
+    yield from checked(found, lambda item: f"taskbench:{domain}/graph_desc", tool_records)
+    yield from checked(
+        line_items(file, file.relative_to(root).as_posix()),
+        lambda item: f"taskbench:{domain}/{item.named('id')}",
+        lambda item, task_id: _records(item, task_id, f"{domain}/{file.name}", tools),
+    )
 
 
 def _records(item: Item, task_id: str, file: str, tools: dict[str, tuple[str, str]]) -> Iterator[Record]:
@@ -154,13 +186,7 @@ def _records(item: Item, task_id: str, file: str, tools: dict[str, tuple[str, st
         task.instruction,
         lambda reason: item.refused("tool_links", reason, _UNCLEAR),
     )
-    yield ImportedItem(
-        item_id=task_id,
-        format="taskbench",
-        item_kind="task",
-        place=f"{file}:{item.place.strip('[]').removeprefix('line ')}",
-        content=item.value,
-    )
+    yield item.original(task_id, place=f"{file}:{item.place.strip('[]').removeprefix('line ')}")
 
 
 def _arguments(node: _Node) -> dict[str, str]:

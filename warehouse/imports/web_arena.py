@@ -14,17 +14,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, JsonValue
 
 from taskloom.resources.record import Record
-from taskloom.warehouse.importing.episodes import Source, task_records
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Identifier,
-    Item,
-    Text,
-    checked,
-    listed_items,
-)
-from taskloom.warehouse.importing.json_reading import as_text, json_files
+from taskloom.warehouse.importing.episodes import Description, read_tasks
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, listed_items
+from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
 
 class _Evaluation(ForeignModel):
@@ -55,23 +47,13 @@ class _Task(ForeignModel):
     instantiation_dict: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class _Named(ForeignModel):
-    task_id: Identifier
-
-
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The tasks of a file, or of a folder with its subfolders.
 
     Raises:
         ImportRefusedError: nothing is there.
     """
-    root = path if path.is_dir() else path.parent
-    files = [file for file in json_files(path) if file.name != "manifest.json"]
-    yield from checked(_items(files, root), _records, _name)
-
-
-def _items(files: list[Path], root: Path) -> Iterator[Item | BrokenItem]:
-    yield from listed_items((file, file.relative_to(root).as_posix()) for file in files)
+    yield from read_tasks("web_arena", listed_items(collection_files(path)), _name, _describe)
 
 
 def _name(item: Item) -> str:
@@ -80,26 +62,23 @@ def _name(item: Item) -> str:
     group = (
         file.name.removesuffix(".json").removesuffix(".raw") if item.place else file.parent.name or "tasks"
     )
-    return f"web_arena:{group}/{item.parsed(_Named).task_id}"
+    return f"{group}/{item.named('task_id')}"
 
 
-def _records(item: Item) -> Iterator[Record]:
+def _describe(item: Item) -> Description:
     task = item.parsed(_Task)
     if _accepts_everything(task.eval.reference_answers):
         raise item.refused(
             "eval.reference_answers.must_include", "names no text, so that every answer is accepted"
         )
     digest = hashlib.sha256(task.intent_template.encode()).hexdigest()[:12]
-    source = Source(
-        task_id=_name(item),
-        format="web_arena",
-        instruction=task.intent,
-        applications=task.sites,
+    return Description(
+        task.intent,
+        task.sites,
         infeasible=_is_impossible(task.eval),
         template=f"web_arena:template-{digest}" if task.intent_template else "",
         parameters={name: as_text(value) for name, value in task.instantiation_dict.items()},
     )
-    yield from task_records(item, source)
 
 
 def _is_impossible(evaluation: _Evaluation) -> bool:

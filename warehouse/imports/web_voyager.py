@@ -10,24 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from taskloom.resources.record import Record
-from taskloom.warehouse.importing.episodes import Source, task_records, website_name
-from taskloom.warehouse.importing.items import (
-    BrokenItem,
-    ForeignModel,
-    Identifier,
-    Item,
-    Text,
-    checked,
-    listed_items,
-)
-from taskloom.warehouse.importing.json_reading import json_files
+from taskloom.warehouse.importing.episodes import Description, read_tasks, website_name
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, listed_items
+from taskloom.warehouse.importing.json_reading import collection_files
 
 
-class _Named(ForeignModel):
-    id: Identifier
-
-
-class _Task(_Named):
+class _Task(ForeignModel):
     ques: Text
     web: Text
     web_name: str = ""
@@ -39,25 +27,10 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    root = path if path.is_dir() else path.parent
-    files = json_files(path, lines_first=True)
-    yield from checked(
-        listed_items((file, file.relative_to(root).as_posix()) for file in files), _records, _name
-    )
+    items = listed_items(collection_files(path, lines_first=True))
+    yield from read_tasks("web_voyager", items, lambda item: item.named("id"), _describe)
 
 
-def _name(item: Item) -> str:
-    return f"web_voyager:{item.parsed(_Named).id}"
-
-
-def _records(item: Item) -> Iterator[Record]:
+def _describe(item: Item) -> Description:
     task = item.parsed(_Task)
-    yield from task_records(
-        item,
-        Source(
-            task_id=_name(item),
-            format="web_voyager",
-            instruction=task.ques,
-            applications=(task.web_name.strip() or website_name(task.web),),
-        ),
-    )
+    return Description(task.ques, (task.web_name.strip() or website_name(task.web),))

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Final
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import GOAL_NOT_WRITTEN
-from taskloom.warehouse.importing.episodes import Source, task_records
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, checked, listed_items
-from taskloom.warehouse.importing.json_reading import json_files
-
-_APPLICATION: Final = "servicenow"
+from taskloom.warehouse.importing.episodes import Description, read_tasks
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, listed_items
+from taskloom.warehouse.importing.json_reading import collection_files
 
 
 class _Configuration(ForeignModel):
@@ -30,17 +27,16 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    root = path if path.is_dir() else path.parent
-    found = [(file, file.relative_to(root).as_posix()) for file in json_files(path)]
+    found = collection_files(path)
     listed = [pair for pair in found if "task_configs" in PurePosixPath(pair[1]).parts]
-    yield from checked(listed_items(listed or found), _records, _name)
+    yield from read_tasks("work_arena", listed_items(listed or found), _name, _describe)
 
 
 def _name(item: Item) -> str:
-    return f"work_arena:{PurePosixPath(item.file).stem}{item.place}"
+    return f"{PurePosixPath(item.file).stem}{item.place}"
 
 
-def _records(item: Item) -> Iterator[Record]:
+def _describe(item: Item) -> Description:
     configuration = item.parsed(_Configuration)
     # A question of one word, such as `max`, is what WorkArena's program makes a sentence of.
     asked = configuration.question if " " in configuration.question.strip() else ""
@@ -49,9 +45,4 @@ def _records(item: Item) -> Iterator[Record]:
         raise item.refused(
             "goal", "is missing: WorkArena's own program writes the words of this task", GOAL_NOT_WRITTEN
         )
-    yield from task_records(
-        item,
-        Source(
-            task_id=_name(item), format="work_arena", instruction=instruction, applications=(_APPLICATION,)
-        ),
-    )
+    return Description(instruction, ("servicenow",))
