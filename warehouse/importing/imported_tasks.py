@@ -85,6 +85,8 @@ def guessed_resource(category: str, application: str, value: str) -> Resource:
 
 def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
     """Nodes in the topological order closest to the given one; those of a cycle as they are."""
+    if not edges:
+        return tuple(nodes)
     place = {node.instance_id: number for number, node in enumerate(nodes)}
     order: networkx.DiGraph[str] = networkx.DiGraph()
     order.add_nodes_from(place)

@@ -97,7 +97,7 @@ class Item:
         Raises:
             ImportRefusedError: there is none.
         """
-        return str(self.parsed(_id_in(fields)).model_dump()["item_id"])
+        return str(vars(self.parsed(_id_in(fields)))["item_id"])
 
     def original(
         self,

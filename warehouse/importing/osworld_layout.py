@@ -81,22 +81,22 @@ def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenIte
         for file in json_files(folder)
         if file.name not in _NO_TASKS and not (file.match(_INDEX_FILES) and file.parent == root)
     ]
-    named = {shown: file for file, shown in with_names(path, files)}
+    named = with_names(path, files)
+    places = {shown: _place(file, root) for file, shown in named}
 
     def name(item: Item) -> str:
-        return f"{PurePosixPath(_place(named[item.file], root)).parent}/{item.named('id')}"
+        return f"{PurePosixPath(places[item.file]).parent}/{item.named('id')}"
 
     def describe(item: Item) -> Description:
         task = item.parsed(_Task)
         return Description(
             task.instruction,
             task.related_apps or ("os",),
-            place=_place(named[item.file], root),
+            place=places[item.file],
             infeasible=task.evaluator.func in ("infeasible", ["infeasible"]),
         )
 
-    items = listed_items((file, shown) for shown, file in named.items())
-    yield from read_tasks(format_name, items, name, describe)
+    yield from read_tasks(format_name, listed_items(named), name, describe)
 
 
 def _examples(path: Path) -> list[Path]:

@@ -78,9 +78,12 @@ class Screenshots:
         Raises:
             WarehouseUnavailableError: a hash is not that of its bytes, or the place cannot be written.
         """
-        if pictures:
+        if self.place.startswith(_BUCKET) and pictures:
             with ThreadPoolExecutor(min(_AT_ONCE, len(pictures))) as several:
                 list(several.map(self._write, pictures, pictures.values()))
+        else:
+            for sha256, png in pictures.items():
+                self._write(sha256, png)
 
     def read(self, sha256: str) -> bytes:
         """The bytes of a picture.
