@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
+from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.file_hashes import hashes_of
 from taskloom.warehouse.exporting.record_files import write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
@@ -44,7 +44,6 @@ from taskloom.warehouse.sets.splits import LeakageReport
 from taskloom.warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
 _ROWS = 20_000
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
@@ -144,16 +143,6 @@ class ExportSource:
     def _parts(self) -> Iterator[tuple[str, ...]]:
         return (self.task_ids[start : start + 1000] for start in range(0, len(self.task_ids), 1000))
 
-    def expressed(self, say: Callable[[Task], T], refused: list[Refused]) -> Iterator[tuple[Task, T]]:
-        """The tasks with what `say` makes of each; those it cannot say go to `refused`, with the reason."""
-        for task in self.tasks():
-            try:
-                said = say(task)
-            except InexpressibleError as error:
-                refused.append(Refused(item_id=task.task_id, reason=str(error)))
-            else:
-                yield task, said
-
     def split_of(self, task_id: str) -> SplitName:
         """The set of a task; `train` where no sets were asked for."""
         return next((name for name, members in self.splits.items() if task_id in members), "train")
@@ -248,25 +237,6 @@ class ExportSource:
             originals = {item.item_id: item for item in self.of(ImportedItem, "item_id", part)}
             for task in self.of(Task, "task_id", part):
                 yield task, originals.get(task.task_id)
-
-    def given_back(self, format_name: str, title: str) -> tuple[list[ImportedItem], tuple[Refused, ...]]:
-        """The tasks that were imported from a format, as they came in, and the others with the reason.
-
-        Raises:
-            ExportRefusedError: none was.
-        """
-        found: list[ImportedItem] = []
-        refused: list[Refused] = []
-        for task, item in self.with_originals():
-            if item is not None and item.format == format_name:
-                found.append(item)
-            else:
-                refused.append(Refused(item_id=task.task_id, reason=f"not imported from {format_name}"))
-        if not found:
-            raise ExportRefusedError(
-                f"None of the selected tasks was imported from {title}, and only those can be written back."
-            )
-        return found, tuple(refused)
 
     def trajectories(self, pictures: bool = True) -> Iterator[Trajectory]:
         """Trajectories of the subtasks that cross-verification accepted, or that were imported, by id."""

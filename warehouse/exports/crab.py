@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.given_back import given_back
 from taskloom.warehouse.exporting.record_files import write_json
 
 REFUSES_TASKS = True
@@ -18,7 +19,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     Raises:
         ExportRefusedError: no task was imported from CRAB.
     """
-    found, refused = source.given_back("crab", "CRAB")
+    found, refused = given_back(source, "crab", "CRAB")
     for item in found:
         write_json(folder / item.place, item.content)
     return ExportOutcome(counts={"tasks": len(found)}, refused=refused)

@@ -21,7 +21,7 @@ import pyarrow.parquet
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
+from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, expressed, sheet_of
 from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 from taskloom.warehouse.exporting.record_files import write_json
 
@@ -80,7 +80,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         pa.output_stream(str(folder / ARCHIVE), compression="zstd") as compressed,
         tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for task, files in source.expressed(lambda task: _files(task, source), refused):
+        for task, files in expressed(source, lambda task: _files(task, source), refused):
             row = _row(task)
             rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
             for name, text in files.items():

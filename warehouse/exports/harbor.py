@@ -20,7 +20,7 @@ from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
+from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, expressed, sheet_of
 from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
@@ -53,8 +53,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write a package for every task that can be judged by its files."""
     counts: Counter[str] = Counter()
     refused: list[Refused] = []
-    for task, (sheet, applications) in source.expressed(
-        lambda task: (sheet_of(task, source), applications_of(task, source)), refused
+    for task, (sheet, applications) in expressed(
+        source, lambda task: (sheet_of(task, source), applications_of(task, source)), refused
     ):
         place = folder / source.split_of(task.task_id) if source.splits else folder
         _write_package(place / package_name(task.task_id), task, sheet, applications)

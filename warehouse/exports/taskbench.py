@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.given_back import given_back
 from taskloom.warehouse.exporting.record_files import write_json, write_lines
 from taskloom.warehouse.records import ImportedItem
 
@@ -21,7 +22,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     Raises:
         ExportRefusedError: no task was imported from TaskBench.
     """
-    found, refused = source.given_back("taskbench", "TaskBench")
+    found, refused = given_back(source, "taskbench", "TaskBench")
     by_file: dict[str, list[object]] = defaultdict(list)
     for item in sorted(found, key=lambda item: _position(item.place)):
         by_file[item.place.rpartition(":")[0]].append(item.content)

@@ -14,7 +14,7 @@ from typing import Final
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.judging.judging_sheets import expressed, sheet_of
 from taskloom.warehouse.exporting.record_files import RecordFiles
 
 _SYSTEM: Final = (
@@ -29,7 +29,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write a row for every task that can be judged by its files."""
     refused: list[Refused] = []
     with RecordFiles(folder, lines=True) as records:
-        for task, sheet in source.expressed(lambda task: sheet_of(task, source), refused):
+        for task, sheet in expressed(source, lambda task: sheet_of(task, source), refused):
             records.add(source.split_of(task.task_id), _row(task, {"sheet": sheet.model_dump(mode="json")}))
     return ExportOutcome(counts=dict(sorted(records.counts.items())), refused=tuple(refused))
 

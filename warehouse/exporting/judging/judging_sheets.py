@@ -8,8 +8,8 @@ names all of this; a task whose end products no check of files proves is refused
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Final, TypeVar
 
 import networkx
 
@@ -21,9 +21,11 @@ from taskloom.taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import InexpressibleError
-from taskloom.warehouse.exporting.exporting import ExportSource
-from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks, text_of
+from taskloom.warehouse.exporting.exporting import ExportSource, Refused
+from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
+from taskloom.warehouse.exporting.osworld.conditions import text_of
 
+T = TypeVar("T")
 _CLIPBOARD: Final = "clipboard"
 
 
@@ -76,6 +78,19 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
         allowed=tuple(allowed) if len(allowed) == len(nodes) else None,
         noise=tuple(place for node in nodes.values() for place in source.noise.get(node.application, ())),
     )
+
+
+def expressed(
+    source: ExportSource, say: Callable[[Task], T], refused: list[Refused]
+) -> Iterator[tuple[Task, T]]:
+    """The tasks with what `say` makes of each; those it cannot say go to `refused`, with the reason."""
+    for task in source.tasks():
+        try:
+            said = say(task)
+        except InexpressibleError as error:
+            refused.append(Refused(item_id=task.task_id, reason=str(error)))
+        else:
+            yield task, said
 
 
 def applications_of(task: Task, source: ExportSource) -> list[Application]:

@@ -1,10 +1,9 @@
-"""Takes evaluation functions apart: conditions out of one without changing what the others decide, and texts
-out of calls."""
+"""Takes conditions out of an evaluation function without changing what the others decide."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 
 class WithoutChecks(ast.NodeTransformer):
@@ -70,21 +69,3 @@ def _fails(body: list[ast.stmt]) -> bool:
         given = value.args[0] if value.args else None
         value = given or next((word.value for word in value.keywords if word.arg == "success"), value)
     return isinstance(value, ast.Constant) and value.value is False
-
-
-def text_of(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
-    """The text of an argument; None where it is computed."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Name):
-        return parameters.get(node.id)
-    if isinstance(node, ast.JoinedStr):
-        parts = [
-            text_of(part.value if isinstance(part, ast.FormattedValue) else part, parameters)
-            for part in node.values
-        ]
-        return None if None in parts else "".join(part for part in parts if part is not None)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = text_of(node.left, parameters), text_of(node.right, parameters)
-        return None if left is None or right is None else left + right
-    return None

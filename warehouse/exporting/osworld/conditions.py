@@ -18,7 +18,6 @@ from typing import Final, Literal
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 from taskloom.taskgraph.text_folding import fold_text
 from taskloom.warehouse.errors import InexpressibleError
-from taskloom.warehouse.exporting.judging.taking_apart import text_of
 
 _ROUTE = frozenset({"check_mouse_clicks", "check_keyboard_types"})
 _HOME = "/home/user"
@@ -214,3 +213,21 @@ def _text(node: ast.expr, parameters: Mapping[str, str]) -> str:
     if text is None:
         raise InexpressibleError(f"an argument of a check is computed (line {node.lineno})")
     return text
+
+
+def text_of(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
+    """The text of an argument; None where it is computed."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name):
+        return parameters.get(node.id)
+    if isinstance(node, ast.JoinedStr):
+        parts = [
+            text_of(part.value if isinstance(part, ast.FormattedValue) else part, parameters)
+            for part in node.values
+        ]
+        return None if None in parts else "".join(part for part in parts if part is not None)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = text_of(node.left, parameters), text_of(node.right, parameters)
+        return None if left is None or right is None else left + right
+    return None
