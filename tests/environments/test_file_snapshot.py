@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import sqlite3
@@ -12,6 +13,7 @@ from unicodedata import normalize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from taskloom.environments.evidence import file_snapshot
 from taskloom.environments.evidence.file_snapshot import TEXT_LIMIT, FileSnapshots
@@ -40,6 +42,26 @@ def test_files_are_known_by_path_hash_and_text(home: Path) -> None:
     assert text.text == "über\n" and text.size == 6
     assert text.sha256 == hashlib.sha256("über\n".encode()).hexdigest()
     assert files[0].text is None and not files[0].truncated
+
+
+def test_what_a_text_was_made_of_is_told_whatever_the_file_is_called(home: Path) -> None:
+    Image.new("RGB", (4, 4)).save(home / "drawn.png")
+    (home / "typed.png").write_text(states(FileSnapshots(home))["drawn.png"].text or "")
+    (home / "packed").write_bytes(gzip.compress(b"text"))
+    (home / "bytes").write_bytes(b"\0\1")
+    sqlite3.connect(home / "kept.txt").execute("CREATE TABLE a(b)").connection.close()
+    with zipfile.ZipFile(home / "members", "w") as archive:
+        archive.writestr("a", "b")
+    found = states(FileSnapshots(home))
+    assert found["drawn.png"].text == found["typed.png"].text
+    assert {path: file.content for path, file in found.items()} == {
+        "bytes": "",
+        "drawn.png": "picture",
+        "kept.txt": "database",
+        "members": "archive",
+        "packed": "packed",
+        "typed.png": "text",
+    }
 
 
 def test_long_texts_are_cut_at_the_limit_even_inside_a_character(home: Path) -> None:
