@@ -47,16 +47,20 @@ class Origin(Record):
         "opened",
         "count",
         "picture",
+        "packed",
+        "unpacked",
+        "joined",
     ]
     """The target is a copy of the source as a whole, holds it among other text, holds all its records or a
     certain one, or is one field of it; holds a record and all that belongs to it, or a field of what belongs
     to it; shows the shapes and texts of the source, or texts that the screen showed; is the screen, which
     shows the texts of the source; is the number of its records; is a picture made from it by the change that
-    `source_at` names."""
+    `source_at` names; is an archive of the folder; is what was in the archive; is its text with that of the
+    file `source_at` behind it."""
     source: str
     """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""
-    """Table of the source's records, or address of its field."""
+    """Table of the source's records, address of its field, a change, or what follows."""
     target: str
     """Path of a file, or `clipboard`, or `screen`, as it is now."""
     target_at: str = ""

@@ -200,7 +200,8 @@ class Fixture(Record):
     value: str
     """Its value; for files the path relative to the sandbox home."""
     content: str = ""
-    """Text of the file, or `asset:` name; unused for records, which the prepared state holds."""
+    """Text of the file, `asset:` name, or `packed:` and a JSON object of such contents: a zip archive. Unused
+    for records, which the prepared state holds."""
 
 
 class ControlQuery(Record):

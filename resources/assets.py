@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -12,6 +16,10 @@ from taskloom.resources.errors import UnknownCatalogEntryError
 ASSET_PREFIX = "asset:"
 """Marks a text of the catalogue as the name of an asset."""
 
+PACKED_PREFIX = "packed:"
+"""Marks a text of the catalogue as a zip archive: a JSON object of names and contents."""
+_PACKED_AT = (2026, 3, 2, 9, 0, 0)
+
 
 def catalog_folder() -> Traversable:
     """The catalogue that ships with taskloom."""
@@ -19,13 +27,17 @@ def catalog_folder() -> Traversable:
 
 
 def content_of(text: str, application: Application | None = None) -> bytes:
-    """The bytes that a content field of the catalogue stands for: the text itself, or the asset it names.
+    """The bytes that a content field of the catalogue stands for: the text itself, the asset it names, or a
+    zip archive of such contents.
 
     Assets of a user's own catalogue come before the shipped ones.
 
     Raises:
         UnknownCatalogEntryError: there is no such asset (names the known ones).
+        ValueError: what should be packed is no JSON object of texts.
     """
+    if text.startswith(PACKED_PREFIX):
+        return _packed({name: content_of(held, application) for name, held in packed_contents(text).items()})
     if not text.startswith(ASSET_PREFIX):
         return text.encode()
     name = text.removeprefix(ASSET_PREFIX).strip()
@@ -37,3 +49,26 @@ def content_of(text: str, application: Application | None = None) -> bytes:
             return (folder / name).read_bytes()
     known = {item.name for folder in folders if folder.is_dir() for item in folder.iterdir()}
     raise UnknownCatalogEntryError("asset", name, known)
+
+
+def packed_contents(text: str) -> Mapping[str, str]:
+    """Names and contents of what a content field packs.
+
+    Raises:
+        ValueError: it is no JSON object of texts.
+    """
+    held = json.loads(text.removeprefix(PACKED_PREFIX))
+    if not isinstance(held, dict) or not all(isinstance(content, str) for content in held.values()):
+        raise ValueError(f"{PACKED_PREFIX} needs a JSON object of names and contents, not {text[:80]!r}")
+    return held
+
+
+def _packed(contents: Mapping[str, bytes]) -> bytes:
+    """A zip archive, the same for the same contents."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, content in contents.items():
+            member = zipfile.ZipInfo(name, _PACKED_AT)
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, content)
+    return written.getvalue()

@@ -238,7 +238,7 @@ HEADER = "member\tsize\tchecksum"
 """First line of the table."""
 _MOST_MEMBERS = 1_000
 _MOST_BYTES = 32 * 1024 * 1024
-"""Unpacked bytes of a tar archive that are read; what follows is left out."""
+"""Unpacked bytes of an archive that are read; what follows is left out, or known by what the archive says."""
 _LARGEST_ARCHIVE = 64 * 1024 * 1024
 
 
@@ -246,8 +246,9 @@ def list_members(content: bytes) -> str | None:
     """One line per file in a zip or tar archive (compressed or not): name, size, checksum. None for anything
     else.
 
-    Office documents are zip archives. The checksum of a member of a zip archive is its CRC-32 as the archive
-    states it, that of a tar archive a part of its SHA-256; nothing is unpacked to the disk.
+    Office documents are zip archives. The checksum is the SHA-256 of what is packed, by which a file is known
+    elsewhere; of a member that cannot be unpacked, such as one with a password, it is what the archive
+    states. Nothing is unpacked to the disk.
     """
     if len(content) > _LARGEST_ARCHIVE:
         return None
@@ -273,10 +274,20 @@ def list_members(content: bytes) -> str | None:
 
 
 def _zip_members(content: bytes) -> Iterator[str]:
+    left = _MOST_BYTES
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
-            if not member.is_dir():
-                yield _line(member.filename, member.file_size, f"{member.CRC:08x}")
+            if member.is_dir():
+                continue
+            left -= member.file_size
+            checksum = f"{member.CRC:08x}"
+            try:
+                if left >= 0:
+                    with archive.open(member) as packed:
+                        checksum = hashlib.file_digest(packed, "sha256").hexdigest()  # type: ignore[arg-type]
+            except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, zlib.error):
+                pass  # known by what the archive states
+            yield _line(member.filename, member.file_size, checksum)
 
 
 def _tar_members(content: bytes) -> Iterator[str]:
@@ -288,7 +299,7 @@ def _tar_members(content: bytes) -> Iterator[str]:
                 return
             file = archive.extractfile(member) if member.isfile() else None
             if file is not None:
-                yield _line(member.name, member.size, hashlib.sha256(file.read()).hexdigest()[:16])
+                yield _line(member.name, member.size, hashlib.sha256(file.read()).hexdigest())
 
 
 def _line(name: str, size: int, checksum: str) -> str:

@@ -10,5 +10,6 @@ records       rows, objects and elements inside files
 parts         tables, sections and other large parts of files
 drawings      shapes and texts of drawings
 pictures      how a raster picture was made from another
+archives      what was packed and unpacked
 since_start   what changed or was lost since the start
 """

@@ -13,6 +13,7 @@ from taskloom.taskgraph.records.effect import Effect
 
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
+_COPIES = ("whole", "packed")
 _DRAWING, _DATABASE = "drawing", "database"
 _DATA = frozenset({"front_matter", "json_tree", "key_values", "ledger", "yaml_tree"})
 """Formats in which the same can be written in several ways."""
@@ -21,9 +22,9 @@ _DATA = frozenset({"front_matter", "json_tree", "key_values", "ledger", "yaml_tr
 def lasting_conditions(terms: Terms) -> Iterator[Condition]:
     """What was made, changed or removed."""
     effects = terms.performance.effects
-    copies = {(item.source, item.target) for item in effects.origins if item.kind == "whole"}
+    copies = {(item.source, item.target) for item in effects.origins if item.kind in _COPIES}
     for origin in effects.origins:
-        if origin.kind == "whole" or (origin.source, origin.target) not in copies:
+        if origin.kind in _COPIES or (origin.source, origin.target) not in copies:
             yield from _origin(terms, origin)
     for effect in effects.essential:
         if effect.area == "directory" and effect.kind == "added" and not terms.is_holder(effect.container):
@@ -72,6 +73,15 @@ def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
         case "picture":
             told = f"{item.target} is not {item.source}: {item.source_at}"
             yield terms.condition("check_picture", told, **place, change=Expression((("", item.source_at),)))
+        case "packed" | "unpacked":
+            yield terms.condition(f"check_{item.kind}", told, **place)
+        case "joined":
+            parts = (terms.file(path).source() for path in (item.source, item.source_at))
+            calls = (("call", f"get_file_text(file_path={part}, at_start=True)") for part in parts)
+            told = f"{item.target} is not {item.source} with {item.source_at} behind it"
+            yield terms.condition(
+                "check_file_text", told, file_path=item.target, text=Expression(tuple(calls))
+            )
         case "drawing":
             yield terms.condition("check_drawing_copied", told, **place)
         case "shown":

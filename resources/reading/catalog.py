@@ -275,7 +275,7 @@ def _check_placeholders(application: Application) -> Iterator[Problem]:
 def _check_content(text: str, application: Application, field: Field) -> Iterator[Problem]:
     try:
         content_of(text, application)
-    except UnknownCatalogEntryError as error:
+    except (UnknownCatalogEntryError, ValueError) as error:
         yield Problem(field, str(error))
 
 

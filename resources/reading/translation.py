@@ -8,12 +8,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from taskloom.resources.applications import Application, BrowserState, ExampleSubtask, Fixture
-from taskloom.resources.assets import ASSET_PREFIX, content_of
+from taskloom.resources.assets import ASSET_PREFIX, PACKED_PREFIX, content_of, packed_contents
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import FIRST_WORLD, World
 
-_ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio", "pdf", "xopp", "planner")
+_ENDINGS = (
+    "txt",
+    "csv",
+    "json",
+    "md",
+    "tid",
+    "svg",
+    "png",
+    "excalidraw",
+    "drawio",
+    "pdf",
+    "xopp",
+    "planner",
+    "zip",
+)
 _TEXTS = (
     ".txt",
     ".csv",
@@ -131,6 +145,10 @@ class Translation:
 
     def _content(self, text: str, path: str, application: Application) -> str:
         """The content translated; an asset that holds no term, or is no text, stays an asset."""
+        if text.startswith(PACKED_PREFIX):
+            held = packed_contents(text).items()
+            packed = {self.value(name): self._content(content, name, application) for name, content in held}
+            return PACKED_PREFIX + json.dumps(packed, ensure_ascii=False)
         if not text.startswith(ASSET_PREFIX):
             return self.text(text)
         name = text.removeprefix(ASSET_PREFIX).strip()

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
+from taskloom.evaluators_api.checks.archives import check_packed, check_unpacked, members
 from taskloom.evaluators_api.checks.contents import (
     CLIPBOARD,
     check_clipboard_text,
     check_copied,
     check_file_text,
+    get_file_text,
 )
 from taskloom.evaluators_api.checks.declaration import Scene
 from taskloom.evaluators_api.checks.drawings import (
@@ -56,6 +58,7 @@ def origins(
     if end.clipboard != start.clipboard:
         targets.append(CLIPBOARD)
     possible = [list(_from(target, start, end, named)) for target in targets]
+    possible.append(list(_packed(containers, start, end, named)))
     if not targets:
         drawings = [file.path for file in start.files if file.path in named and _is_drawing(file)]
         possible = [[Origin(kind="opened", source=path, target=SCREEN) for path in drawings]]
@@ -79,6 +82,7 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
         yield Origin(kind="part", source=source, target=target)
     yield from _drawings(target, sources, start, end)
     yield from _pictures(target, start, end)
+    yield from _joined(target, start, end, named)
     yield from _connected(target, sources, start, end, named)
     if target == CLIPBOARD:
         wanted = (end.clipboard.text or "").strip()
@@ -143,6 +147,34 @@ def _pictures(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
                 yield Origin(kind="picture", source=source.path, source_at=change, target=target)
 
 
+def _packed(
+    containers: Collection[str], start: Evidence, end: Evidence, named: Collection[str]
+) -> Iterator[Origin]:
+    """Named files and folders that an archive may hold, and archives from which a file, or all of a named
+    folder, may come."""
+    folders = [path for path in named if path and path in view(start).directories | view(end).directories]
+    files = [file.path for file in start.files if file.path in named]
+    for archive in (file for file in end.files if file.path in containers and any(members(file))):
+        for source in (*files, *folders):
+            if source != archive.path:
+                yield Origin(kind="packed", source=source, target=archive.path)
+    for archive in (file for file in start.files if file.path in named and any(members(file))):
+        for target in (*containers, *folders):
+            yield Origin(kind="unpacked", source=archive.path, target=target)
+
+
+def _joined(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
+    """Two named files of which the target may be the one with the other behind it."""
+    file = end.file(target)
+    if file is None or not file.text:
+        return
+    texts = {item.path: item.text for item in start.files if item.path in named and item.text}
+    for source, text in texts.items():
+        for other, behind in texts.items():
+            if source != other and text + behind == file.text:
+                yield Origin(kind="joined", source=source, source_at=other, target=target)
+
+
 def _is_drawing(file: FileState) -> bool:
     return file.text is not None and read(file.path, file.text)[0] == "drawing"
 
@@ -205,6 +237,15 @@ def _holds(origin: Origin, scene: Scene) -> bool:
             return bool(check_drawing_copied(scene, origin.source, origin.target))
         if origin.kind == "picture":
             return bool(check_picture(scene, origin.source, origin.target, origin.source_at))
+        if origin.kind == "packed":
+            return bool(check_packed(scene, origin.source, origin.target))
+        if origin.kind == "unpacked":
+            return bool(check_unpacked(scene, origin.source, origin.target))
+        if origin.kind == "joined":
+            joined = [
+                str(get_file_text(scene, path, at_start=True)) for path in (origin.source, origin.source_at)
+            ]
+            return bool(check_file_text(scene, origin.target, "".join(joined)))
         if origin.kind == "opened":
             return bool(check_drawing_shown(scene, origin.source))
         if origin.kind == "record":

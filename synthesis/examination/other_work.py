@@ -34,12 +34,13 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
     was changed beside it the account of side effects notices. A value that leaves no trace in the state,
     because another one stands for it, is not changed alone, nor is one that the application ties to another:
     that would ask for what nobody can ask for. The names of several changed records are changed alone, and
-    not exchanged: the same may have been done to both.
+    not exchanged: the same may have been done to both; nor are two things of which one archive holds both.
     """
     own = subject.positive.parameters
     traced = traced_parameters(subject)
     named = _names_of_changed_records(subject)
     tied = tied_parameters(subject)
+    together = _packed_together(subject)
     others = [
         dict(item) for item in other_sets if dict(item) != own and not _is_so_already(subject, dict(item))
     ]
@@ -59,12 +60,25 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
                     f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same",
                 )
     for one, two in combinations(own, 2):
-        if own[one] != own[two] and {one, two} <= traced and {one, two} not in tied:
+        if own[one] != own[two] and {one, two} <= traced and {one, two} not in (*tied, *together):
             yield _asked(
                 subject,
                 {**own, one: own[two], two: own[one]},
                 f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}",
             )
+
+
+def _packed_together(subject: Subject) -> list[set[str]]:
+    """Pairs of parameters that are packed in one archive, in which nothing comes first."""
+    own = subject.positive.parameters
+    containers = list(dict.fromkeys(effect.container for effect in subject.asked if effect.area == "file"))
+    packed = {
+        (origin.target, name)
+        for origin in origins(subject.start, subject.end, containers, tuple(own.values()))
+        for name, value in own.items()
+        if origin.kind == "packed" and origin.source == value
+    }
+    return [{one, two} for (target, one), (other, two) in combinations(sorted(packed), 2) if target == other]
 
 
 def _is_so_already(subject: Subject, parameters: Mapping[str, str]) -> bool:

@@ -1,8 +1,10 @@
 """Archives are listed; what is no archive, broken or a bomb is not."""
 
+import hashlib
 import io
 import tarfile
 import zipfile
+import zlib
 
 import pytest
 from hypothesis import given
@@ -39,7 +41,19 @@ def test_a_zip_archive_is_a_table_of_its_files() -> None:
     assert [row.name for row in tree.children[1].children] == ["a", "b"]
     size = tree.at(("rows", "a", "size"))
     assert size is not None and size.value == "3"
+    checksum = tree.at(("rows", "a", "checksum"))
+    assert checksum is not None and checksum.value == hashlib.sha256(b"one").hexdigest()
     assert list_members(_zip(b="two", a="One")) != listing
+
+
+def test_a_member_that_cannot_be_unpacked_is_known_by_what_the_archive_states() -> None:
+    whole = _zip(a="one")
+    damaged = whole.replace(b"one", b"two")
+    listing = list_members(damaged)
+    assert listing is not None and listing.splitlines()[1] == f"a\t3\t{zlib.crc32(b'one'):08x}"
+    locked = bytearray(whole)
+    locked[whole.rindex(b"PK\x01\x02") + 8] |= 1
+    assert list_members(bytes(locked)) == listing
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])

@@ -1,0 +1,108 @@
+"""Checks of archives: what was packed, and what was unpacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
+from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.taskgraph.records.evidence import FileState
+
+_Member = tuple[str, str]
+"""Path and digest of a file."""
+
+
+@check("files", of_source=True)
+def check_packed(scene: Scene, source: str, target: str) -> bool:
+    """Checks if an archive holds a file as it was at the start of the subtask, under its name; or all files
+    that a folder held, at their places in it, and no others.
+
+    They may be at the top of the archive or in folders such as the packed one.
+
+    Args:
+        source: Path of the file or folder as it was at the start, relative to the home folder.
+        target: Path of the archive, relative to the home folder.
+
+    Returns:
+        True if the archive holds the file, or just what the folder held.
+
+    Example:
+        check_packed(source='Documents/archive', target='Downloads/archive.zip')
+    """
+    archive = scene.view.file(target)
+    packed = set() if archive is None else set(members(archive))
+    file = scene.start.file(source)
+    if file is not None:
+        return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+    held = set(_below(scene.start, source))
+    if not packed or not held:
+        return False
+    first = min(held)[0]
+    places = {path.removesuffix(first) for path, _ in packed if f"/{path}".endswith(f"/{first}")}
+    return any(packed == {(place + path, digest) for path, digest in held} for place in places)
+
+
+@check("files", of_source=True)
+def check_unpacked(scene: Scene, source: str, target: str) -> bool:
+    """Checks if what lay in an archive at the start of the subtask was taken out of it.
+
+    Args:
+        source: Path of the archive as it was at the start, relative to the home folder.
+        target: Path, relative to the home folder, of one file from it; or of the folder into which all of it
+            was unpacked.
+
+    Returns:
+        True if the file is one of the archive's, or all files of the archive are in the folder or below it,
+        under the names that they had in the archive.
+
+    Example:
+        check_unpacked(source='Documents/meeting.zip', target='Documents/archive')
+    """
+    archive = scene.start.file(source)
+    packed = set() if archive is None else set(members(archive))
+    file = scene.view.file(target)
+    if file is not None:
+        return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+    held = list(_below(scene.view, target))
+    return bool(packed) and all(
+        any(digest == other and f"/{place}".endswith(f"/{path}") for place, other in held)
+        for path, digest in packed
+    )
+
+
+def members(archive: FileState) -> Iterator[_Member]:
+    """The files in an archive; nothing of any other file.
+
+    Raises:
+        CheckUnavailableError: there are too many to be known.
+    """
+    if archive.text is None:
+        return
+    form, tree = read(archive.path, text_of_file(archive))
+    rows = tree.at(("rows",)) if form == "delimited" else None
+    if rows is None or [field.value for field in tree.children[0].children] != ["member", "size", "checksum"]:
+        return
+    whole_text(archive)
+    for row in rows.children:
+        member, _, checksum = (_value(row, number) for number in range(3))
+        yield member.removeprefix("./"), checksum
+
+
+def _value(row: Node, number: int) -> str:
+    return (row.children[number].value or "") if number < len(row.children) else ""
+
+
+def _below(view: EvidenceView, folder: str) -> Iterator[_Member]:
+    place = relative_to_home(folder)
+    if not place:
+        return
+    view.must_be_seen(place, below=True)
+    inside = f"{place}/"
+    yield from (
+        (path.removeprefix(inside), file.sha256)
+        for path, file in view.files.items()
+        if path.startswith(inside)
+    )
