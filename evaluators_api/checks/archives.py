@@ -11,6 +11,7 @@ from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
+_LISTING = "member\tsize\tchecksum\n"
 _Member = tuple[str, str]
 """Path and digest of a file."""
 
@@ -73,20 +74,22 @@ def check_unpacked(scene: Scene, source: str, target: str) -> bool:
     )
 
 
+def is_archive(file: FileState) -> bool:
+    """Whether a file is told by what is packed in it."""
+    return file.text is not None and file.text.startswith(_LISTING)
+
+
 def members(archive: FileState) -> Iterator[_Member]:
     """The files in an archive; nothing of any other file.
 
     Raises:
         CheckUnavailableError: there are too many to be known.
     """
-    if archive.text is None:
-        return
-    form, tree = read(archive.path, text_of_file(archive))
-    rows = tree.at(("rows",)) if form == "delimited" else None
-    if rows is None or [field.value for field in tree.children[0].children] != ["member", "size", "checksum"]:
+    if not is_archive(archive):
         return
     whole_text(archive)
-    for row in rows.children:
+    rows = read("", text_of_file(archive))[1].at(("rows",))
+    for row in rows.children if rows is not None else ():
         member, _, checksum = (_value(row, number) for number in range(3))
         yield member.removeprefix("./"), checksum
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from taskloom.evaluators_api.checks.archives import check_packed, check_unpacked, members
+from taskloom.evaluators_api.checks.archives import check_packed, check_unpacked, is_archive
 from taskloom.evaluators_api.checks.contents import (
     CLIPBOARD,
     check_clipboard_text,
@@ -93,6 +93,9 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
         if wanted.startswith("{"):
             yield from _single_records(target, sources, start)
         return
+    made = end.file(target)
+    if made is not None and is_archive(made):
+        return  # what it says of a file, other archives say as well
     yield from _same_fields(target, sources, start, end)
     tables = _tables(end, target)
     for file in sources:
@@ -154,11 +157,11 @@ def _packed(
     folder, may come."""
     folders = [path for path in named if path and path in view(start).directories | view(end).directories]
     files = [file.path for file in start.files if file.path in named]
-    for archive in (file for file in end.files if file.path in containers and any(members(file))):
+    for archive in (file for file in end.files if file.path in containers and is_archive(file)):
         for source in (*files, *folders):
             if source != archive.path:
                 yield Origin(kind="packed", source=source, target=archive.path)
-    for archive in (file for file in start.files if file.path in named and any(members(file))):
+    for archive in (file for file in start.files if file.path in named and is_archive(file)):
         for target in (*containers, *folders):
             yield Origin(kind="unpacked", source=archive.path, target=target)
 

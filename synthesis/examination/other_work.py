@@ -34,7 +34,8 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
     was changed beside it the account of side effects notices. A value that leaves no trace in the state,
     because another one stands for it, is not changed alone, nor is one that the application ties to another:
     that would ask for what nobody can ask for. The names of several changed records are changed alone, and
-    not exchanged: the same may have been done to both; nor are two things of which one archive holds both.
+    not exchanged: the same may have been done to both; nor are two things that one archive holds, which are
+    not made the same either.
     """
     own = subject.positive.parameters
     traced = traced_parameters(subject)
@@ -53,7 +54,8 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
             continue
         elsewhere = next((item[name] for item in others if item.get(name, value) != value), "")
         for wrong in dict.fromkeys((elsewhere, altered(value))):
-            if wrong:
+            twins = {own[other] for pair in together if name in pair for other in pair - {name}}
+            if wrong and wrong not in twins:
                 yield _asked(
                     subject,
                     {**own, name: wrong},
@@ -69,16 +71,16 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
 
 
 def _packed_together(subject: Subject) -> list[set[str]]:
-    """Pairs of parameters that are packed in one archive, in which nothing comes first."""
+    """Pairs of parameters that are packed in, or come from, one archive, in which nothing comes first."""
     own = subject.positive.parameters
     containers = list(dict.fromkeys(effect.container for effect in subject.asked if effect.area == "file"))
-    packed = {
-        (origin.target, name)
-        for origin in origins(subject.start, subject.end, containers, tuple(own.values()))
-        for name, value in own.items()
-        if origin.kind == "packed" and origin.source == value
-    }
-    return [{one, two} for (target, one), (other, two) in combinations(sorted(packed), 2) if target == other]
+    ends = [
+        (item.kind, *((item.target, item.source) if item.kind == "packed" else (item.source, item.target)))
+        for item in origins(subject.start, subject.end, containers, tuple(own.values()))
+        if item.kind in ("packed", "unpacked")
+    ]
+    packed = sorted({(*end[:2], name) for end in ends for name, value in own.items() if value == end[2]})
+    return [{one[2], two[2]} for one, two in combinations(packed, 2) if one[:2] == two[:2]]
 
 
 def _is_so_already(subject: Subject, parameters: Mapping[str, str]) -> bool:
