@@ -16,6 +16,7 @@ from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.ledger.prices import prices_of
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
+from taskloom.synthesis.intents.intents import BARREN_CALLS
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.errors import WarehouseMissingError
 from taskloom.warehouse.store import Warehouse
@@ -105,9 +106,9 @@ _ROUGH_TOKENS = {
 }
 """Input and output tokens of a call, for roles of which the ledger has no calls yet."""
 _ROUGH_CALLS = {
-    ModelRole.EXPLORER: 2.0,
+    ModelRole.EXPLORER: 3.5,
     ModelRole.ACTOR: 8.0,
-    ModelRole.EVALUATION_WRITER: 1.6,
+    ModelRole.EVALUATION_WRITER: 1.2,
     ModelRole.INTENT_EXTRACTOR: 1.0,
     ModelRole.SUMMARIZER: 1.2,
     ModelRole.DEPENDENCY_JUDGE: 1.2,
@@ -119,6 +120,8 @@ _ROUGH_PROPOSALS = 12
 """Well-formed proposals for an application without curated subtasks, if the ledger has none."""
 _ROUGH_TASKS = 12.0
 """Most tasks per subtask, if the ledger has none: a small pool does not give all that are wanted."""
+_ROUGH_LINKS = 0.1
+"""The same for each subtask of the pool, where all were proposed by a model, which links them less."""
 _STAGES = {
     ModelRole.EXPLORER: "exploration",
     ModelRole.ACTOR: "trajectories",
@@ -225,11 +228,13 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     tasks = tasks if night is None else night.tasks
-    per_subtask = _tasks_per_subtask(settings) or _ROUGH_TASKS
+    curated = any(item.example_subtasks for item in applications.values())
+    rough = _ROUGH_TASKS if curated else min(_ROUGH_TASKS, _ROUGH_LINKS * subtasks)
+    per_subtask = _tasks_per_subtask(settings) or rough
     composed = min(tasks, round(subtasks * per_subtask)) if subtasks and night is None else tasks
     verified = flow in ("build_dataset", "verify_subtasks")
     known = _statistics(settings)
-    intent_calls = -(-settings.intents.wanted // settings.intents.per_call)
+    intent_calls = -(-settings.intents.wanted // settings.intents.per_call) + BARREN_CALLS
     if ModelRole.INTENT_EXTRACTOR in known:
         intent_calls = 1  # the pool is one item, asked about as often as before
     items = {

@@ -44,7 +44,7 @@ class IntentSettings(Record):
     """Most subtasks of a group."""
 
 
-_BARREN_CALLS = 2
+BARREN_CALLS = 2
 """Calls in a row without a new intent after which no more are made."""
 
 
@@ -92,7 +92,7 @@ async def extract_intents(
     new: list[Intent] = []
     barren, feedback = 0, tuple[str, ...]()
     attempt = 0
-    while members and len(new) < settings.wanted and barren < _BARREN_CALLS:
+    while members and len(new) < settings.wanted and barren < BARREN_CALLS:
         inputs = _input(members, scenarios, settings, [*accepted.values()], len(new), feedback)
         try:
             reply = await models.ask(

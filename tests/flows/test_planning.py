@@ -84,6 +84,19 @@ def test_no_more_tasks_are_planned_than_subtasks_give(
     assert measured["instructions"]["calls"] == round(1.5 * subtasks)
 
 
+def test_subtasks_that_a_model_proposes_are_expected_to_link_less(tmp_path: Path) -> None:
+    settings = load_settings(
+        assignments=["applications=[watches]"],
+        data=tmp_path,
+        catalog=write_catalogue(tmp_path / "mine"),
+        intents={"wanted": 10, "per_call": 10},
+    )
+    plan = plan_run(settings, "build_dataset")
+    calls = {item.stage: item.calls for item in plan.calls}
+    assert plan.subtasks == 12
+    assert (calls["instructions"], calls["intents"]) == (17, 3)
+
+
 def test_a_batch_is_planned_at_its_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     direct, batched = planned(capsys, tmp_path), planned(capsys, tmp_path, "--batch")
     assert batched["validation"]["cost_usd"] == pytest.approx(
