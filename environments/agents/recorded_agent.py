@@ -17,6 +17,7 @@ from taskloom.taskgraph.records.interaction import (
     DragInput,
     Observation,
     WaitInput,
+    WheelMouseInput,
 )
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
@@ -28,7 +29,7 @@ _FIRST_WAIT_SECONDS = 0.25
 @dataclass(slots=True)
 class RecordedAgent:
     """An agent that does what a trajectory recorded: the control is found by text, type, parent, row
-    and section, never by place.
+    and section, never by place; only the wheel is turned where it was if the control is another this time.
 
     Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when
     they were recorded are left out, and those that only closed what does not turn up this time. Gives up when
@@ -78,6 +79,10 @@ class RecordedAgent:
                 self._next += 1
                 self._looks = 0
                 return await self.decide(instruction, observation, history)
+            if self._looks > _PATIENCE and control is None and (turned := _turned_there(step)) is not None:
+                self._next += 1
+                self._looks = 0
+                return Decision(status="continue", thought=step.thought, action=turned)
             if self._looks > _PATIENCE:
                 return self._give_up(
                     step, f"needs a {self._missing(step, observation)}, which is not on the screen"
@@ -180,6 +185,19 @@ def _named(control: Control) -> tuple[str, ...]:
 
 def _state(evidence: Evidence) -> tuple[object, ...]:
     return evidence.files, evidence.directories, evidence.clipboard
+
+
+def _turned_there(step: TrajectoryStep) -> Action | None:
+    """A turn of the wheel at the place where it was recorded; None for another action.
+
+    It scrolls what lies there, whichever control is under the pointer.
+    """
+    if not isinstance(step.action, WheelMouseInput) or step.target_rectangle is None:
+        return None
+    left, top, right, bottom = step.target_rectangle
+    middle = ((left + right) / 2, (top + bottom) / 2)
+    aimed = {"control_label": "", "control_text": "", "position": None, "point": step.action.point or middle}
+    return step.action.model_copy(update=aimed)
 
 
 def _waits_on(observation: Observation) -> str:

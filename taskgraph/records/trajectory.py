@@ -50,7 +50,8 @@ class TrajectoryStep(Record):
     target: ControlQuery | None = None
     """The control acted on, described so that it can be found again in another episode."""
     target_rectangle: tuple[int, int, int, int] | None = None
-    """Its rectangle at that time (left, top, right, bottom), for exports; replay never uses it."""
+    """Its rectangle at that time (left, top, right, bottom), for exports; replay turns the wheel there
+    if the control is missing, and does nothing else by it."""
     end_target: ControlQuery | None = None
     """The control that a drag ended on, where that is another one."""
     change: str = ""

@@ -15,6 +15,7 @@ from taskloom.taskgraph.records.interaction import (
     Rectangle,
     Screenshot,
     WaitInput,
+    WheelMouseInput,
 )
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
@@ -198,3 +199,15 @@ async def test_a_step_that_did_more_than_close_is_never_skipped(after: Screen, e
     player = clicks((HINT[0], PAGE + HINT, evidence), (PAGE[0], after, evidence), end=ANOTHER)
     assert dismissals(player.trajectory) == set()
     assert await done(player, PAGE) == "give_up"
+
+
+async def test_the_wheel_is_turned_where_it_was_though_another_control_is_there() -> None:
+    bare = clicks((PAGE[0], PAGE, NOTHING), end=PAGE).trajectory
+    turn = WheelMouseInput(control_label="1", wheel_distance=-3)
+    there = WheelMouseInput(point=(20, 40), wheel_distance=-3)
+    for place, expected in (((10, 20, 30, 60), there), (None, None)):
+        step = bare.steps[0].model_copy(update={"action": turn, "target_rectangle": place})
+        player = RecordedAgent(bare.model_copy(update={"steps": (step,)}))
+        for _ in range(7):
+            decision = await player.decide("", Observation(screenshot=PICTURE, controls=ANOTHER), ())
+        assert decision.action == expected
