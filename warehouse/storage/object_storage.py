@@ -156,8 +156,9 @@ class Screenshots:
             if aside != path:
                 storage.move(aside, path)
         except OSError as error:
-            with suppress(OSError):
-                storage.delete_file(aside)
+            if aside != path:  # in a bucket, what is there now may be whole, and someone else's
+                with suppress(OSError):
+                    storage.delete_file(aside)
             raise WarehouseUnavailableError(
                 f"The picture {sha256} cannot be stored in {self.place}: {reason_of(error)}"
             ) from None
