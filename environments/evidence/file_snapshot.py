@@ -162,7 +162,8 @@ class FileSnapshots:
             kind, text = "database", None if rendered is None else rendered.text
             truncated = rendered is not None and not rendered.complete
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
-            kind, text, truncated = "archive", listing, len(listing) > TEXT_LIMIT
+            kind, text = "archive", listing.text
+            truncated = not listing.whole or len(text) > TEXT_LIMIT
         elif (shown := unpacked_text(content)) is not None:
             kind, text = shown
             truncated = len(text) > TEXT_LIMIT
@@ -238,28 +239,41 @@ HEADER = "member\tsize\tchecksum"
 """First line of the table."""
 _MOST_MEMBERS = 1_000
 _MOST_BYTES = 32 * 1024 * 1024
-"""Unpacked bytes of an archive that are read; what follows is left out, or known by what the archive says."""
+"""Unpacked bytes of an archive that are read."""
 _LARGEST_ARCHIVE = 64 * 1024 * 1024
+_UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compressions of zip archives that are unpacked in pieces, so that a small bomb stays small."""
 
 
-def list_members(content: bytes) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What an archive holds."""
+
+    text: str
+    """A line per file, behind the header."""
+    whole: bool
+    """Whether all of its files are in the text."""
+
+
+def list_members(content: bytes) -> Listing | None:
     """One line per file in a zip or tar archive (compressed or not): name, size, checksum. None for anything
     else.
 
     Office documents are zip archives. The checksum is the SHA-256 of what is packed, by which a file is known
-    elsewhere; of a member that cannot be unpacked, such as one with a password, it is what the archive
-    states. Nothing is unpacked to the disk.
+    elsewhere; of a member of a zip archive that cannot be unpacked, such as one with a password or behind too
+    many bytes, it is what the archive states. What follows too many files, or too many bytes of a tar
+    archive, is left out. Nothing is unpacked to the disk.
     """
     if len(content) > _LARGEST_ARCHIVE:
         return None
     try:
         if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            members = _zip_members(content)
+            members: Iterator[str | None] = _zip_members(content)
         elif content[257:262] == b"ustar" or content.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
             members = _tar_members(content)
         else:
             return None
-        lines = [line for line, _ in zip(members, range(_MOST_MEMBERS), strict=False)]
+        lines = list(itertools.islice(members, _MOST_MEMBERS + 1))
     except (
         zipfile.BadZipFile,
         tarfile.TarError,
@@ -270,7 +284,8 @@ def list_members(content: bytes) -> str | None:
         NotImplementedError,
     ):
         return None
-    return "\n".join([HEADER, *sorted(lines), ""])
+    told = sorted(line for line in lines[:_MOST_MEMBERS] if line is not None)
+    return Listing("\n".join([HEADER, *told, ""]), whole=None not in lines and len(lines) <= _MOST_MEMBERS)
 
 
 def _zip_members(content: bytes) -> Iterator[str]:
@@ -282,7 +297,7 @@ def _zip_members(content: bytes) -> Iterator[str]:
             left -= member.file_size
             checksum = f"{member.CRC:08x}"
             try:
-                if left >= 0:
+                if left >= 0 and member.compress_type in _UNPACKED:
                     with archive.open(member) as packed:
                         checksum = hashlib.file_digest(packed, "sha256").hexdigest()  # type: ignore[arg-type]
             except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, zlib.error):
@@ -290,12 +305,14 @@ def _zip_members(content: bytes) -> Iterator[str]:
             yield _line(member.filename, member.file_size, checksum)
 
 
-def _tar_members(content: bytes) -> Iterator[str]:
+def _tar_members(content: bytes) -> Iterator[str | None]:
+    """The lines of a tar archive, and None where more follows than is read."""
     read = 0
     with tarfile.open(fileobj=io.BytesIO(content), mode="r|*") as archive:
         for member in archive:
             read += member.size
             if read > _MOST_BYTES:
+                yield None
                 return
             file = archive.extractfile(member) if member.isfile() else None
             if file is not None:
@@ -303,5 +320,6 @@ def _tar_members(content: bytes) -> Iterator[str]:
 
 
 def _line(name: str, size: int, checksum: str) -> str:
+    name = composed(name)
     quoted = '"' + name.replace('"', '""') + '"' if any(mark in name for mark in '\t\r\n"') else name
     return f"{quoted}\t{size}\t{checksum}"

@@ -76,7 +76,7 @@ def check_unpacked(scene: Scene, source: str, target: str) -> bool:
 
 def is_archive(file: FileState) -> bool:
     """Whether a file is told by what is packed in it."""
-    return file.text is not None and file.text.startswith(_LISTING)
+    return file.content in (None, "archive") and (file.text or "").startswith(_LISTING)
 
 
 def members(archive: FileState) -> Iterator[_Member]:

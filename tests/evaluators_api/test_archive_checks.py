@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.environments.evidence.file_snapshot import list_members
+from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.offline.conditions.state import lasting_conditions
 from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.inputs import Performance
@@ -29,9 +30,14 @@ HELD = st.dictionaries(
 
 def stored(path: str, content: bytes) -> FileState:
     digest = hashlib.sha256(content).hexdigest()
-    text = list_members(content)
+    listing = list_members(content)
     return FileState(
-        path=path, size=len(content), sha256=digest, text=content.decode("latin-1") if text is None else text
+        path=path,
+        size=len(content),
+        sha256=digest,
+        text=content.decode("latin-1") if listing is None else listing.text,
+        content="text" if listing is None else "archive",
+        truncated=listing is not None and not listing.whole,
     )
 
 
@@ -110,6 +116,18 @@ def test_any_text_may_stand_where_an_archive_is_meant(text: str) -> None:
     start = held(stored("all.zip", text.encode()), *below("out", FILES))
     assert not ask(start, "check_unpacked", start, source="all.zip", target="out")
     assert not ask(start, "check_packed", start, source="out", target="all.zip")
+
+
+def test_a_text_that_reads_like_the_list_of_an_archive_is_none() -> None:
+    listing = next(file.text for file in held(packed("all.zip", FILES)).files) or ""
+    end = held(*FOLDER.files, stored("all.zip", listing.encode()))
+    assert not ask(end, "check_packed", FOLDER, source="Documents/all", target="all.zip")
+
+
+def test_of_an_archive_that_is_not_read_to_its_end_nothing_is_said() -> None:
+    big = packed("all.tar.gz", {**FILES, "more": bytes(40_000_000)})
+    with pytest.raises(CheckUnavailableError):
+        ask(held(*FOLDER.files, big), "check_packed", FOLDER, source="Documents/all", target="all.tar.gz")
 
 
 def asked(start: Evidence, end: Evidence, changed: list[str], parameters: dict[str, str]) -> set[str]:
