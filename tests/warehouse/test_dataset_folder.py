@@ -93,6 +93,22 @@ def test_the_card_says_what_was_asked_for_and_given(filled: Warehouse, tmp_path:
     assert "| replay coverage | 0.0% of the tasks; 0 of 2 subtasks" in card
 
 
+def test_names_from_elsewhere_stay_in_their_cells_of_the_card(filled: Warehouse, tmp_path: Path) -> None:
+    task = next(filled.read(Task, "task_id = 'task-1'"))
+    name = "a|b <img src=x> ![c](d)\n# e"
+    nodes = tuple(node.model_copy(update={"application": name}) for node in task.graph.nodes)
+    graph = task.graph.model_copy(update={"nodes": nodes})
+    filled.write([task.model_copy(update={"task_id": "imported", "graph": graph, "intent": name})])
+
+    export(filled, "hugging_face", tmp_path / "out", Selection(where="task_id = 'imported'"))
+
+    card = (tmp_path / "out" / "README.md").read_text()
+    told = r"a\|b &lt;img src=x&gt; !\[c\](d) # e"
+    assert f"| applications | {told} |\n" in card
+    assert f"| application | 1 | {told} 100% of the tasks |\n" in card
+    assert "<img" not in card and "\n# e" not in card
+
+
 def test_the_card_counts_what_the_tasks_are(filled: Warehouse) -> None:
     many(filled, 3)
     source = ExportSource(filled, ("many-000", "many-001", "many-002", "task-1"))

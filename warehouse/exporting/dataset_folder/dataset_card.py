@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,8 @@ STEP_COLUMNS: Final = {
 _TITLE: Final = "Graph-structured tasks for computer-use agents"
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _SHOWN: Final = 5
+_MARKS: Final = re.compile(r"[\\|`\[\]]")
+"""Marks that make columns, code, links and pictures, and the one that takes that from them."""
 _BAR_HEIGHT, _LABEL_WIDTH, _PLOT_WIDTH = 22, 210, 560
 
 
@@ -157,6 +160,7 @@ def _template() -> Template:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["quoted"] = json.dumps
+    environment.filters["plain"] = _plain
     environment.filters["percent"] = lambda share: "-" if share is None else f"{share:.1%}"
     environment.globals.update(
         dimensions=TABLE, levels=LEVELS, reasons=REASONS, rates_unknown=UNKNOWN, often=_often
@@ -164,9 +168,17 @@ def _template() -> Template:
     return environment.from_string(files(dataset_folder).joinpath("card.md.jinja").read_text("utf-8"))
 
 
+def _plain(text: object) -> str:
+    """A text as it is read in a cell of a table, whatever marks of Markdown or HTML are in it."""
+    line = " ".join(str(text).split())
+    return escape(_MARKS.sub(r"\\\g<0>", line), quote=False)
+
+
 def _often(found: Counter[str], total: int) -> str:
     """The most frequent things, each with its share."""
-    return ", ".join(f"{name or 'none'} {count / total:.0%}" for name, count in found.most_common(_SHOWN))
+    return ", ".join(
+        f"{_plain(name or 'none')} {count / total:.0%}" for name, count in found.most_common(_SHOWN)
+    )
 
 
 def _replayed(source: ExportSource, counts: DatasetCounts) -> tuple[int, int]:
