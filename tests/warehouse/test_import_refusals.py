@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.taskgraph.records.graph import Dependency
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.warehouse.errors import ImportRefusedError, UnknownFormatError
+from taskloom.warehouse.importing.imported_tasks import build_task, guessed_resource
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
@@ -312,3 +315,22 @@ def test_a_malformed_trajectory_of_the_paper_is_refused_with_its_place(
     foreign.write(tmp_path, "trajectories/t.json", text)
 
     assert f"trajectories/t.json: {message}" in str(refusal(target, "omnibench", tmp_path))
+
+
+def test_a_subtask_that_occurs_twice_in_a_graph_is_refused_whatever_its_links() -> None:
+    one, two = (
+        BoundSubtask(
+            instance_id=name,
+            subtask_id=name,
+            application="os",
+            application_category="System Management",
+            instruction=name,
+        )
+        for name in ("a", "b")
+    )
+    link = Dependency(
+        producer="a", consumer="b", resource=guessed_resource("file_path", "os", "Documents/a.txt")
+    )
+    for links in ([], [link]):
+        with pytest.raises(ImportRefusedError, match="occur twice"):
+            build_task("task", [one, one, two], links, "Do it", lambda why: ImportRefusedError("f", "", why))

@@ -84,10 +84,11 @@ def guessed_resource(category: str, application: str, value: str) -> Resource:
 
 
 def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
-    """Nodes in the topological order closest to the given one; those of a cycle as they are."""
-    if not edges:
-        return tuple(nodes)
+    """Nodes in the topological order closest to the given one; those of a cycle, or with an id twice, as they
+    are."""
     place = {node.instance_id: number for number, node in enumerate(nodes)}
+    if not edges or len(place) < len(nodes):
+        return tuple(nodes)
     order: networkx.DiGraph[str] = networkx.DiGraph()
     order.add_nodes_from(place)
     order.add_edges_from(
