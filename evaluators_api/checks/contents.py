@@ -24,7 +24,7 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
 
     Compared exactly. In Markdown (.md) it
     does not matter how a heading is marked and whether a blank line follows it; a PDF document has no blank
-    lines.
+    lines and no spaces around lines.
 
     Args:
         file_path: Path relative to the home folder.
@@ -42,7 +42,7 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     found, wanted = exact_text(_whole(file)), exact_text(text)
     if file.content == "pdf":
         found, wanted = (
-            "\n".join(line for line in text.splitlines() if line.strip()) for text in (found, wanted)
+            "\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in (found, wanted)
         )
     return found == wanted or (
         file.path.casefold().endswith(".md") and with_plain_headings(found) == with_plain_headings(wanted)

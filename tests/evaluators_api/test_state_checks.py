@@ -277,10 +277,11 @@ def test_how_a_heading_is_marked_does_not_matter_in_markdown_only() -> None:
     assert not ask(evidence({"plan.md": other}), "check_file_text", file_path="plan.md", text=wanted)
 
 
-def test_a_pdf_document_has_no_blank_lines() -> None:
+def test_a_pdf_document_has_no_blank_lines_and_no_spaces_around_lines() -> None:
     page = evidence({"note.pdf": "Notice\n# Report\nSales grew\n"})
     pdf = page.model_copy(update={"files": (page.files[0].model_copy(update={"content": "pdf"}),)})
     for shown, right in ((pdf, True), (page, False)):
         text = "Notice\n# Report\n\nSales grew\n"
         assert ask(shown, "check_file_text", file_path="note.pdf", text=text) is right
+    assert ask(pdf, "check_file_text", file_path="note.pdf", text="Notice\n  # Report\nSales grew ")
     assert not ask(pdf, "check_file_text", file_path="note.pdf", text="Notice\nSales grew")
