@@ -28,6 +28,13 @@ APPLICATIONS_FOLDER = ".applications"
 _DIRECTORY = "directory_path"
 
 
+def is_left_out(path: str, without: Collection[str]) -> bool:
+    """Whether a fixture's path is one of `without`, or lies below one: what a task makes a folder for is not
+    there yet."""
+    place = PurePosixPath(path)
+    return any(place.is_relative_to(other) for other in without)
+
+
 class Sandbox(WatchedFolder):
     """One sandbox, watched by a reaper process from the moment it exists."""
 
@@ -61,19 +68,18 @@ class Sandbox(WatchedFolder):
             (self.private / name).mkdir(parents=True, mode=0o700, exist_ok=True)
 
     def lay_fixtures(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
-        """Write the file fixtures of `applications`, except those whose paths are in `without`.
+        """Write the file fixtures of `applications`, except those at the paths in `without` and below them.
 
         Fixtures without content are records, which are part of the prepared states.
 
         Raises:
             ValueError: a fixture's path leads out of the home.
         """
-        left_out = {PurePosixPath(path) for path in without}
         for application in applications:
             for fixture in application.fixtures:
                 if not fixture.content and not fixture.category.endswith("_path"):
                     continue
-                if PurePosixPath(fixture.value) in left_out:
+                if is_left_out(fixture.value, without):
                     continue
                 path = (self.home / fixture.value).resolve()
                 if not path.is_relative_to(self.home):

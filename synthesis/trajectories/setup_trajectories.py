@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.environments.machines.sandbox import is_left_out
 from taskloom.environments.starting_place import go_to_starting_place, needs_open_page
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
@@ -49,12 +50,12 @@ def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
 
 
 def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
-    """Hashes of the text files that a reset with `applications` writes, by path; those in `without` are not
-    written."""
+    """Hashes of the text files that a reset with `applications` writes, by path; those in `without` and below
+    are not written."""
     laid: dict[str, str] = {}
     for application in applications:
         for fixture in application.fixtures:
-            if fixture.content and fixture.value not in without:
+            if fixture.content and not is_left_out(fixture.value, without):
                 content = content_of(fixture.content, application)
                 if _is_text(content):
                     laid[fixture.value] = hashlib.sha256(content).hexdigest()

@@ -78,8 +78,9 @@ def test_lays_out_a_home_with_exactly_the_fixtures(tmp_path: Path) -> None:
         notes = next(item for item in simulated_applications() if item.name == "simulated_notes")
         folder = Fixture(category="directory_path", value="Documents/projects")
         record = Fixture(category="note_title", value="Groceries")
-        application = notes.model_copy(update={"fixtures": (*notes.fixtures, folder, record)})
-        sandbox.lay_fixtures([application], without=["Documents/ideas.txt"])
+        below = Fixture(category="text_path", value="Documents/archive/old.txt", content="below")
+        application = notes.model_copy(update={"fixtures": (*notes.fixtures, folder, record, below)})
+        sandbox.lay_fixtures([application], without=["Documents/ideas.txt", "Documents/archive"])
         found = {
             path.relative_to(sandbox.home).as_posix() for path in (sandbox.home / "Documents").rglob("*")
         }
