@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ def new_warehouses_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Itera
             with suppress(OSError):
                 shutil.copytree(empty / "data", folder / "data", dirs_exist_ok=True)
                 shutil.copyfile(empty / "catalog.sqlite", folder / "catalog.copied")
+                with closing(sqlite3.connect(folder / "catalog.copied")) as catalog, catalog:
+                    catalog.execute(
+                        "UPDATE ducklake_metadata SET value = ? WHERE key = 'data_path'", [f"{folder}/data/"]
+                    )
                 (folder / "catalog.copied").rename(folder / "catalog.sqlite")
         make(self)
 
