@@ -53,8 +53,8 @@ class PackageFacts:
 
 
 def pypi_facts(package: str) -> PackageFacts:
-    """The metadata of PyPI's `package` (`name` or `name==version`); installs nothing. A package that comes as
-    source alone is built, as its installation does.
+    """The metadata of PyPI's `package` (such as `name`, `name[extra]` or `name==version`); installs nothing.
+    A package that comes as source alone is built, as its installation does.
 
     Raises:
         CommandError: there is no such package, or it cannot be built.
@@ -70,12 +70,22 @@ def pypi_facts(package: str) -> PackageFacts:
         scripts = _console_scripts(entries.read_text("utf-8")) if entries.is_file() else ()
     version = headers["Version"]
     return PackageFacts(
-        requirement=f"{headers['Name']}=={version}",
+        requirement=f"{headers['Name']}{extras_of(package)}=={version}",
         version=version,
         licence=licence_in(headers),
         description=_sentence(headers["Summary"] or ""),
         scripts=scripts,
     )
+
+
+def extras_of(package: str) -> str:
+    """The extras that a requirement asks for, with their brackets; empty for none.
+
+    >>> extras_of("buku[server]==5.1"), extras_of("datasette")
+    ('[server]', '')
+    """
+    found = re.match(r"[\w.-]+(\[[^\]]*\])", package)
+    return found.group(1) if found else ""
 
 
 def npm_facts(package: str) -> PackageFacts:

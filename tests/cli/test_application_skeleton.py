@@ -11,6 +11,7 @@ import pytest
 from taskloom.cli.application_skeleton import (
     PackageFacts,
     _page_order,
+    extras_of,
     licence_in,
     limits_of,
     pin_anew,
@@ -182,6 +183,14 @@ def test_what_cannot_be_is_refused_before_anything_is_fetched(
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize(
+    ("package", "extras"),
+    [("buku[server]==5.1", "[server]"), ("a-b.c[x,y]", "[x,y]"), ("datasette==1.0", ""), ("/tmp/a[b]", "")],
+)
+def test_the_extras_of_a_package_are_kept(package: str, extras: str) -> None:
+    assert extras_of(package) == extras
 
 
 BACKEND = """
