@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.state.nodes import Node
@@ -12,6 +13,8 @@ from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
 _LISTING = "member\tsize\tchecksum\n"
+_DIGITS = 64
+"""Digits of a SHA-256 digest; what evidence did not read has a shorter checksum."""
 _Member = tuple[str, str]
 """Path and digest of a file."""
 
@@ -83,7 +86,7 @@ def members(archive: FileState) -> Iterator[_Member]:
     """The files in an archive; nothing of any other file.
 
     Raises:
-        CheckUnavailableError: there are too many to be known.
+        CheckUnavailableError: there are too many to be known, or one is too large.
     """
     if not is_archive(archive):
         return
@@ -91,6 +94,8 @@ def members(archive: FileState) -> Iterator[_Member]:
     rows = read("", text_of_file(archive))[1].at(("rows",))
     for row in rows.children if rows is not None else ():
         member, _, checksum = (_value(row, number) for number in range(3))
+        if len(checksum) != _DIGITS:
+            raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")
         yield member.removeprefix("./"), checksum
 
 

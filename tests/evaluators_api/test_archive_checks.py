@@ -161,3 +161,13 @@ def test_a_file_that_is_two_files_one_behind_the_other_is_asked_for_as_that() ->
     )
     found = origins(start, end, ["c.txt"], {"a.txt", "b.txt", "c.txt"})
     assert Origin(kind="joined", source="a.txt", source_at="b.txt", target="c.txt") in found
+
+
+def test_members_that_evidence_did_not_read_are_not_answered_about() -> None:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("note.txt", b"Buy milk")
+    file = stored("note.txt", b"Buy milk")
+    end, start = (Evidence(step=0, files=held) for held in ((stored("a.zip", written.getvalue()),), (file,)))
+    with pytest.raises(CheckUnavailableError, match=r"What note.txt in a.zip holds was not read"):
+        ask(end, "check_packed", start, source="note.txt", target="a.zip")
