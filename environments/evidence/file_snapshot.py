@@ -18,7 +18,7 @@ from pathlib import Path
 from taskloom.environments.evidence.sqlite_text import is_database, render_database
 from taskloom.environments.evidence.unpacked_text import unpacked_text
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.taskgraph.records.evidence import FileState
+from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER, FileState
 from taskloom.taskgraph.text_folding import composed
 
 TEXT_LIMIT = 64 * 1024
@@ -235,8 +235,6 @@ def _as_text(content: bytes, *, whole: bool) -> str | None:
     return None if "\0" in text else composed(text)
 
 
-HEADER = "member\tsize\tchecksum"
-"""First line of the table."""
 _MOST_MEMBERS = 1_000
 _MOST_BYTES = 32 * 1024 * 1024
 """Unpacked bytes of an archive that are read."""
@@ -285,7 +283,10 @@ def list_members(content: bytes) -> Listing | None:
     ):
         return None
     told = sorted(line for line in lines[:_MOST_MEMBERS] if line is not None)
-    return Listing("\n".join([HEADER, *told, ""]), whole=None not in lines and len(lines) <= _MOST_MEMBERS)
+    return Listing(
+        ARCHIVE_HEADER + "".join(f"{line}\n" for line in told),
+        whole=None not in lines and len(lines) <= _MOST_MEMBERS,
+    )
 
 
 def _zip_members(content: bytes) -> Iterator[str]:

@@ -8,11 +8,11 @@ from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_fil
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
+from taskloom.evaluators_api.state.formats import delimited
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
-_LISTING = "member\tsize\tchecksum\n"
 _DIGITS = 64
 """Digits of a SHA-256 digest; what evidence did not read has a shorter checksum."""
 _Member = tuple[str, str]
@@ -36,11 +36,10 @@ def check_packed(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_packed(source='Documents/archive', target='Downloads/archive.zip')
     """
-    archive = scene.view.file(target)
-    packed = set() if archive is None else set(members(archive))
+    packed = _packed(scene.view, target)
     file = scene.start.file(source)
     if file is not None:
-        return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+        return _is_among(file, packed)
     held = set(_below(scene.start, source))
     if not packed or not held:
         return False
@@ -65,11 +64,10 @@ def check_unpacked(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_unpacked(source='Documents/meeting.zip', target='Documents/archive')
     """
-    archive = scene.start.file(source)
-    packed = set() if archive is None else set(members(archive))
+    packed = _packed(scene.start, source)
     file = scene.view.file(target)
     if file is not None:
-        return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+        return _is_among(file, packed)
     held = list(_below(scene.view, target))
     return bool(packed) and all(
         any(digest == other and f"/{place}".endswith(f"/{path}") for place, other in held)
@@ -77,12 +75,22 @@ def check_unpacked(scene: Scene, source: str, target: str) -> bool:
     )
 
 
+def _packed(view: EvidenceView, path: str) -> set[_Member]:
+    archive = view.file(path)
+    return set() if archive is None else set(_members(archive))
+
+
+def _is_among(file: FileState, packed: set[_Member]) -> bool:
+    """Whether an archive holds the file under its name, in whichever folder."""
+    return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+
+
 def is_archive(file: FileState) -> bool:
     """Whether a file is told by what is packed in it."""
-    return file.content in (None, "archive") and (file.text or "").startswith(_LISTING)
+    return file.content in (None, "archive") and delimited.recognises(file.text or "")
 
 
-def members(archive: FileState) -> Iterator[_Member]:
+def _members(archive: FileState) -> Iterator[_Member]:
     """The files in an archive; nothing of any other file.
 
     Raises:

@@ -42,6 +42,10 @@ class InputEvent(Record):
     """Characters typed, or the key or chord pressed, or the mouse button (`left`, `left double`)."""
 
 
+ARCHIVE_HEADER = "member\tsize\tchecksum\n"
+"""First line of the text of an archive, above a line per file in it."""
+
+
 class FileState(Record):
     """A file under the sandbox home."""
 

@@ -7,6 +7,7 @@ import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows, unique_names
+from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER
 
 SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv", ".gnumeric"])
 """Workbooks are evidence as their cells."""
@@ -14,14 +15,13 @@ HEADER = "header"
 """Name of the group with the names of the columns."""
 ROWS = "rows"
 """Name of the group with the rows."""
-_MEMBERS = "member\tsize\tchecksum\n"
 _Cell = tuple[str, Span]
 _Row = tuple[list[_Cell], Span]
 
 
 def recognises(text: str) -> bool:
     """Whether it is the table of an archive's members; other tables are known by their names."""
-    return text.startswith(_MEMBERS)
+    return text.startswith(ARCHIVE_HEADER)
 
 
 def parse(text: str) -> Node:
