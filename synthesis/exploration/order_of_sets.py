@@ -36,7 +36,8 @@ def performable_first(
     most others read.
 
     A set can be performed where all that it reads is among `existing` or made by one of the first `performed`
-    sets of another subtask. Equal ones stay in their order.
+    sets of another subtask. Where none of the first reads what another subtask makes and a later one does,
+    that one leads: without it nothing links the subtask to others. Equal ones stay in their order.
     """
     sets = {item.subtask_id: _sets(item, categories) for item in subtasks}
     _most_read_first(sets)
@@ -45,6 +46,9 @@ def performable_first(
         before = {name: list(items) for name, items in sets.items()}
         for name, items in sets.items():
             fit = [item for item in items if _is_performable(item, name, makers)]
+            linked = [item for item in fit if any(made not in existing for made in item.reads)]
+            if performed > 1 and linked and not any(item in linked for item in fit[:performed]):
+                fit.insert(0, fit.pop(fit.index(linked[0])))
             items[:] = [*fit, *(item for item in items if item not in fit)]
         if sets == before:
             break

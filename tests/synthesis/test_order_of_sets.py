@@ -79,3 +79,18 @@ def test_what_could_only_be_made_from_what_is_never_made_is_not_made() -> None:
     drop = proposal("drop", ({"bill": "Found"}, {"bill": "Museum"}), (BILL,))
     ordered = performable_first([rename, drop], CATEGORIES, performed=2, existing=THERE)
     assert [values["bill"] for values in ordered[1].available_parameters] == ["Museum", "Found"]
+
+
+def test_a_set_that_reads_what_others_make_leads_where_no_other_of_the_first_does() -> None:
+    add = proposal("add", ({"bill": "Taxi"},), (), (BILL,))
+    there = ({"bill": "Groceries"}, {"bill": "Museum"})
+    delete = proposal("delete", (*there, {"bill": "Taxi"}, {"bill": "Tea"}), (BILL,))
+    ordered = performable_first([add, delete], CATEGORIES, performed=2, existing=THERE)
+    assert [values["bill"] for values in ordered[1].available_parameters] == [
+        "Taxi",
+        "Groceries",
+        "Museum",
+        "Tea",
+    ]
+    linked = proposal("delete", ({"bill": "Groceries"}, {"bill": "Taxi"}, {"bill": "Museum"}), (BILL,))
+    assert performable_first([add, linked], CATEGORIES, performed=2, existing=THERE)[1] == linked
