@@ -2,8 +2,9 @@
 instance put in.
 
 Two trajectories of one subtask that differ only where their parameter values do show how it is done with any
-values. If they differ otherwise, nothing is concluded. Whether the result works where it was not recorded is
-for replay to show.
+values; turning the wheel, and clicking a field before typing in it, may be in one of them only. Where they
+differ otherwise, nothing is concluded. Whether the result works where it was not recorded is for replay to
+show.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from itertools import combinations
 from taskloom.environments.agents.typing_places import marks_a_place
 from taskloom.resources.applications import ControlQuery
 from taskloom.resources.path_parts import with_path_parts
-from taskloom.taskgraph.records.interaction import Control, WaitInput, escape_keys
+from taskloom.taskgraph.records.interaction import (
+    ClickInput,
+    Control,
+    KeyboardInput,
+    WaitInput,
+    WheelMouseInput,
+    escape_keys,
+)
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
@@ -47,17 +55,35 @@ def _generalised(
     one: Trajectory, other: Trajectory, parameters: Mapping[str, str]
 ) -> tuple[TrajectoryStep, ...] | None:
     """The steps of `one` with `parameters` put in, if the same is true of `other`."""
-    mine, theirs = _actions(one), _actions(other)
-    if len(mine) != len(theirs):
-        return None
     filler = _Filler(one.parameters, other.parameters, parameters)
-    steps = []
-    for first, second in zip(mine, theirs, strict=True):
-        step = filler.step(first, second)
+    other_way = _Filler(other.parameters, one.parameters, parameters)
+    mine, theirs = _actions(one), _actions(other)
+    steps: list[TrajectoryStep] = []
+    while mine or theirs:
+        step = filler.step(mine[0], theirs[0]) if mine and theirs else None
+        if step is not None:
+            del mine[0], theirs[0]
+        elif _prepares(mine) and not _prepares(theirs):
+            step = filler.alone(mine.pop(0))
+        elif _prepares(theirs) and not _prepares(mine):
+            step = other_way.alone(theirs.pop(0))
         if step is None:
             return None
-        steps.append(step)
+        steps.append(step.model_copy(update={"step": len(steps) + 1}))
     return tuple(steps)
+
+
+def _prepares(steps: Sequence[TrajectoryStep]) -> bool:
+    """Whether the first of `steps` only prepares the next: it turns the wheel, or clicks a field in which the
+    next types. Where the field has the focus already, or the control is in view, it is not needed and does no
+    harm."""
+    if len(steps) < 2:
+        return False
+    first, following = steps[0], steps[1].action
+    if isinstance(first.action, WheelMouseInput):
+        return True
+    is_field = first.target is not None and first.target.control_type == "Edit"
+    return is_field and isinstance(first.action, ClickInput) and isinstance(following, KeyboardInput)
 
 
 def _actions(trajectory: Trajectory) -> list[TrajectoryStep]:
@@ -134,6 +160,14 @@ class _Filler:
         if "keys" in ours:
             update["action"] = first.action.model_copy(update={"keys": keys})
         return first.model_copy(update=update)
+
+    def alone(self, step: TrajectoryStep) -> TrajectoryStep | None:
+        """A step that the second example lacks; None if what it acts on is named by a value."""
+        query = step.target
+        named = (query.text, query.parent_text, query.row or "", query.section or "") if query else ()
+        if any(_exchanged(text, self._to_other, keys=False) != text for text in named):
+            return None
+        return self.step(step, step)
 
     def _query(self, first: ControlQuery, second: ControlQuery) -> ControlQuery | None:
         """The control to look for; a place that differs beyond the values is no part of its description.

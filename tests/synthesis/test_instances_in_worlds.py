@@ -24,13 +24,20 @@ from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubt
 from taskloom.synthesis.examination.verdict import Thresholds
 from taskloom.synthesis.trajectories.generalisation import performed_with
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.interaction import Control, KeyboardInput, Rectangle, WaitInput
+from taskloom.taskgraph.records.interaction import (
+    ClickInput,
+    Control,
+    KeyboardInput,
+    Rectangle,
+    WaitInput,
+    WheelMouseInput,
+)
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis import simulated_world
 from tests.synthesis.models import TestModels
-from tests.synthesis.recordings import click, note_written, recording, typing, written_instance
+from tests.synthesis.recordings import Move, click, note_written, recording, typing, written_instance
 from tests.synthesis.simulated_world import World
 
 CATEGORIES = load_resource_categories()
@@ -124,6 +131,38 @@ def test_trajectories_that_differ_beyond_their_values_show_nothing() -> None:
     assert performed_with([first, other_button], wanted) is None
     assert performed_with([first, shorter], wanted) is None
     assert performed_with([first, first], wanted) is None
+
+
+def test_the_wheel_and_a_click_before_typing_may_be_in_one_trajectory_only() -> None:
+    first, second = note_written(), note_written("Documents/list.txt", "Sow beans")
+    scroll = first.steps[2].model_copy(update={"action": WheelMouseInput(wheel_distance=-3)})
+    field = second.steps[1].model_copy(update={"action": ClickInput(control_label="Edit:Text")})
+    scrolled = first.model_copy(update={"steps": (*first.steps[:2], scroll, *first.steps[2:])})
+    clicked = second.model_copy(update={"steps": (second.steps[0], field, *second.steps[1:])})
+    wanted = written_instance("Documents/third.txt", "Mow")
+    found = performed_with([scrolled, clicked], wanted)
+    assert found is not None
+    kinds = [step.action.operation for step in found.steps]
+    assert kinds == [
+        "click_input",
+        "click_input",
+        "keyboard_input",
+        "wheel_mouse_input",
+        "click_input",
+        "click_input",
+    ]
+    assert [step.step for step in found.steps] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_click_that_only_one_has_shows_nothing_where_a_value_names_it_or_it_does_more() -> None:
+    def written(title: str, *before: Move) -> Trajectory:
+        return recording("wiki.write", {"title": title}, [*before, typing("Text", "all"), click("Save")])
+
+    _, query, event, _ = click("Plans")
+    named: Move = (ClickInput(), query.model_copy(update={"control_type": "Edit"}), event, {})
+    wanted = written_instance().model_copy(update={"parameters": {"title": "Contacts"}, "instance_id": "x"})
+    assert performed_with([written("Plans", named), written("Rules")], wanted) is None
+    assert performed_with([written("Plans", click("Open")), written("Rules")], wanted) is None
 
 
 @pytest.mark.parametrize(("kind", "told"), [("ListItem", True), ("Canvas", False)])
