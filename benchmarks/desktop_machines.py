@@ -1,7 +1,7 @@
 """Machines of the Linux desktop: `python -m benchmarks desktop_machines`.
 
 Steps through the server against a bare loop in the same machine that does the same by itself: a click, five
-keys, 60 milliseconds, the control tree, a picture as PNG. Then one tree, resets, and four machines at once.
+keys, 60 milliseconds, the control tree, a picture as PNG. Then trees, memory, resets, four machines at once.
 """
 
 from __future__ import annotations
@@ -40,6 +40,17 @@ async def main(steps):
         ImageGrab.grab(xdisplay=":0").save(io.BytesIO(), "PNG", compress_level=1)
     print(time.perf_counter() - began)
 asyncio.run(main(int(sys.argv[1])))
+"""
+# The proportional share of memory (PSS, in kB) of all processes of the machine, each page counted once.
+MEMORY = """
+from pathlib import Path
+total = 0
+for path in Path("/proc").glob("[0-9]*/smaps_rollup"):
+    try:
+        total += sum(int(line.split()[1]) for line in path.open() if line.startswith("Pss:"))
+    except OSError:
+        pass
+print(total)
 """
 MACHINES = 4
 STEP = [
@@ -80,11 +91,10 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
         for _ in range(3):  # by turns, so that other work disturbs both alike
             bare.append(await _bare(machine, steps))
             ours.append(await _ours(machine, steps))
-        trees = []
-        for _ in range(10):
-            began = time.perf_counter()
-            await machine.request("observe", {"picture": False, "quiet": 0})
-            trees.append(time.perf_counter() - began)
+        trees = await _trees(machine)
+        memory = await _memory(machine)
+        await _open(machine, "gnumeric")
+        sheet = await _trees(machine)
     finally:
         await machine.stop()
     together = await _side_by_side([container_maker(settings)(folder) for _ in range(MACHINES)], steps)
@@ -101,6 +111,8 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
             f"{steps / statistics.median(ours):.1f} steps a second",
         ),
         Figure("one tree of Mousepad", min(trees) * 1000, "ms", "below 50", min(trees) < 0.05),
+        Figure("one tree of a sheet in Gnumeric", min(sheet) * 1000, "ms", "below 500", min(sheet) < 0.5),
+        Figure("memory of a machine with Mousepad", memory, "MB"),
         Figure("reset with a machine made ahead", statistics.median(taken), "s"),
         Figure(
             f"steps of {MACHINES} machines side by side",
@@ -113,7 +125,29 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
 
 async def _started(machine: Machine) -> None:
     await machine.start()
-    await machine.request("start", {"application": "mousepad", "command": ["mousepad"], "seconds": 60})
+    await _open(machine, "mousepad")
+
+
+async def _open(machine: Machine, program: str) -> None:
+    await machine.request("start", {"application": program, "command": [program], "seconds": 60})
+
+
+async def _trees(machine: Machine) -> list[float]:
+    """Seconds of ten observations without a picture."""
+    taken = []
+    for _ in range(10):
+        began = time.perf_counter()
+        await machine.request("observe", {"picture": False, "quiet": 0})
+        taken.append(time.perf_counter() - began)
+    return taken
+
+
+async def _memory(machine: Machine) -> float:
+    """Megabytes that all processes of the machine hold."""
+    done = await machine.run(["python3", "-c", MEMORY], seconds=60)
+    if done.code:
+        raise NotMeasuredError(f"the memory could not be read: {done.errors[-300:]}")
+    return float(done.output) / 1024
 
 
 async def _side_by_side(machines: Sequence[Machine], steps: int) -> float:
