@@ -43,21 +43,3 @@ SubtasksOption = Annotated[
     Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
 ]
 """What the paper keeps beside a task."""
-WhereOption = Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")]
-"""Which tasks leave the warehouse."""
-SizeOption = Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.")]
-"""How many of them."""
-SplitOption = Annotated[
-    str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
-]
-"""The sets they are divided into."""
-LeakOption = Annotated[
-    str, typer.Option(help="What sets may share: template, value, intent, instruction, separated by commas.")
-]
-"""What these sets may have in common."""
-DrawSeedOption = Annotated[int, typer.Option(help="Seed of the draw and of the sets.")]
-"""The seed of that choice, which is not the seed of a run."""
-LicenceOption = Annotated[str, typer.Option(help="Licence on the dataset card.")]
-"""The licence of what is written."""
-ManifestOption = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
-"""JSON instead of a summary of what was written."""

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from taskloom.cli.shared_options import (
-    DrawSeedOption,
-    LeakOption,
-    LicenceOption,
-    ManifestOption,
-    SizeOption,
-    SplitOption,
-    VersionOption,
-    WarehouseOption,
-    WhereOption,
-)
+from taskloom.cli.shared_options import VersionOption, WarehouseOption
 from taskloom.flows.errors import CommandError
 from taskloom.resources.dimensions import EXAMPLE_CHOICE
 from taskloom.resources.errors import ExitCode
@@ -43,7 +33,7 @@ def export(
     ] = "",
     out: Annotated[Path | None, typer.Option(help="Folder to create; it must not exist.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
-    where: WhereOption = "",
+    where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
     level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     cell: Annotated[
         list[str] | None, typer.Option(help=f"Quota, such as {EXAMPLE_CHOICE}:50; may be repeated.")
@@ -64,13 +54,18 @@ def export(
             ),
         ),
     ] = "",
-    size: SizeOption = None,
-    seed: DrawSeedOption = 0,
-    split: SplitOption = "",
+    size: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
+    split: Annotated[
+        str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
+    ] = "",
     share_by: Annotated[
         str, typer.Option(help="What the shares of --split count: tasks, recordings or steps.")
     ] = "tasks",
-    leak: LeakOption = "",
+    leak: Annotated[
+        str,
+        typer.Option(help="What sets may share: template, value, intent, instruction, separated by commas."),
+    ] = "",
     hold_out: Annotated[
         list[str] | None,
         typer.Option(help="Test set: application=NAME or scenario=NAME; --split then divides the rest."),
@@ -107,7 +102,7 @@ def export(
         str,
         typer.Option(help="Pictures of openai_chat: data, or the address under which you serve the folder."),
     ] = "data",
-    licence: LicenceOption = "apache-2.0",
+    licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
     replay_all: Annotated[
         bool,
         typer.Option(
@@ -117,7 +112,7 @@ def export(
     ] = False,
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
-    as_json: ManifestOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
 ) -> None:
     """Export tasks with everything they refer to. The folder is complete or absent.
 

@@ -1,11 +1,10 @@
-"""The dataset folder for Hugging Face: card, Croissant metadata, streaming, and the local hub."""
+"""The dataset folder for Hugging Face: card, Croissant metadata, and streaming."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,11 +15,9 @@ import pytest
 from absl import logging as absl_logging
 
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
 from taskloom.warehouse.exporting.dataset_folder.parquet_files import ParquetFiles
 from taskloom.warehouse.exporting.exporting import ExportSource, export
-from taskloom.warehouse.exporting.pushing import push
 from taskloom.warehouse.schema import TABLE_OF_RECORD
 from taskloom.warehouse.sets.requests import parse_request
 from taskloom.warehouse.sets.selection import Selection
@@ -145,52 +142,3 @@ def test_a_large_configuration_goes_into_several_files(
     ]
     assert read == list(range(28))
     assert files.rows["tasks"]["train"] == 28
-
-
-def test_a_pushed_dataset_loads_from_the_hub_folder_and_is_replaced_by_the_next(
-    filled: Warehouse, tmp_path: Path
-) -> None:
-    datasets = pytest.importorskip("datasets", reason="the package `datasets` is not installed")
-    hub = tmp_path / "hub"
-    push(filled, "acme/office", hub)
-    folder = hub / "datasets/acme/office"
-    assert ".parquet" in (folder / ".gitattributes").read_text()
-    many(filled, 3)
-
-    pushed, manifest = push(filled, "acme/office", hub)
-
-    assert (pushed, manifest.outcome.counts["tasks"]) == (folder, 4)
-    tasks = datasets.load_dataset(str(folder), "tasks", cache_dir=str(tmp_path / "cache"))
-    assert tasks["train"].num_rows == 4
-    assert [path.name for path in folder.parent.iterdir()] == ["office"]
-
-
-def test_a_push_never_takes_the_place_of_other_files(sampled: Warehouse, tmp_path: Path) -> None:
-    (tmp_path / "datasets/acme/office").mkdir(parents=True)
-    (tmp_path / "datasets/acme/office/thesis.tex").write_text("x")
-
-    with pytest.raises(ExportRefusedError, match="would lose them"):
-        push(sampled, "acme/office", tmp_path)
-    for name in ("office", "a/b/c", "../x", "a/..", "a/b.git", ""):
-        with pytest.raises(ExportRefusedError, match="owner/name"):
-            push(sampled, name, tmp_path)
-
-
-def test_a_push_that_fails_leaves_what_was_there(sampled: Warehouse, tmp_path: Path) -> None:
-    push(sampled, "acme/office", tmp_path)
-
-    with pytest.raises(ExportRefusedError, match="No task meets"):
-        push(sampled, "acme/office", tmp_path, Selection(where="false"))
-
-    assert (tmp_path / "datasets/acme/office/README.md").is_file()
-    assert [path.name for path in (tmp_path / "datasets/acme").iterdir()] == ["office"]
-
-
-@pytest.mark.slow
-def test_the_push_command_prints_where_the_dataset_is(sampled: Warehouse, tmp_path: Path) -> None:
-    arguments = ["push", "acme/office", "--hub", str(tmp_path), "--warehouse", str(sampled.address)]
-    done = subprocess.run(
-        [sys.executable, "-m", "taskloom.cli.main", *arguments], capture_output=True, text=True, check=True
-    )
-
-    assert "tasks: 1" in done.stdout and "datasets/acme/office" in done.stdout

@@ -1,7 +1,6 @@
 """What exports share.
 
 exporting                                              writes an export: complete or absent
-pushing                                                the same into a local hub folder
 dataset_folder/                                        Hugging Face folders: card, rows, metadata
 osworld/                                               OSWorld's conditions, metrics, setup
 judging/                                               tasks judged elsewhere by files
