@@ -1,4 +1,4 @@
-"""The typed inputs of the critic's prompts: about a task, how it is judged, and an attempt at one."""
+"""The typed inputs of the critic's prompts: about a task, and about an attempt at one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from taskloom.prompts.inputs import NumberedSubtask, StepInHistory
 from taskloom.prompts.prompt_input import PromptInput
-from taskloom.prompts.replies import AttemptCriticReply, CriticReply, DependencyPair, SecondReaderReply
+from taskloom.prompts.replies import AttemptCriticReply, CriticReply, DependencyPair
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
 
@@ -53,20 +53,3 @@ class AttemptCriticInput(PromptInput[AttemptCriticReply]):
     def images(self) -> tuple[Screenshot, ...]:
         """The last screen."""
         return (self.screenshot,) if self.screenshot.png else ()
-
-
-class SecondReaderInput(PromptInput[SecondReaderReply]):
-    """What a second reader of an audit sees: what is asked, and how the outcome is judged."""
-
-    role: ClassVar[ModelRole] = ModelRole.CRITIC
-    template: ClassVar[str] = "second_reader"
-
-    instruction: str
-    """The instruction."""
-    content: str
-    """The task's own file, with its evaluator."""
-
-    @property
-    def reply_type(self) -> type[SecondReaderReply]:
-        """The record that the answer must be."""
-        return SecondReaderReply

@@ -297,24 +297,6 @@ class AttemptCriticReply(ReplyPart):
     """What is missing, or what convinced it."""
 
 
-class TaskFault(ReplyPart):
-    """One fault that a second reader of an audit names."""
-
-    kind: Literal["unsaid", "contradicted", "ambiguous", "wrong_answer", "unanswerable"]
-    """What is wrong."""
-    quote: str = Field(min_length=1)
-    """Words of the task that show it."""
-    reason: str
-    """Why that is a fault."""
-
-
-class SecondReaderReply(ReplyPart):
-    """What a second reader answers."""
-
-    faults: list[TaskFault] = Field(default_factory=list)
-    """The faults of the task."""
-
-
 class DrawnWords(ReplyPart):
     """Words that a placeholder is drawn from."""
 

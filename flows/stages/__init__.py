@@ -4,7 +4,6 @@ growing                         the pool grows: explored and verified
 drift                           verified subtasks performed again; those that no longer replay are retired
 making, replaying               tasks are made of it, performed again, covered
 criticising                     some are scored by a critic
-second_reading                  a model reads audited tasks
 agents                          agents, and the models they ask
 agent_evaluation                agents attempt tasks
 attempt_judging                 what is made of an attempt, now or from its recording

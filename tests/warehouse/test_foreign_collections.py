@@ -19,7 +19,6 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exported_actions import points_of
 from taskloom.warehouse.exporting.exporting import export
-from taskloom.warehouse.importing.audit import audit_reading
 from taskloom.warehouse.importing.importing import read_import, survey_import
 from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem
@@ -151,12 +150,12 @@ def test_lists_of_evaluators_are_read_and_an_expected_error_is_infeasible(tmp_pa
     assert [item.place for item in reading.broken] == ["verified.json:[2]", "verified.json:[3]"]
 
 
-def test_words_that_are_written_elsewhere_are_a_note_of_the_audit(tmp_path: Path) -> None:
+def test_a_task_whose_words_its_program_writes_is_broken_by_a_code_of_its_own(tmp_path: Path) -> None:
     foreign.write(tmp_path, "task_configs/report.json", [{"question": "max"}, {"goal": "Open the report."}])
 
-    (found,) = audit_reading(survey_import("work_arena", tmp_path))
+    (found,) = survey_import("work_arena", tmp_path).broken
 
-    assert (found.severity, found.check) == ("note", "goal_not_written")
+    assert found.code == "goal_not_written"
 
 
 def test_a_prompt_in_the_first_layout_of_cua_world_is_the_instruction(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -71,7 +71,6 @@ WITH probe AS (
     FROM probe JOIN postings AS other USING (sequence)
     WHERE other.turn > $first AND other.turn <= $last
         AND 3 * least(probe.size - probe.place, other.size - other.place) >= probe.size + other.size
-        AND (NOT $not_itself OR probe.number <> other.number)
 ), compared AS (
     SELECT number, other, one.size + two.size AS total,
         len(list_intersect(one.sequences, two.sequences)) AS common
@@ -106,12 +105,11 @@ class WordingsReader:
         """Add texts; they are numbered in the order in which they come. One that is absent is empty."""
         self._folded.append(_folded(texts))
 
-    def wordings(self, order: Rows | None = None) -> Wordings:
-        """What was added; with an order, those it names come first, in that order."""
+    def wordings(self, order: Rows) -> Wordings:
+        """What was added; those that the order names come first, in that order."""
         folded = pa.chunked_array(self._folded, pa.large_string())
         numbers = np.arange(len(folded))
-        if order is not None:
-            numbers[order] = np.arange(len(order))
+        numbers[order] = np.arange(len(order))
         database = duckdb.connect()
         with _shown(database, given=pa.table({"number": numbers, "folded": folded})):
             database.execute(_CUT)
@@ -130,14 +128,7 @@ def _folded(texts: pa.Array) -> pa.ChunkedArray:
     return pa.chunked_array([lower])
 
 
-def wordings_of(texts: Sequence[str]) -> Wordings:
-    """The wordings of texts, numbered in their order."""
-    reader = WordingsReader()
-    reader.add(pa.array(texts, pa.large_string()))
-    return reader.wordings()
-
-
-def resembled(wordings: Wordings, probes: Rows, among: Rows, *, not_itself: bool = False) -> Rows:
+def resembled(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
     """For each of `probes` a text of `among` that it resembles, or -1 where there is none.
 
     Whether there is one is exact. Of several, the nearest of those that were met first is given.
@@ -156,7 +147,7 @@ def resembled(wordings: Wordings, probes: Rows, among: Rows, *, not_itself: bool
     for start in range(0, len(chosen), _PROBES_AT_ONCE):
         left, seen, width = probes[chosen[start : start + _PROBES_AT_ONCE]], 0, _FIRST_LOOK
         while len(left) and most and seen < most[0]:
-            limits = {"first": seen, "last": seen + width, "not_itself": not_itself}
+            limits = {"first": seen, "last": seen + width}
             with _shown(database, probes=pa.table({"number": left})):
                 pairs = database.execute(_LOOK, limits).fetchnumpy()
             found[np.asarray(pairs["number"], np.int64)] = pairs["other"]
