@@ -2,7 +2,7 @@
 
 exporting                                              writes an export: complete or absent
 dataset_folder/                                        Hugging Face folders: card, rows, metadata
-osworld/                                               OSWorld's conditions, metrics, setup
+osworld/                                               OSWorld's judging and setup
 judging/                                               tasks judged elsewhere by files
 dialogues, action_words, exported_actions, pictures    training records
 paper_format, task_dag                                 the paper's files

@@ -23,7 +23,6 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportSource, Refused
 from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
-from taskloom.warehouse.exporting.osworld.conditions import text_of
 
 T = TypeVar("T")
 _CLIPBOARD: Final = "clipboard"
@@ -197,7 +196,7 @@ def _taken_over(
     changed: set[str] = set()
     for name, call in _checks_in(ast.parse(source)):
         words = (*call.args, *(word.value for word in call.keywords))
-        given = [text_of(item, node.parameters) for item in words]
+        given = [_text_of(item, node.parameters) for item in words]
         at_start = any(word.arg == "at_start" for word in call.keywords)
         takes_over = any(word.arg == "source" for word in call.keywords)
         if not clipboard and (checks[name].reads == "clipboard" or _CLIPBOARD in given):
@@ -208,7 +207,7 @@ def _taken_over(
             continue
         if not (takes_over or at_start):
             changed.add(given[0] or "")
-        values = {text_of(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
+        values = {_text_of(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
         unknown = bool(earlier) and given[:1] == [None] and not any(_checks_in(words[0]))
         if unknown or made & (values - {""}):
             read.add(given[0] or "")
@@ -228,7 +227,7 @@ def _given(
         node = nodes[producer]
         function = source.functions.get(node.subtask_id)
         for _, call in _checks_in(ast.parse(function.source if function is not None else "")):
-            words = {word.arg: text_of(word.value, node.parameters) for word in call.keywords}
+            words = {word.arg: _text_of(word.value, node.parameters) for word in call.keywords}
             target, origin = words.get("target") or "", words.get("source")
             if origin and (target == _CLIPBOARD or is_open_document(target)):
                 found.setdefault(target, origin)
@@ -262,3 +261,21 @@ def _checks_in(module: ast.AST) -> Iterator[tuple[str, ast.Call]]:
             name = item.func.id
             if name.startswith(("check_", "get_", "clipboard_")):
                 yield name, item
+
+
+def _text_of(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
+    """The text of an argument; None where it is computed."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name):
+        return parameters.get(node.id)
+    if isinstance(node, ast.JoinedStr):
+        parts = [
+            _text_of(part.value if isinstance(part, ast.FormattedValue) else part, parameters)
+            for part in node.values
+        ]
+        return None if None in parts else "".join(part for part in parts if part is not None)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text_of(node.left, parameters), _text_of(node.right, parameters)
+        return None if left is None or right is None else left + right
+    return None

@@ -1,6 +1,5 @@
-"""Tasks as OSWorld's own: where its format can say them.
+"""Tasks in OSWorld's layout.
 
-conditions    what an evaluation function asks for, as conditions of files
-judging       lets its machine judge by our functions where its format cannot say them
+judging       lets its machine judge by our functions
 setup         what brings its machine to a task's start
 """
