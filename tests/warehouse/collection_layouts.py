@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -34,51 +31,6 @@ ANDROID_WORLD = [
         "difficulty": "hard",
         "tags": ["x"],
     },
-]
-ODYSSEY: dict[str, Any] = {
-    "episode_id": "00012",
-    "device_info": {"w": 100, "h": 200},
-    "task_info": {
-        "category": "General_Tool",
-        "app": ["Clock", "Chrome"],
-        "meta_task": "Set {}",
-        "instruction": "Set an alarm.",
-    },
-    "steps": [
-        {
-            "step": 0,
-            "screenshot": "a.png",
-            "action": "CLICK",
-            "info": [[500, 250]],
-            "description": "Home",
-            "intention": "Open",
-        },
-        {"step": 1, "screenshot": "a.png", "action": "SCROLL", "info": [[500, 900], [500, 100]]},
-        {"step": 2, "screenshot": "a.png", "action": "TEXT", "info": "7 {am}"},
-        {"step": 3, "screenshot": "a.png", "action": "COMPLETE", "info": ""},
-    ],
-}
-STEP = {
-    "episode_id": "55",
-    "episode_length": 3,
-    "instruction": "open the clock",
-    "result_action_text": "",
-    "result_touch_yx": "[-1.0, -1.0]",
-    "result_lift_yx": "[-1.0, -1.0]",
-    "coat_screen_desc": "A home screen.",
-    "coat_action_think": "Tap.",
-}
-IN_THE_WILD = [
-    {
-        **STEP,
-        "step_id": 0,
-        "result_action_type": 4,
-        "result_touch_yx": "[0.5, 0.25]",
-        "result_lift_yx": [0.5, 0.25],
-        "image_path": "a.png",
-    },
-    {**STEP, "step_id": 1, "result_action_type": 3, "result_action_text": "clock", "image_path": "a.png"},
-    {**STEP, "step_id": 2, "result_action_type": 10, "image_path": "a.png"},
 ]
 AGENT_NET = {
     "task_id": "t-1",
@@ -127,16 +79,6 @@ def android_world(folder: Path) -> None:
     foreign.write(folder, "android_world/task_metadata.json", ANDROID_WORLD)
 
 
-def gui_odyssey(folder: Path) -> None:
-    foreign.write(folder, "annotations/00012.json", ODYSSEY)
-    picture(folder, "screenshots/a.png")
-
-
-def android_in_the_wild(folder: Path) -> None:
-    foreign.write(folder, "google_apps/GOOGLE-55/GOOGLE-55.json", IN_THE_WILD)
-    picture(folder, "google_apps/GOOGLE-55/a.png")
-
-
 def agent_net(folder: Path) -> None:
     foreign.write(folder, "agentnet_ubuntu.jsonl", json.dumps(AGENT_NET))
     foreign.write(folder, "bench/s-1.jsonl", json.dumps(AGENT_NET_BENCH))
@@ -177,43 +119,6 @@ def mind2web(folder: Path) -> None:
     ]
     (folder / "data").mkdir(exist_ok=True)
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), folder / "data" / "train-00000.parquet")
-
-
-def _field(number: int, data: bytes) -> bytes:
-    """A field of bytes in a protocol buffer."""
-    size, length = len(data), b""
-    while True:
-        length += bytes([size & 127 | (128 if size > 127 else 0)])
-        size >>= 7
-        if not size:
-            return bytes([number << 3 | 2]) + length + data
-
-
-def tf_example(features: dict[str, list[bytes] | int]) -> bytes:
-    entries = b""
-    for name, values in features.items():
-        if isinstance(values, int):
-            feature = _field(3, _field(1, bytes([values])))
-        else:
-            feature = _field(1, b"".join(_field(1, value) for value in values))
-        entries += _field(1, _field(1, name.encode()) + _field(2, feature))
-    return _field(1, entries)
-
-
-def android_control(folder: Path) -> None:
-    shot = picture(folder, "shot.png")
-    actions = [{"action_type": "click", "x": 50, "y": 50}, {"action_type": "input_text", "text": "50%"}]
-    record = tf_example(
-        {
-            "episode_id": 7,
-            "goal": [b"Write a note."],
-            "actions": [json.dumps(action).encode() for action in actions],
-            "step_instructions": [b"Tap the note", b"Type it"],
-            "screenshots": [shot] * 3,
-        }
-    )
-    packed = struct.pack("<Q", len(record)) + bytes(4) + record + bytes(4)
-    (folder / "android_control-00000-of-00020").write_bytes(gzip.compress(packed))
 
 
 CUA_WORLD = {
@@ -307,8 +212,6 @@ def windows_agent_arena(folder: Path) -> None:
 COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
     web_arena: (3, 0),
     android_world: (1, 0),
-    gui_odyssey: (1, 1),
-    android_in_the_wild: (1, 1),
     agent_net: (2, 2),
     omniact: (1, 1),
     mind2web: (2, 1),
@@ -319,6 +222,5 @@ COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
     osuniverse: (1, 0),
     web_voyager: (2, 0),
     work_arena: (2, 0),
-    android_control: (1, 1),
 }
 """Numbers of tasks and of trajectories that each collection gives."""

@@ -59,47 +59,6 @@ CRAB = {
     "adjlist": "0 1\n1",
     "id": "05a7633d-b966",
 }
-TASKBENCH = {
-    "id": "1001",
-    "n_tools": 2,
-    "type": "chain",
-    "instruction": "Transcribe talk.wav and translate the text.",
-    "tool_steps": json.dumps(["Step 1: transcribe", "Step 2: translate"]),
-    "tool_nodes": json.dumps(
-        [
-            {"task": "Speech Recognition", "arguments": ["talk.wav"]},
-            {"task": "Translation", "arguments": ["<node-0>"]},
-        ]
-    ),
-    "tool_links": json.dumps([{"source": "Speech Recognition", "target": "Translation"}]),
-}
-TASKBENCH_REPEATED = {
-    **TASKBENCH,
-    "id": "1002",
-    "tool_nodes": [
-        {"task": "Translation", "arguments": ["a"]},
-        {"task": "Summary", "arguments": ["<node-0>"]},
-        {"task": "Translation", "arguments": ["<node-1>"]},
-    ],
-    "tool_links": [
-        {"source": "Translation", "target": "Summary"},
-        {"source": "Summary", "target": "Translation"},
-    ],
-    "tool_steps": [],
-}
-TASKBENCH_CYCLIC = {
-    **TASKBENCH_REPEATED,
-    "id": "1003",
-    "tool_nodes": [{"task": "A", "arguments": ["<node-1>"]}, {"task": "B", "arguments": ["<node-0>"]}],
-    "tool_links": [{"source": "A", "target": "B"}, {"source": "B", "target": "A"}],
-}
-GRAPH_DESC = {
-    "nodes": [
-        {"id": "Speech Recognition", "desc": "", "input-type": ["audio"], "output-type": ["text"]},
-        {"id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"]},
-    ],
-    "links": [{"source": "Speech Recognition", "target": "Translation", "type": "text"}],
-}
 OMNIBENCH_SUBTASKS: list[dict[str, Any]] = [
     {
         "id": "25e2a51e-c019-1a9a-0747-d16fe0e9d457d",
@@ -148,13 +107,6 @@ def osworld(folder: Path) -> Path:
 
 def crab(folder: Path) -> Path:
     write(folder, f"cross/{CRAB['id']}.json", CRAB)
-    return folder
-
-
-def taskbench(folder: Path) -> Path:
-    lines = [TASKBENCH, TASKBENCH_REPEATED, TASKBENCH_CYCLIC]
-    write(folder, "data_huggingface/data.json", "\n".join(json.dumps(item) for item in lines))
-    write(folder, "data_huggingface/graph_desc.json", GRAPH_DESC)
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -138,31 +137,5 @@ def crab_tasks(draw: st.DrawFn) -> dict[str, object]:
         "description": draw(TEXTS),
         "tasks": draw(st.lists(part, min_size=count, max_size=count)),
         "adjlist": "\n".join(lines),
-        "unknown": draw(JSON),
-    }
-
-
-@st.composite
-def taskbench_tasks(draw: st.DrawFn) -> dict[str, object]:
-    """A task in TaskBench's structure; tools repeat, and references go to earlier nodes."""
-    count = draw(st.integers(1, 4))
-    names = draw(
-        st.lists(st.sampled_from(["Translation", "Summary", "Größe"]), min_size=count, max_size=count)
-    )
-    nodes: list[dict[str, object]] = []
-    links: list[dict[str, str]] = []
-    for position, name in enumerate(names):
-        arguments: list[object] = [draw(TEXTS)]
-        if position and draw(st.booleans()):
-            earlier = draw(st.integers(0, position - 1))
-            arguments = [f"<node-{earlier}>"]
-            links.append({"source": names[earlier], "target": name})
-        nodes.append({"task": name, "arguments": arguments})
-    as_text = draw(st.booleans())
-    return {
-        "instruction": draw(TEXTS),
-        "tool_steps": [],
-        "tool_nodes": json.dumps(nodes) if as_text else nodes,
-        "tool_links": json.dumps(links) if as_text else links,
         "unknown": draw(JSON),
     }

@@ -56,14 +56,13 @@ def test_all_faults_of_one_item_are_listed(target: Warehouse, tmp_path: Path) ->
     assert str(error).count("\n") == 2
 
 
-@pytest.mark.parametrize("name", ["osworld", "crab", "taskbench", "omnibench"])
+@pytest.mark.parametrize("name", ["osworld", "crab", "omnibench"])
 def test_skipping_broken_items_keeps_the_others_and_the_originals(
     warehouse: Warehouse, tmp_path: Path, name: str
 ) -> None:
     place, bad = {
         "osworld": ("examples/chrome/bad.json", {**foreign.OSWORLD, "id": "bad", "instruction": ""}),
         "crab": ("cross/bad.json", {**foreign.CRAB, "id": "bad", "adjlist": "0 9"}),
-        "taskbench": ("other/data.json", {**foreign.TASKBENCH, "id": "bad", "tool_nodes": []}),
         "omnibench": ("tasks/bad.json", {**foreign.OMNIBENCH_TASK, "dag": 5}),
     }[name]
     getattr(foreign, name)(tmp_path)

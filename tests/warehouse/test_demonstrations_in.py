@@ -14,7 +14,6 @@ from PIL import Image
 from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
-    DragInput,
     HoldInput,
     KeyboardInput,
     MoveInput,
@@ -172,28 +171,6 @@ def _png() -> bytes:
     out = io.BytesIO()
     Image.new("RGB", (200, 100)).save(out, "PNG")
     return out.getvalue()
-
-
-def test_points_of_a_phone_are_all_kept_or_its_recording_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "annotations").mkdir()
-    (tmp_path / "screenshots").mkdir()
-    (tmp_path / "screenshots" / "s.png").write_bytes(_png())
-    steps = {
-        "path": ("SCROLL", [[100, 100], [500, 500], [100, 900]]),
-        "two": ("CLICK", [[100, 100], [200, 200]]),
-        "broken": ("SCROLL", [[1], [2, 3], [4, 5]]),
-        "empty": ("TEXT", ""),
-    }
-    for name, (action, info) in steps.items():
-        step = {"action": action, "info": info, "screenshot": "s.png"}
-        episode = {"episode_id": name, "task_info": {"instruction": f"Do {name}"}, "steps": [step]}
-        (tmp_path / "annotations" / f"{name}.json").write_text(json.dumps(episode))
-
-    found = _read("gui_odyssey", tmp_path)
-
-    assert found["path"] == [DragInput(control_label="", path=((0.1, 0.1), (0.5, 0.5), (0.1, 0.9)))]
-    assert "no counterpart" in found["two"] and "no pair of numbers" in found["broken"]
-    assert "types nothing" in found["empty"]
 
 
 def test_what_a_website_lets_do_is_kept_or_its_recording_is_left_out(tmp_path: Path) -> None:

@@ -36,8 +36,6 @@ from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import export, records
 from tests.warehouse.test_writers import small_disk
 
-OWN_FORMATS = [name for name in EXPORTS.built_in() if name not in ("crab", "taskbench")]
-
 
 def contents(folder: Path) -> dict[str, str]:
     return {
@@ -47,7 +45,7 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", OWN_FORMATS)
+@pytest.mark.parametrize("name", EXPORTS.built_in())
 def test_every_format_writes_a_manifest_and_the_same_bytes_again(
     sampled: Warehouse, tmp_path: Path, name: str
 ) -> None:
@@ -62,7 +60,7 @@ def test_every_format_writes_a_manifest_and_the_same_bytes_again(
     assert sum(manifest.outcome.counts.values()) > 0
 
 
-@pytest.mark.parametrize("name", OWN_FORMATS)
+@pytest.mark.parametrize("name", EXPORTS.built_in())
 def test_an_export_that_fails_leaves_nothing(sampled: Warehouse, tmp_path: Path, name: str) -> None:
     with pytest.raises(ExportRefusedError):
         export(sampled, name, tmp_path / "out", Selection(where="false"))
@@ -70,7 +68,7 @@ def test_an_export_that_fails_leaves_nothing(sampled: Warehouse, tmp_path: Path,
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", OWN_FORMATS)
+@pytest.mark.parametrize("name", EXPORTS.built_in())
 def test_an_export_onto_a_full_disk_leaves_nothing(sampled: Warehouse, tmp_path: Path, name: str) -> None:
     with small_disk(tmp_path / "disk", "4k") as disk:
         with pytest.raises(ExportRefusedError, match=r"left nothing: .*No space"):
@@ -116,14 +114,6 @@ def test_an_export_never_overwrites(sampled: Warehouse, tmp_path: Path) -> None:
 def test_an_unknown_format_names_the_known_ones(sampled: Warehouse, tmp_path: Path) -> None:
     with pytest.raises(UnknownFormatError, match="Did you mean 'osworld'"):
         export(sampled, "osword", tmp_path / "out")
-
-
-@pytest.mark.parametrize("name", ["crab", "taskbench"])
-def test_tasks_made_here_are_refused_by_formats_of_other_programs(
-    sampled: Warehouse, tmp_path: Path, name: str
-) -> None:
-    with pytest.raises(ExportRefusedError, match="imported"):
-        export(sampled, name, tmp_path / "out")
 
 
 def test_shortfalls_are_reported_by_cell_and_never_filled(sampled: Warehouse, tmp_path: Path) -> None:
@@ -264,18 +254,6 @@ def test_exported_evaluation_functions_are_modules_that_load(sampled: Warehouse,
     result = loaded["evaluate_agent_task_completion"]("a.csv")
     assert result == (False, "it is empty", 0.5)
     assert result.progress == 0.5
-
-
-def test_an_omniact_task_says_in_words_what_its_script_does(sampled: Warehouse, tmp_path: Path) -> None:
-    export(sampled, "omniact", tmp_path / "out")
-
-    listed = json.loads((tmp_path / "out" / "train.json").read_text())
-    first = (tmp_path / "out" / listed["trajectory-1#1"]["task"]).read_text().splitlines()
-    assert first[0] == "Task: Double-click Button “Button 1 'it' \"is\"”"
-    assert first[1:] == ["Output Script:", "pyautogui.doubleClick(5, 16)"]
-    for entry in listed.values():
-        script = (tmp_path / "out" / entry["task"]).read_text().partition("Output Script:\n")[2]
-        compile(script, "script", "exec")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,18 +28,12 @@ from tests.warehouse.collection_layouts import (
     COLLECTIONS,
     CUA_GYM,
     MIND2WEB,
-    ODYSSEY,
     WEB_ARENA,
     agent_net,
-    android_control,
-    android_in_the_wild,
     android_world,
     cua_gym,
     cua_world,
-    gui_odyssey,
     mind2web,
-    picture,
-    tf_example,
     web_arena,
 )
 from tests.warehouse.foreign import run_import
@@ -52,7 +45,6 @@ ELSEWHERE = {
     "omnibench": "test_importing.py",
     "osworld": "test_importing.py",
     "sharegpt": "test_sharegpt_import.py",
-    "taskbench": "test_importing.py",
 }
 """Formats that another module tests."""
 
@@ -103,15 +95,9 @@ def test_a_broken_item_of_a_collection_is_refused_or_skipped(
             [{"chart_title": "Open items", "question": "max"}, {"question": "value; percent"}, "Ann Smith"],
         ),
         "omniact": ("test.json", {"bad": {"task": "../../secret.txt", "image": "x"}}),
-        "gui_odyssey": ("annotations/bad.json", {**ODYSSEY, "episode_id": "bad", "task_info": {}}),
         "windows_agent_arena": ("evaluation_examples_windows/examples/x/bad.json", {"id": "bad"}),
     }.get(lay_out.__name__, ("bad.json", [{"task_id": 3, "episode_id": "bad", "annotation_id": "bad"}]))
-    if lay_out is android_control:
-        record = tf_example({"episode_id": 9, "goal": [b" "]})
-        packed = struct.pack("<Q", len(record)) + bytes(4) + record + bytes(4)
-        (tmp_path / "android_control-00001-of-00020").write_bytes(packed)
-    else:
-        foreign.write(tmp_path, *broken)
+    foreign.write(tmp_path, *broken)
 
     with pytest.raises(ImportRefusedError) as caught:
         read_import(lay_out.__name__, tmp_path)
@@ -206,40 +192,19 @@ def test_a_template_of_android_world_is_a_task_only_without_placeholders(tmp_pat
     assert [item.task_id for item in found if isinstance(item, Task)] == ["android_world:BrowserDraw"]
 
 
-def test_points_of_a_phone_lie_where_they_were_touched(tmp_path: Path) -> None:
-    for lay_out in (gui_odyssey, android_in_the_wild, agent_net, android_control):
-        found = [
-            item for item in records(lay_out, tmp_path / lay_out.__name__) if isinstance(item, Trajectory)
-        ]
-        for recording in found:
-            assert isinstance(recording.steps[0].action, ClickInput)
-            assert points_of(recording.steps[0])[0] in ((50, 50), (25, 100))
-        assert found
+def test_points_lie_where_they_were_clicked(tmp_path: Path) -> None:
+    found = [item for item in records(agent_net, tmp_path) if isinstance(item, Trajectory)]
+    for recording in found:
+        assert isinstance(recording.steps[0].action, ClickInput)
+        assert points_of(recording.steps[0])[0] == (50, 50)
+    assert found
 
 
 def test_typed_text_is_read_back_as_the_same_characters(tmp_path: Path) -> None:
-    for lay_out, text in ((gui_odyssey, "7 {am}"), (mind2web, "50%"), (android_control, "50%")):
-        (found,) = [
-            item for item in records(lay_out, tmp_path / lay_out.__name__) if isinstance(item, Trajectory)
-        ]
-        keys = next(step.action.keys for step in found.steps if isinstance(step.action, KeyboardInput))
-        assert "".join(press.key for press in read_keys(keys)) == text
+    (found,) = [item for item in records(mind2web, tmp_path) if isinstance(item, Trajectory)]
 
-
-def test_nothing_is_made_up_for_a_key_of_the_phone_or_an_absent_picture(tmp_path: Path) -> None:
-    back = {**ODYSSEY, "steps": [{"screenshot": "a.png", "action": "CLICK", "info": "KEY_BACK"}]}
-    foreign.write(tmp_path, "annotations/1.json", back)
-    foreign.write(
-        tmp_path,
-        "annotations/2.json",
-        {**ODYSSEY, "episode_id": "2", "steps": [{**ODYSSEY["steps"][0], "screenshot": "../../b.png"}]},
-    )
-    picture(tmp_path, "screenshots/a.png")
-
-    found = read_import("gui_odyssey", tmp_path)
-
-    assert sum(isinstance(item, Task) for item in found) == 2
-    assert not any(isinstance(item, Trajectory) for item in found)
+    keys = next(step.action.keys for step in found.steps if isinstance(step.action, KeyboardInput))
+    assert "".join(press.key for press in read_keys(keys)) == "50%"
 
 
 def test_pages_of_mind2web_are_not_kept_and_all_else_is(tmp_path: Path) -> None:

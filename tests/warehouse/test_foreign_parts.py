@@ -1,20 +1,12 @@
-"""What importers of published collections read by parts: scripts, tool graphs and record files."""
+"""What importers of published collections read by parts: scripts."""
 
 from __future__ import annotations
 
-import gzip
-import struct
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from taskloom.taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
-from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Demonstrated, Picture
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
-from taskloom.warehouse.importing.tfrecords import examples
-from tests.shared_work import examples as number_of_examples
 
 
 @pytest.mark.parametrize(
@@ -44,17 +36,3 @@ def test_scripts_are_read_and_never_run(script: str, kind: type | None) -> None:
         assert isinstance(found, str) and found
     else:
         assert isinstance(found, Demonstrated) and isinstance(found.action, kind)
-
-
-@settings(max_examples=number_of_examples(50, 150))
-@given(st.binary(max_size=200))
-def test_a_file_that_is_no_tfrecord_is_refused_or_read(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
-    path = tmp_path_factory.mktemp("records") / "android_control-0"
-    for content in (data, struct.pack("<Q", len(data)) + bytes(4) + data + bytes(4), gzip.compress(data)):
-        path.write_bytes(content)
-        try:
-            list(examples(path, path.name))
-        except ImportRefusedError as error:
-            assert error.file == path.name and error.reason

@@ -57,10 +57,7 @@ def labelled_outcomes(folder: Path) -> None:
 
 LAYOUTS: Final[dict[str, Callable[[Path], object]]] = {
     **{lay_out.__name__: lay_out for lay_out in collections.COLLECTIONS},
-    **{
-        lay_out.__name__: lay_out
-        for lay_out in (foreign.osworld, foreign.crab, foreign.taskbench, foreign.omnibench)
-    },
+    **{lay_out.__name__: lay_out for lay_out in (foreign.osworld, foreign.crab, foreign.omnibench)},
     "sharegpt": sharegpt,
     "labelled_outcomes": labelled_outcomes,
 }
@@ -217,7 +214,7 @@ def test_what_is_no_file_is_refused_in_words(tmp_path: Path, name: str) -> None:
         file.write_bytes(kept)
 
 
-@pytest.mark.parametrize("name", [name for name in LAYOUTS if name != "android_control"])
+@pytest.mark.parametrize("name", LAYOUTS)
 @settings(
     max_examples=50,
     derandomize=True,
@@ -232,7 +229,7 @@ def test_any_value_in_any_place_is_read_or_refused_in_words(
     kinds = (".json", ".jsonl", ".yaml")
     file = data.draw(st.sampled_from([file for file in _texts(folder) if file.suffix in kinds]))
     kept = file.read_text()
-    lines = file.suffix == ".jsonl" or file.name == "data.json"
+    lines = file.suffix == ".jsonl"
     if file.suffix == ".yaml":
         value: Any = read_settings(file, file.name)
     else:
@@ -249,11 +246,10 @@ def test_any_value_in_any_place_is_read_or_refused_in_words(
         file.write_text(kept)
 
 
-@pytest.mark.parametrize("name", ["android_control", "cua_gym", "mind2web", "hugging_face"])
+@pytest.mark.parametrize("name", ["cua_gym", "mind2web", "hugging_face"])
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8bno", b"PAR1PAR1", bytes(16), b"\xff" * 64], ids=range(5))
 def test_binary_files_that_are_broken_are_refused_in_words(tmp_path: Path, name: str, content: bytes) -> None:
     file = {
-        "android_control": "android_control-0",
         "cua_gym": "tasks.parquet",
         "mind2web": "a.parquet",
         "hugging_face": "tasks/a.parquet",

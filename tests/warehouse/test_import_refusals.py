@@ -87,39 +87,6 @@ CRAB_FAULTS: list[Change] = [
     (("adjlist",), "0 0"),
     (("adjlist",), "0 1\n0 1"),
 ]
-NODES = [{"task": "A", "arguments": ["x"]}, {"task": "B", "arguments": ["<node-0>"]}]
-TASKBENCH_PLAIN = {
-    **foreign.TASKBENCH,
-    "tool_nodes": NODES,
-    "tool_links": [{"source": "A", "target": "B"}],
-    "tool_steps": [],
-}
-TASKBENCH_FAULTS: list[Change] = [
-    (("id",), REMOVED),
-    (("id",), 5.5),
-    (("id",), ""),
-    (("instruction",), REMOVED),
-    (("instruction",), None),
-    (("instruction",), ""),
-    (("tool_nodes",), REMOVED),
-    (("tool_nodes",), "[{"),
-    (("tool_nodes",), '{"a": 1}'),
-    (("tool_nodes",), []),
-    (("tool_nodes",), None),
-    (("tool_nodes", 0), "A"),
-    (("tool_nodes", 0, "task"), REMOVED),
-    (("tool_nodes", 0, "task"), 1),
-    (("tool_nodes", 0, "task"), ""),
-    (("tool_nodes", 0, "arguments"), "x"),
-    (("tool_links",), REMOVED),
-    (("tool_links",), "]"),
-    (("tool_links",), 3),
-    (("tool_links", 0), ["A", "B"]),
-    (("tool_links", 0, "source"), REMOVED),
-    (("tool_links", 0, "target"), "C"),
-    (("tool_links", 0, "target"), None),
-    (("tool_steps",), "no JSON"),
-]
 OMNIBENCH_SUBTASK_FAULTS: list[Change] = [
     (("id",), REMOVED),
     (("id",), 4),
@@ -158,7 +125,7 @@ OMNIBENCH_FAULTS: list[tuple[str, Change]] = [
 ]
 
 
-@pytest.mark.parametrize("faults", [OSWORLD_FAULTS, CRAB_FAULTS, TASKBENCH_FAULTS, OMNIBENCH_FAULTS])
+@pytest.mark.parametrize("faults", [OSWORLD_FAULTS, CRAB_FAULTS, OMNIBENCH_FAULTS])
 def test_every_format_has_at_least_twenty_malformed_files(faults: list[object]) -> None:
     assert len({repr(fault) for fault in faults}) >= 20
 
@@ -191,20 +158,6 @@ def test_a_malformed_crab_file_is_refused_with_place_and_reason(
     assert error.reason
 
 
-@pytest.mark.parametrize("fault", TASKBENCH_FAULTS, ids=str)
-def test_a_malformed_taskbench_line_is_refused_with_place_and_reason(
-    target: Warehouse, tmp_path: Path, fault: Change
-) -> None:
-    lines = [json.dumps({**TASKBENCH_PLAIN, "id": "good"}), json.dumps(changed(TASKBENCH_PLAIN, fault))]
-    foreign.write(tmp_path, "domain/data.json", "\n".join(lines))
-
-    error = refusal(target, "taskbench", tmp_path)
-
-    assert error.file == "domain/data.json"
-    assert error.field.startswith("line 2")
-    assert error.reason
-
-
 @pytest.mark.parametrize(("kind", "fault"), OMNIBENCH_FAULTS, ids=str)
 def test_a_malformed_omnibench_file_is_refused_with_place_and_reason(
     target: Warehouse, tmp_path: Path, kind: str, fault: Change
@@ -224,7 +177,7 @@ def test_a_malformed_omnibench_file_is_refused_with_place_and_reason(
     assert error.reason
 
 
-@pytest.mark.parametrize("name", ["osworld", "crab", "taskbench", "omnibench"])
+@pytest.mark.parametrize("name", ["osworld", "crab", "omnibench"])
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[1]", '"x"', "null", '{"id": "a", "id": "b"}', '{"id": NaN}', "[" * 100_000, "\ufffe"],
@@ -236,7 +189,6 @@ def test_files_that_are_no_json_objects_are_refused(
     place = {
         "osworld": "chrome/a.json",
         "crab": "cross/a.json",
-        "taskbench": "x/data.json",
         "omnibench": "tasks/1.json",
     }
     foreign.write(tmp_path, place[name], content)
@@ -244,12 +196,11 @@ def test_files_that_are_no_json_objects_are_refused(
     refusal(target, name, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["osworld", "crab", "taskbench", "omnibench"])
+@pytest.mark.parametrize("name", ["osworld", "crab", "omnibench"])
 def test_files_that_are_not_utf8_are_refused(target: Warehouse, tmp_path: Path, name: str) -> None:
     place = {
         "osworld": "chrome/a.json",
         "crab": "cross/a.json",
-        "taskbench": "x/data.json",
         "omnibench": "tasks/1.json",
     }
     foreign.write(tmp_path, place[name], "{}").write_bytes(b'{"id": "\xff"}')

@@ -131,7 +131,8 @@ def test_what_was_rejected_and_is_verified_since_counts_as_verified(filled: Ware
 
 
 def test_imported_tasks_are_not_counted_as_composed(warehouse: Warehouse, tmp_path: Path) -> None:
-    run_import(warehouse, "taskbench", foreign.taskbench(tmp_path), skip_broken=True)
+    foreign.write(tmp_path, "examples/chrome/bad.json", {**foreign.OSWORLD, "id": "bad", "instruction": ""})
+    run_import(warehouse, "osworld", foreign.osworld(tmp_path), skip_broken=True)
 
     rows = warehouse.query("SELECT step, items FROM funnel").as_dicts()
     found = {row["step"]: row["items"] for row in rows}

@@ -7,6 +7,5 @@ judging/                                               tasks judged elsewhere by
 dialogues, action_words, exported_actions, pictures    training records
 paper_format, task_dag                                 the paper's files
 application_aliases, file_names                        names
-given_back                                             imported tasks as they came
 record_files, file_hashes                              files and their hashes
 """

@@ -107,7 +107,7 @@ def task_records(item: Item, task_id: str, told: Description) -> Iterator[Record
     """The task of one subtask, its original, and the trajectory of its demonstration.
 
     Nothing in a demonstration is changed or made up. Where a picture is absent, or an action has no
-    counterpart here (Back and Home of a phone, choosing from a list without a place), the recording is left
+    counterpart here (choosing from a list without a place), the recording is left
     out, and a rejection names the step and the reason. The original keeps every step.
     """
     format_name = task_id.partition(":")[0]
@@ -293,11 +293,6 @@ def literal_keys(text: str) -> str:
     '50{%} {(}a{)}'
     """
     return "".join(f"{{{character}}}" if character in _SPECIAL else character for character in text)
-
-
-def pressed(keys: str) -> Demonstrated:
-    """Pressing keys, written in their syntax."""
-    return Demonstrated(KeyboardInput(keys=keys))
 
 
 def website_name(website: str) -> str:
