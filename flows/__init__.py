@@ -1,7 +1,7 @@
 """Prefect flows and everything that a run needs.
 
 <flow>.py                     one flow each: build_dataset, explore_applications, verify_subtasks,
-                              compose_tasks, run_experiment, export_test_set, write_world
+                              compose_tasks, run_experiment, export_test_set
 steps                         the flows' steps, the only Prefect task wrappers
 settings, setting_groups      all settings of a run
 settings_file                 the file they come from

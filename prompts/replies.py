@@ -295,27 +295,3 @@ class AttemptCriticReply(ReplyPart):
     """Whether everything that was asked for was done."""
     reason: str = ""
     """What is missing, or what convinced it."""
-
-
-class DrawnWords(ReplyPart):
-    """Words that a placeholder is drawn from."""
-
-    name: str
-    """The placeholder."""
-    words: list[str]
-    """The words."""
-
-
-class WorldWriterReply(ReplyPart):
-    """What the world writer answers; after the first round only what is to be changed."""
-
-    owner: str = ""
-    """How a sentence names whose data these are."""
-    title: str = ""
-    """The owner with what tells it from others of its kind."""
-    description: str = ""
-    """One sentence about it."""
-    draws: list[DrawnWords] = Field(default_factory=list)
-    """Placeholders of its own."""
-    places: list[NamedValue] = Field(default_factory=list)
-    """Places by name, each with its text."""

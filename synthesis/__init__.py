@@ -2,6 +2,6 @@
 
 In the order they run: `noise/`, `exploration/`, `trajectories/`, `evaluation_functions/`, `examination/`,
 `cross_verification/`, `intents/`, `composition/`, `instructions/`, `validation/`, `replay/`; `criticism/`
-scores tasks, and `world_writing/` writes worlds. A stage's entry point has the stage's name. A stage may
+scores tasks. A stage's entry point has the stage's name. A stage may
 import earlier ones, never later ones. `ports` is the interface to models.
 """

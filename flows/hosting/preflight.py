@@ -16,7 +16,7 @@ from taskloom.model_clients.lookup import create_client
 from taskloom.model_clients.settings import RoleSettings
 from taskloom.taskgraph.records.model_calls import ModelRole
 
-RUN_ROLES = tuple(role for role in ModelRole if role not in (ModelRole.WORLD_WRITER, ModelRole.PLANNER))
+RUN_ROLES = tuple(role for role in ModelRole if role is not ModelRole.PLANNER)
 """Roles that may be asked during a run."""
 
 

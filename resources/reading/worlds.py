@@ -9,13 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources.abc import Traversable
-from io import StringIO
 from pathlib import Path
 from random import Random
 
 from faker import Faker
 from pydantic import Field
-from ruamel.yaml import YAML
 
 from taskloom.resources.assets import catalog_folder
 from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
@@ -58,9 +56,7 @@ _FORMS = {
         ),
     ),
 }
-FORM_OF_ALL = "letters, digits, blanks and , . : _ / - only"
-"""What every term must look like, unless its place asks for more."""
-_ANY_FORM = (r"[A-Za-z0-9][A-Za-z0-9 ,.:_/-]*", FORM_OF_ALL)
+_ANY_FORM = (r"[A-Za-z0-9][A-Za-z0-9 ,.:_/-]*", "letters, digits, blanks and , . : _ / - only")
 
 
 class WorldRules(Record):
@@ -178,7 +174,7 @@ def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
 def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
     """What is wrong with the rules of a kind by themselves: places, placeholders, and one world drawn from
     them."""
-    wanted, found = dict(leaves(first)), dict(leaves(rules))
+    wanted, found = dict(_leaves(first)), dict(_leaves(rules))
     for place in wanted.keys() - found.keys():
         if place[-1] != PHRASE:
             yield Problem(place[:-1], f"lacks {place[-1]!r}; every kind of world names the same things")
@@ -216,7 +212,7 @@ def drawn_problems(world: World) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for key, value in world.terms.items():
         group, thing, attribute = key.split(".")
-        form, words = form_of(group, attribute)
+        form, words = _form_of(group, attribute)
         if not re.fullmatch(form, value):
             yield Problem((group, thing, attribute), f"{value!r} must be {words}")
         elif value in seen:
@@ -224,12 +220,12 @@ def drawn_problems(world: World) -> Iterator[Problem]:
         seen[value] = key
 
 
-def form_of(group: str, attribute: str) -> tuple[str, str]:
+def _form_of(group: str, attribute: str) -> tuple[str, str]:
     """What a term must look like: as a regular expression, and in words."""
     return _FORMS.get(f"{group}.{attribute}") or _FORMS.get(attribute) or _ANY_FORM
 
 
-def leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, str, str], str]]:
+def _leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, str, str], str]]:
     """Every place with its text; those of labels begin with `labels`."""
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
@@ -260,34 +256,6 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
     return found
 
 
-def store_rules(rules: WorldRules, extra: Path) -> Path:
-    """Write the rules of a kind into a user's catalogue folder, where `load_world` finds them; returns the
-    file.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    file = extra / "worlds" / f"{rules.kind}.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(_as_yaml(rules), encoding="utf-8")
-    _rules.cache_clear()
-    return file
-
-
-def _as_yaml(rules: WorldRules) -> str:
-    """The file of a kind: one line for each thing."""
-    head = {name: getattr(rules, name) for name in ("kind", "owner", "title", "description")} | {
-        "draws": {name: list(words) for name, words in rules.draws.items()}
-    }
-    yaml = YAML(typ="safe")
-    yaml.default_flow_style = None
-    yaml.width = 4000
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    text = StringIO()
-    yaml.dump(head | rules.groups | {"labels": rules.labels}, text)
-    return text.getvalue()
-
-
 def _read(item: Traversable) -> YamlFile:
     try:
         return read_yaml(item.read_text(encoding="utf-8"), f"worlds/{item.name}")
@@ -302,11 +270,6 @@ def _draw(rules: WorldRules, seed: int, number: int | None = None) -> Mapping[st
         word = random.choice(words) if number is None else words[number % len(words)]
         drawn |= {name: word, name.capitalize(): word[:1].upper() + word[1:]}
     return drawn
-
-
-def common_placeholders() -> tuple[str, ...]:
-    """Placeholders that every kind may use, without those that only give lower case."""
-    return tuple(name for name in _draw_common(0) if name[0].isupper() or re.fullmatch(r"(n|price)\d", name))
 
 
 def _draw_common(seed: int) -> dict[str, str]:

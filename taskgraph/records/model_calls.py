@@ -28,8 +28,6 @@ class ModelRole(StrEnum):
     """Infers dependencies from an instruction alone (B.4)."""
     CRITIC = "critic"
     """Scores finished tasks; no rule plays it."""
-    WORLD_WRITER = "world_writer"
-    """Writes further kinds of worlds; no rule plays it."""
     PLANNER = "planner"
     """Writes the plan that an agent under evaluation follows; no rule plays it."""
 

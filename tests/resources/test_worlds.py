@@ -24,7 +24,7 @@ from taskloom.resources.reading.translation import (
     worlds_of,
 )
 from taskloom.resources.reading.world_checks import world_problems
-from taskloom.resources.reading.worlds import load_rules, load_world, store_rules, world_kinds
+from taskloom.resources.reading.worlds import load_rules, load_world, world_kinds
 from tests.shared_work import examples
 
 APPLICATIONS = load_applications()
@@ -275,14 +275,6 @@ def test_fixtures_of_two_worlds_differ() -> None:
         for entry in (here, there)
     ]
     assert tickets[0].isdisjoint(tickets[1]) and len(tickets[0]) == len(tickets[1])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_stored_kind_is_read_back_as_it_was(kind: str, tmp_path: Path) -> None:
-    rules = load_rules(kind).model_copy(update={"kind": f"own_{kind}"})
-    file = store_rules(rules, tmp_path)
-    assert load_rules(f"own_{kind}", tmp_path) == rules
-    assert max(len(line) for line in file.read_text().splitlines()) < 1500
 
 
 def test_what_the_browser_keeps_speaks_of_the_world() -> None:
