@@ -59,9 +59,6 @@ def export(
     split: Annotated[
         str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
     ] = "",
-    share_by: Annotated[
-        str, typer.Option(help="What the shares of --split count: tasks, recordings or steps.")
-    ] = "tasks",
     leak: Annotated[
         str,
         typer.Option(help="What sets may share: template, value, intent, instruction, separated by commas."),
@@ -187,7 +184,7 @@ def export(
     except ValidationError as error:
         raise CommandError(describe_problems(error).strip()) from None
     settings = load_settings(warehouse=warehouse)
-    sets = parse_request(split, leak, hold_out or [], share_by)
+    sets = parse_request(split, leak, hold_out or [])
     lists = _named_lists(against or [])
     if replay_all:
         if version is not None:
@@ -284,7 +281,7 @@ def _shortfall(shortfall: Shortfall) -> str:
     place = " ".join(part for part in (shortfall.split, cell) if part)
     near = f"; the nearest cells with tasks: {shortfall.nearest}" if shortfall.nearest else ""
     return (
-        f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted} {shortfall.unit}, found"
+        f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted} tasks, found"
         f" {shortfall.found}{near}"
     )
 
@@ -293,7 +290,7 @@ def _print_leakage(report: LeakageReport) -> None:
     typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
     if report.asked and sum(report.sizes.values()):
         given = ", ".join(f"{name} {share:.1%}" for name, share in report.given.items())
-        typer.echo(f"shares given, of {report.unit}: {given}")
+        typer.echo(f"shares given: {given}")
     for reason, count in report.left_out_reasons.items():
         typer.echo(f"left out {count}: {reason}")
     for sentence in report.advice:

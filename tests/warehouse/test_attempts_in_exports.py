@@ -11,10 +11,7 @@ import pytest
 
 from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.exporting.dialogues import recordings
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
-from taskloom.warehouse.sets.names import ShareUnit
-from taskloom.warehouse.sets.share_units import Kind, counted_items
+from taskloom.warehouse.exporting.exporting import ExportOptions
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import export, records
@@ -50,30 +47,6 @@ def attempted(tmp_path: Path) -> Iterator[Warehouse]:
             )
             store.write([made, run])
         yield store
-
-
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        ("subtasks", {}),
-        ("replays", {"instruction_level": "high"}),
-        ("attempts", {"attempts": "successful"}),
-        ("attempts", {"attempts": "all"}),
-        ("attempts", {"attempts": "all", "agent": "bad"}),
-        ("attempts", {"attempts": "successful", "agent": "bad"}),
-    ],
-)
-def test_sets_count_the_recordings_that_are_written(
-    attempted: Warehouse, kind: Kind, options: dict[str, str]
-) -> None:
-    chosen = ExportOptions.model_validate(options)
-    made = [item for item, *_ in recordings(ExportSource(attempted, ("task-1",)), chosen)]
-    every = chosen.attempts == "all"
-    wanted: dict[ShareUnit, int] = {"recordings": len(made), "steps": sum(len(item.steps) for item in made)}
-    for unit, count in wanted.items():
-        items = counted_items(attempted, ["task-1"], unit, kind, every=every, agent=chosen.agent)
-        assert items.of_sets({"train": ["task-1"]})["train"] == count
-        assert items.weights().get("task-1", 0) == count
 
 
 def lines(file: Path) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS
 from taskloom.warehouse.sets.requests import HeldOut, SetRequest
 from taskloom.warehouse.sets.selection import CellQuota, Selection
-from taskloom.warehouse.sets.share_units import CountedItems
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import complexity, node, subtask
 
@@ -176,23 +175,3 @@ def test_a_cell_without_tasks_names_the_nearest_ones(pool: Warehouse) -> None:
 
     assert len(drawn.task_ids) == 1
     assert drawn.shortfalls[0].nearest == "branch=easy (240); branch=hard (60)"
-
-
-def test_formats_without_recordings_have_no_shares_of_them(pool: Warehouse, tmp_path: Path) -> None:
-    request = _SHARES.model_copy(update={"unit": "steps"})
-
-    with pytest.raises(ExportRefusedError, match="writes no recordings"):
-        export(pool, "omnibench", tmp_path / "out", sets=request)
-
-
-def test_a_recording_of_a_subtask_counts_once_in_the_set_that_has_it() -> None:
-    items = CountedItems(
-        "recordings", {"a": ["one", "two"], "b": ["two"], "c": ["three"]}, {"one": 1, "two": 4, "three": 2}
-    )
-
-    assert items.weights() == {"a": 3.0, "b": 2.0, "c": 2.0}
-    assert items.of_sets({"train": ["a", "b"], "test": ["b", "c"]}) == {
-        "train": 5,
-        "validation": 0,
-        "test": 2,
-    }

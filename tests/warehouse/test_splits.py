@@ -308,15 +308,3 @@ def test_no_task_is_left_out_that_only_one_set_has_things_of(
     owner = {key: name for name in SPLITS for task in division.tasks[name] for key in keys[task]}
     for task in division.left_out:
         assert len({owner[key] for key in keys[task] if key in owner}) > 1
-
-
-@given(st.lists(st.integers(1, 40), min_size=40, max_size=120))
-def test_shares_may_count_what_tasks_bring(amounts: list[int]) -> None:
-    keys = {f"task-{number:03}": frozenset({f"subtask {number}"}) for number in range(len(amounts))}
-    weights = {f"task-{number:03}": float(amount) for number, amount in enumerate(amounts)}
-
-    division = divide(keys, {"train": 0.5, "test": 0.5}, weights=weights)
-
-    held = {name: sum(weights[task] for task in division.tasks[name]) for name in ("train", "test")}
-    assert abs(held["train"] - held["test"]) <= 2 * max(amounts)
-    assert not division.left_out

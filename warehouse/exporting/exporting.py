@@ -39,7 +39,6 @@ from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS, SplitName
 from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import Selection, Shortfall
-from taskloom.warehouse.sets.share_units import CountedItems, Kind, counted_items
 from taskloom.warehouse.sets.splits import LeakageReport
 from taskloom.warehouse.store import Warehouse
 
@@ -334,21 +333,10 @@ def export(
         return {item.item_id: item.reason for item in refused}
 
     judging = unwritable if getattr(module, "REFUSES_TASKS", False) else None
-    if sets is not None and sets.unit != "tasks" and not recordings:
-        raise ExportRefusedError(f"{format_name} writes no recordings, so its shares count tasks.")
-
-    def counted(task_ids: tuple[str, ...]) -> CountedItems:
-        unit = sets.unit if sets else "tasks"
-        if options.attempts:
-            every = options.attempts == "all"
-            return counted_items(warehouse, task_ids, unit, "attempts", every=every, agent=options.agent)
-        kind: Kind = "replays" if options.instruction_level == "high" else "subtasks"
-        return counted_items(warehouse, task_ids, unit, kind)
-
     folder = folder.absolute()
     aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
     try:
-        drawn = draw_tasks(warehouse, selection, sets, named_lists, judging, counted)
+        drawn = draw_tasks(warehouse, selection, sets, named_lists, judging)
         source = ExportSource(
             warehouse,
             drawn.task_ids,

@@ -51,7 +51,6 @@ def divide(
     shares: Mapping[SplitName, float],
     seed: int = 0,
     strata: Mapping[str, Sequence[str]] | KeyTable | None = None,
-    weights: Mapping[str, float] | None = None,
 ) -> Division:
     """Divide tasks into sets that share no key; the same input and seed give the same outcome.
 
@@ -61,7 +60,6 @@ def divide(
         seed: settles what is equal otherwise.
         strata: labels of each task, such as its levels; every set gets its share of each label where that can
             be.
-        weights: what a task counts, such as its recordings; one each when left out.
 
     Raises:
         SelectionInvalidError: shares that are negative or do not add up to 1.
@@ -71,17 +69,16 @@ def divide(
     if not isinstance(strata, KeyTable):
         given = strata or {}
         strata = KeyTable.of((task, given.get(task, ())) for task in table.tasks)
-    counted = [1.0 if weights is None else weights.get(task, 0.0) for task in table.tasks]
-    dealer = _Dealer(strata, shares, counted)
+    dealer = _Dealer(strata, shares)
     order = draw_places(table.tasks, seed)
     groups = _large_and_rare_first(table.groups(), dealer.rarest(), order)
     several = list(takewhile(lambda group: len(group) > 1, groups))
     knots = list(filter(dealer.is_knot, several))
     for group in knots:
-        size = dealer.weight(group)
+        size = len(group)
         room = {name: dealer.room[name] * size / max(dealer.open, size) for name in SPLITS}
         ordered = sorted(group, key=order.__getitem__)
-        for task, name in grow(table, ordered, room, counted).items():
+        for task, name in grow(table, ordered, room).items():
             dealer.put([task], name)
         dealer.open -= size
     parted = {group[0] for group in knots}
@@ -111,10 +108,9 @@ def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, 
 class _Dealer:
     """Assigns groups of tasks to the sets that need them most."""
 
-    def __init__(self, strata: KeyTable, shares: Mapping[SplitName, float], weights: Sequence[float]) -> None:
+    def __init__(self, strata: KeyTable, shares: Mapping[SplitName, float]) -> None:
         self._strata = strata
-        self._weights = weights
-        self._total = sum(weights)
+        self._total = len(strata.tasks)
         self._shares = {name: shares.get(name, 0.0) for name in SPLITS}
         self._names = [name for name in SPLITS if self._shares[name]]
         self._sizes = strata.users()
@@ -137,21 +133,16 @@ class _Dealer:
         counted: list[int] = found.tolist()
         return counted
 
-    def weight(self, group: Sequence[int]) -> float:
-        """What a group counts."""
-        return self._weights[group[0]] if len(group) == 1 else sum(self._weights[task] for task in group)
-
     def is_knot(self, group: Sequence[int]) -> bool:
         """Whether no set can take a group and stay near its share."""
         if len(self._names) == 1:
             return False
-        return self.weight(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
+        return len(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
     def best(self, group: Sequence[int]) -> SplitName:
         """The set that needs a group most: by its room, and by what it lacks of the group's strata."""
         slack = 0.5 if len(group) == 1 else max(0.5, TOLERANCE / 4 * self._total)
-        size = self.weight(group)
-        fitting = [name for name in self._names if self.room[name] + slack >= size]
+        fitting = [name for name in self._names if self.room[name] + slack >= len(group)]
         if len(fitting) < 2:
             return fitting[0] if fitting else max(self._names, key=lambda name: self.room[name])
         labels = self._labels(group)
@@ -180,11 +171,11 @@ class _Dealer:
         ]
         room = self.room
         for task in tasks:
-            labels, weight = labels_of[starts[task] : starts[task + 1]], self._weights[task]
+            labels = labels_of[starts[task] : starts[task + 1]]
             most, chosen = float("-inf"), None
             for one in sets:
                 free = room[one[0]]
-                if free + 0.5 >= weight:
+                if free + 0.5 >= 1:
                     need = free / one[1] + sum(map(one[2], labels))
                     if need > most:
                         most, chosen = need, one
@@ -192,7 +183,7 @@ class _Dealer:
                 chosen = max(sets, key=lambda one: room[one[0]])
             name, _, _, held, wanted, lacking, take = chosen
             take(task)
-            room[name] -= weight
+            room[name] -= 1
             for label in labels:
                 count = held[label] + 1
                 held[label] = count
@@ -201,7 +192,7 @@ class _Dealer:
     def put(self, group: Sequence[int], name: SplitName) -> None:
         """Give a group to a set."""
         self.chosen[name] += group
-        self.room[name] -= self.weight(group)
+        self.room[name] -= len(group)
         held, wanted, lacking = self._held[name], self._wanted[name], self._lacking[name]
         for label in self._labels(group):
             held[label] += 1

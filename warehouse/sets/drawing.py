@@ -15,10 +15,9 @@ from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, columns_for
 from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
 from taskloom.warehouse.sets.empty_selections import nearest_cells, nothing_meets
 from taskloom.warehouse.sets.key_table import KeyTable
-from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, ShareUnit, SplitName
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, SplitName
 from taskloom.warehouse.sets.requests import SetRequest, hold_out
 from taskloom.warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
-from taskloom.warehouse.sets.share_units import CountedItems
 from taskloom.warehouse.sets.splits import (
     Leak,
     LeakageReport,
@@ -55,10 +54,9 @@ def draw_tasks(
     request: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
     unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
-    counted: Callable[[tuple[str, ...]], CountedItems] | None = None,
 ) -> Drawn:
     """Select tasks, divide them, take out what the lists hold, and draw the wanted numbers from every set;
-    `unwritable` says which tasks are left out before, and why, and `counted` what the others count.
+    `unwritable` says which tasks are left out before, and why.
 
     All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where
     it can be.
@@ -83,16 +81,15 @@ def draw_tasks(
     places = [f"{source}:{line}" for source, texts in lists.items() for line in range(1, len(texts) + 1)]
     tasks = _read(warehouse, pools, asked, [text for texts in lists.values() for text in texts])
     table = tasks.table
-    items = counted(tuple(table.tasks)) if counted and asked.unit != "tasks" else None
-    division = _divided(tasks, asked, selection.seed, items)
+    division = _divided(tasks, asked, selection.seed)
     between_sets = "instruction" not in asked.may_share
     divided = tasks.numbered(division.tasks)
     removed = resembling(tasks, divided, places, between_sets=between_sets)
-    shares = _given(division) if asked.held_out or items else asked.shares
+    shares = _given(division) if asked.held_out else asked.shares
     _refuse_empty_sets(division.tasks, shares, len(table.tasks))
     gone = {leak.value for leak in removed}
     splits: dict[SplitName, tuple[str, ...]] = {}
-    shortfalls = _missed_shares(division, asked, items)
+    shortfalls = _missed_shares(division, asked)
     for name in SPLITS:
         drawn, missing = draw(
             pools,
@@ -104,10 +101,8 @@ def draw_tasks(
         shortfalls += missing
     report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
         update={
-            **_account(asked, division, removed, lists, items),
-            "advice": tuple(advice_on(tasks, asked, selection.seed, items))
-            if division.left_out and request
-            else (),
+            **_account(asked, division, removed, lists),
+            "advice": tuple(advice_on(tasks, asked, selection.seed)) if division.left_out and request else (),
         }
     )
     if report.leaks:
@@ -134,17 +129,16 @@ def _writable(
     return left, gone
 
 
-def _divided(tasks: ComparedTasks, asked: SetRequest, seed: int, items: CountedItems | None) -> Division:
+def _divided(tasks: ComparedTasks, asked: SetRequest, seed: int) -> Division:
     """The division by what is held out, or by shares: made again for others while leaving tasks out keeps the
     sets from those asked for; the nearest one."""
-    weights = items.weights() if items else None
     if asked.held_out:
-        return hold_out(tasks.table, tasks.strata, asked, seed, weights)
+        return hold_out(tasks.table, tasks.strata, asked, seed)
     shares = dict(asked.shares)
     best: tuple[float, Division] | None = None
     for _ in range(_ATTEMPTS):
-        division = divide(tasks.table, shares, seed, tasks.strata, weights)
-        given = _given(division, items)
+        division = divide(tasks.table, shares, seed, tasks.strata)
+        given = _given(division)
         missed = max((share - given[name] for name, share in asked.shares.items()), default=0.0)
         if best is None or missed < best[0]:
             best = missed, division
@@ -161,14 +155,12 @@ def _account(
     division: Division,
     removed: Sequence[Leak],
     lists: Mapping[str, Sequence[str]],
-    items: CountedItems | None,
 ) -> dict[str, object]:
     """What was asked for and given, left out and taken out."""
     found = Counter(leak.found_in[1].rpartition(":")[0] for leak in removed)
     return {
         "asked": {str(name): share for name, share in asked.shares.items()},
-        "given": {str(name): share for name, share in _given(division, items).items()},
-        "unit": items.unit if items else "tasks",
+        "given": {str(name): share for name, share in _given(division).items()},
         "left_out": len(division.left_out),
         "left_out_reasons": dict(Counter(map(_kind_of_reason, division.left_out.values())).most_common()),
         "removed": tuple(removed),
@@ -215,31 +207,20 @@ def _instructions(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _sizes(division: Division, items: CountedItems | None = None) -> dict[SplitName, int]:
-    """What the sets hold, as tasks are counted."""
-    if items is not None:
-        return items.of_sets(division.tasks)
-    return {name: len(division.tasks[name]) for name in SPLITS}
-
-
-def _given(division: Division, items: CountedItems | None = None) -> dict[SplitName, float]:
+def _given(division: Division) -> dict[SplitName, float]:
     """Shares of the sets among all that are in one."""
-    sizes = _sizes(division, items)
-    total = sum(sizes.values())
-    return {name: size / total if total else 0.0 for name, size in sizes.items()}
+    total = sum(map(len, division.tasks.values()))
+    return {name: len(division.tasks[name]) / total if total else 0.0 for name in SPLITS}
 
 
-def _missed_shares(
-    division: Division, request: SetRequest, items: CountedItems | None = None
-) -> list[Shortfall]:
+def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
     """Sets whose share deviates too far from what was asked for."""
     if request.held_out:
         return []
-    sizes = _sizes(division, items)
+    sizes = {name: len(tasks) for name, tasks in division.tasks.items()}
     total = sum(sizes.values())
-    unit: ShareUnit = items.unit if items else "tasks"
     return [
-        Shortfall(levels={}, split=name, unit=unit, wanted=round(share * total), found=sizes[name])
+        Shortfall(levels={}, split=name, wanted=round(share * total), found=sizes[name])
         for name, share in request.shares.items()
         if sizes[name] < (share - TOLERANCE) * total - 1
     ]
@@ -288,9 +269,7 @@ _NAMED: Final = 3
 _MOST_TASKS: Final = 50_000
 
 
-def advice_on(
-    tasks: ComparedTasks, request: SetRequest, seed: int, items: CountedItems | None
-) -> Iterator[str]:
+def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[str]:
     """Sentences about what most tasks share, and about what allowing sets to share it would change."""
     table = tasks.table
     total = len(table.tasks)
@@ -301,10 +280,9 @@ def advice_on(
         yield f"what most of the {total} tasks share: {listed}"
     if total > _MOST_TASKS or request.held_out:
         return
-    weights = items.weights() if items else None
     for kind in LEAK_KINDS:
         if any(key.startswith(f"{kind} ") for key in table.keys):
-            division = divide(_without(table, kind), request.shares, seed, tasks.strata, weights)
+            division = divide(_without(table, kind), request.shares, seed, tasks.strata)
             left_out = len(division.left_out)
             yield f"with --leak {kind}, {left_out} tasks ({left_out / total:.0%}) would be left out"
 

@@ -39,12 +39,10 @@ _PENALTY: Final = 8.0
 _FREE: Final = -1
 
 
-def grow(
-    table: KeyTable, group: Sequence[int], room: Mapping[SplitName, float], weights: Sequence[float]
-) -> dict[int, SplitName]:
+def grow(table: KeyTable, group: Sequence[int], room: Mapping[SplitName, float]) -> dict[int, SplitName]:
     """The set of each task of a connected group; tasks that would connect two sets are absent.
 
-    `room` is what each set should get; `weights` says what each task counts.
+    `room` is what each set should get.
     """
     by_content: dict[Content, list[int]] = {}
     for task in group:
@@ -53,7 +51,7 @@ def grow(
     names = sorted((name for name in room if room[name] > 0), key=lambda name: room[name])
     users = Counter(key for own in order[:_TRIED] for key in own)
     tried = [own for own in order[:_TRIED] if any(users[key] > 1 for key in own)] or order[:1]
-    sizes = [sum(weights[task] for task in by_content[own]) for own in tried]
+    sizes = [float(len(by_content[own])) for own in tried]
     knot = _Knot(tried, np.array(sizes), np.array([room[name] for name in names]))
     grown = [knot.grown(scale) for scale in _SCALES]
     owner = knot.exchanged(max(grown, key=knot.worth))

@@ -12,7 +12,3 @@ LeakKind = Literal["template", "value", "intent", "instruction"]
 """What two sets must not share: subtask templates, resource values, intents, instructions."""
 LEAK_KINDS: Final[tuple[LeakKind, ...]] = ("template", "value", "intent", "instruction")
 """All kinds of shared things that count as a leak."""
-ShareUnit = Literal["tasks", "recordings", "steps"]
-"""What the shares of sets count."""
-SHARE_UNITS: Final[tuple[ShareUnit, ...]] = ("tasks", "recordings", "steps")
-"""Everything that shares may count."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -11,7 +11,7 @@ from taskloom.resources.record import Record
 from taskloom.warehouse.errors import SelectionInvalidError
 from taskloom.warehouse.sets.dividing import Division, divide
 from taskloom.warehouse.sets.key_table import KeyTable
-from taskloom.warehouse.sets.names import LEAK_KINDS, SHARE_UNITS, SPLITS, LeakKind, ShareUnit, SplitName
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
 
 
 class HeldOut(Record):
@@ -33,8 +33,6 @@ class SetRequest(Record):
 
     shares: dict[SplitName, float] = Field(default_factory=dict)
     """Part that each set gets, adding up to 1."""
-    unit: ShareUnit = "tasks"
-    """What the shares count."""
     may_share: tuple[LeakKind, ...] = ()
     """What the sets may have in common."""
     held_out: tuple[HeldOut, ...] = ()
@@ -63,7 +61,7 @@ def parse_shares(text: str) -> dict[SplitName, float]:
     return shares
 
 
-def parse_request(split: str, leak: str, held_out: Sequence[str], by: str = "tasks") -> SetRequest | None:
+def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
     """The request on a command line; None if it asks for no sets.
 
     Raises:
@@ -75,33 +73,22 @@ def parse_request(split: str, leak: str, held_out: Sequence[str], by: str = "tas
         if kind is None:
             raise SelectionInvalidError(f"--leak takes {', '.join(LEAK_KINDS)}; not {name!r}.")
         kinds.append(kind)
-    unit = next((known for known in SHARE_UNITS if known == by), None)
-    if unit is None:
-        raise SelectionInvalidError(f"--share-by takes {', '.join(SHARE_UNITS)}; not {by!r}.")
     held = tuple(map(_held_out, held_out))
     shares = parse_shares(split) if split else {}
     if held and "test" in shares:
         raise SelectionInvalidError(
             "--hold-out makes the test set; --split then divides the other tasks into train and validation."
         )
-    if unit != "tasks" and not shares:
-        raise SelectionInvalidError("--share-by says what the shares of --split count; give those.")
     if not shares and not held:
         if kinds:
             raise SelectionInvalidError(
                 "--leak says what sets may share; ask for sets with --split or --hold-out."
             )
         return None
-    return SetRequest(shares=shares or {"train": 1.0}, unit=unit, may_share=tuple(kinds), held_out=held)
+    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=held)
 
 
-def hold_out(
-    table: KeyTable,
-    strata: KeyTable,
-    request: SetRequest,
-    seed: int,
-    weights: Mapping[str, float] | None = None,
-) -> Division:
+def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
     """The tasks of what is held out as the test set, the others divided by shares; what shares a key with
     both is left out.
 
@@ -136,7 +123,7 @@ def hold_out(
             "Every other task shares something with what is held out; say with --leak what the sets may"
             " share."
         )
-    inner = divide(table.only(rest), request.shares, seed, strata.only(rest), weights)
+    inner = divide(table.only(rest), request.shares, seed, strata.only(rest))
     tasks: dict[SplitName, tuple[str, ...]] = {
         **inner.tasks,
         "test": tuple(sorted(table.tasks[number] for number in test)),

@@ -16,7 +16,6 @@ from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError, SelectionInvalidError
 from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks
-from taskloom.warehouse.sets.names import ShareUnit
 from taskloom.warehouse.store import Warehouse
 
 
@@ -59,14 +58,12 @@ class Selection(Record):
 
 
 class Shortfall(Record):
-    """Wanted tasks, or recordings or steps, that do not exist."""
+    """Wanted tasks that do not exist."""
 
     levels: dict[Dimension, str]
     """The cell; empty for the whole selection."""
     split: str = ""
     """The set; empty where no sets were asked for."""
-    unit: ShareUnit = "tasks"
-    """What is counted."""
     wanted: int
     """How many are wanted."""
     found: int

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.sets.compared import ComparedTasks
-from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, ShareUnit, SplitName
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
 from taskloom.warehouse.sets.wording import Rows, resembled
 
 Members = Mapping[SplitName, Rows]
@@ -43,8 +43,6 @@ class LeakageReport(Record):
     """Shares of the sets that were asked for."""
     given: dict[str, float] = Field(default_factory=dict)
     """Shares of the sets among all tasks that are in one, before any were drawn."""
-    unit: ShareUnit = "tasks"
-    """What the shares count."""
     may_share: tuple[LeakKind, ...] = ()
     """What the sets were allowed to share."""
     left_out: int
