@@ -4,7 +4,6 @@ main                              finds the commands, runs one, turns errors int
 run_options, shared_options       options that several commands take
 answer_printing, activity         results on standard output, progress on standard error
 graph_files, predictions          reading task graphs and predicted actions from files
-sql_shell                         `taskloom sql` without a query
 application_skeleton              the entry that `taskloom apps new` writes
 documentation, agents_page        the generated pages
 house_drawing                     the drawing in ARCHITECTURE.md

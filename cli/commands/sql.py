@@ -32,9 +32,7 @@ def register(app: typer.Typer) -> None:
 def sql(
     query: Annotated[
         str,
-        typer.Argument(
-            help="One SELECT, or the name of a query; without it, a shell opens.", show_default=False
-        ),
+        typer.Argument(help="One SELECT, or the name of a query; --list names them.", show_default=False),
     ] = "",
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", help="NAME=VALUE, used as $NAME; may be repeated.")
@@ -75,14 +73,9 @@ def sql(
         return
     if as_json + as_csv + (parquet is not None) > 1:
         raise CommandError("give one of --json, --csv and --parquet.")
-    places = load_places(warehouse=warehouse)
     if not query:
-        from taskloom.cli.sql_shell import run_shell
-        from taskloom.warehouse.store import Warehouse
-
-        with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
-            run_shell(opened, places.data / "sql_history")
-        return
+        raise CommandError("give one SELECT, or the name of a query; `taskloom sql --list` describes them.")
+    places = load_places(warehouse=warehouse)
     parameters = _parameters(param or [])
     given: Mapping[str, object] = parameters
     if query.replace("_", "").isalnum():

@@ -14,7 +14,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from taskloom.cli.main import create_app
-from taskloom.cli.sql_shell import Completer, answer_line
 from taskloom.warehouse.errors import QueryRefusedError
 from taskloom.warehouse.querying.quick_reader import first_rows, open_quickly
 from taskloom.warehouse.store import Warehouse
@@ -117,6 +116,7 @@ def test_named_queries_take_parameters(ask: Run) -> None:
     "arguments",
     [
         ("sql", "DROP TABLE tasks"),
+        ("sql",),
         ("sql", "SELEC"),
         ("sql", "nosuchquery"),
         ("sql", "task", "--param", "id"),
@@ -198,37 +198,6 @@ def test_an_export_says_what_was_left_out_and_what_was_compared(ask: Run, tmp_pa
     assert "sets: train 1, validation 0, test 0" in result.stdout
     assert "leaks: 0 (compared 1 instructions, 1 intents, 2 templates, 1 values)" in result.stdout
     assert result.exit_code == 1
-
-
-def test_the_shell_answers_statements_and_its_own_commands(ask: Run) -> None:
-    result = ask(
-        "sql",
-        text=(
-            "SELECT count(*) AS n\nFROM tasks;\n.tables\n.columns intents\n.run funnel\nSELECT bad;\n.quit\n"
-        ),
-    )
-
-    assert result.exit_code == 0
-    assert "task_edges" in result.stdout
-    assert "Opaque id." in result.stdout
-    assert "tasks validated" in result.stdout
-
-
-def test_the_shell_completes_tables_columns_and_queries(sampled: Warehouse) -> None:
-    complete = Completer(sampled)
-
-    assert complete("task_ed", 0) == "task_edges"
-    assert complete("dependency_l", 0) == "dependency_level"
-    assert complete("sele", 0) == "SELECT"
-    assert complete("zzz", 0) is None
-
-
-def test_an_error_in_the_shell_does_not_end_it(
-    sampled: Warehouse, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer_line(sampled, "DELETE FROM tasks;")
-
-    assert "can only be asked" in capsys.readouterr().err
 
 
 def test_a_version_is_published_tagged_and_cleaned(run: Run) -> None:
