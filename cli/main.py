@@ -21,7 +21,6 @@ MEANINGS = {
     ExitCode.BAD_INPUT: "bad input",
     ExitCode.BUDGET_EXHAUSTED: "the budget is used up",
     ExitCode.MISSING_REQUIREMENT: "something is missing on this machine",
-    ExitCode.WAITING_FOR_REPLIES: "requests were written to a file and wait for replies",
     ExitCode.GATE_FAILED: "a gate kept the next version from being published",
     ExitCode.INTERRUPTED: "interrupted",
     ExitCode.TERMINATED: "terminated",
@@ -110,8 +109,7 @@ def main(arguments: list[str] | None = None) -> None:
     except TaskloomError as error:
         if os.environ.get("TASKLOOM_DEBUG"):
             traceback.print_exc()
-        begin = "" if error.exit_code == ExitCode.WAITING_FOR_REPLIES else "error: "
-        _end(begin + str(error) + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
+        _end(f"error: {error}" + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
     except Exception as error:
         if os.environ.get("TASKLOOM_DEBUG"):
             traceback.print_exc()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
@@ -21,7 +19,6 @@ from taskloom.cli.shared_options import (
     SeedOption,
     SettingsOption,
 )
-from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
     from taskloom.flows.settings import Settings
@@ -58,15 +55,6 @@ class RunOptions:
             "--batch", help="Use the provider's batches, at half price, for calls that need no live screen."
         ),
     ] = False
-    batch_out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write those calls to this file (OpenAI's JSON lines) instead, to be answered later."
-        ),
-    ] = None
-    batch_in: Annotated[
-        Path | None, typer.Option(help="File with the replies to calls written by --batch-out.")
-    ] = None
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -81,15 +69,10 @@ class RunOptions:
         """The settings that result from these options; `more` are further assignments of the command.
 
         Raises:
-            CommandError: mutually exclusive options, or invalid settings.
+            CommandError: invalid settings.
         """
         from taskloom.flows.settings import load_settings
 
-        if self.batch and self.batch_out is not None:
-            raise CommandError(
-                "--batch and --batch-out exclude each other: calls are either handed to the provider's"
-                " batches or written to a file."
-            )
         names = [name.strip() for name in self.applications.split(",") if name.strip()]
         given = [
             *(["models.batch={}"] if self.batch else []),
@@ -98,8 +81,6 @@ class RunOptions:
             *([f"applications=[{', '.join(names)}]"] if names else []),
             *([f"models.budget={self.budget}"] if self.budget else []),
             *(["models.replay=true"] if self.replay else []),
-            *([f"models.batch_out={json.dumps(str(self.batch_out))}"] if self.batch_out is not None else []),
-            *([f"models.batch_in={json.dumps(str(self.batch_in))}"] if self.batch_in is not None else []),
         ]
         return load_settings(
             self.settings,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import prefect
 
 from taskloom.flows import steps
-from taskloom.flows.hosting.contexts import Work, begin, stop_while_waiting, timed
+from taskloom.flows.hosting.contexts import Work, begin, timed
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.growing import VERIFICATION
@@ -41,11 +41,7 @@ async def build_dataset(
 
 async def grow_overnight(work: Work) -> tuple[str, ...]:
     """Retire what no longer replays before the pool grows, and tasks that lost a subtask while it grew; see
-    `grow_pool`.
-
-    Raises:
-        BatchPendingError: calls wait for replies from elsewhere.
-    """
+    `grow_pool`."""
     with timed(work.run, "rechecks"):
         await steps.recheck(work.reference)
     subtask_ids = await grow_pool(work)
@@ -55,11 +51,7 @@ async def grow_overnight(work: Work) -> tuple[str, ...]:
 
 async def grow_pool(work: Work) -> tuple[str, ...]:
     """Explore all applications concurrently and verify proposals as they arrive; returns the ids of verified
-    subtasks.
-
-    Raises:
-        BatchPendingError: calls wait for replies from elsewhere.
-    """
+    subtasks."""
     run = work.run
     unexplored = set(run.applications)
 
@@ -73,7 +65,6 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
     with timed(run, "exploration and verification"):
         grown = await together(application(name) for name in run.applications)
     run.progress.end(VERIFICATION)
-    stop_while_waiting(run, sum(item.waiting for item in grown))
     return tuple(name for item in grown for name in item.subtask_ids)
 
 
@@ -82,33 +73,27 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
     any.
 
     Each batch is validated, and its selected tasks replayed, while other batches are still in progress.
-
-    Raises:
-        BatchPendingError: calls wait for replies from elsewhere.
     """
     run, reference = work.run, work.reference
     if not subtask_ids or not await steps.tasks_wanted(reference):
         return await _published_after(work, 0)
     with timed(run, "intents"):
         goals = await steps.extract_intents(reference, whole(subtask_ids))
-    stop_while_waiting(run, goals.waiting)
     kept = await compose_and_cover(work, subtask_ids, goals.intents)
     batches = [list(kept[start : start + BATCH]) for start in range(0, len(kept), BATCH)]
-    waiting = passed = 0
+    passed = 0
 
     async def batch(number: int) -> None:
-        nonlocal waiting, passed
+        nonlocal passed
         validated = await steps.validate(reference, number, whole(batches[number]))
-        waiting += validated.waiting
         passed += validated.passed
-        if validated.to_replay and not waiting:
+        if validated.to_replay:
             await steps.replay(reference, number, whole(validated.to_replay))
 
     with timed(run, "validation and replay"):
         await together(batch(number) for number in range(len(batches)))
     run.progress.end(VALIDATION)
     run.progress.end(REPLAY)
-    stop_while_waiting(run, waiting)
     return await _published_after(work, passed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import prefect
 
 from taskloom.flows import steps
-from taskloom.flows.hosting.contexts import begin, stop_while_waiting, timed
+from taskloom.flows.hosting.contexts import begin, timed
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.growing import EXPLORATION
@@ -23,7 +23,6 @@ async def explore_applications(
         with timed(run, EXPLORATION):
             explored = await together(steps.explore(work.reference, name) for name in run.applications)
         run.progress.end(EXPLORATION)
-        stop_while_waiting(run, sum(item.waiting for item in explored))
         summary = await summarise(run, [name for item in explored for name in item.unchanged])
         await publish_artifacts(summary)
     return summary

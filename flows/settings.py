@@ -30,7 +30,7 @@ from taskloom.flows.setting_groups import FanOutSettings, GateSettings, NightSet
 from taskloom.flows.settings_file import parse_yaml, read_settings_file
 from taskloom.flows.spare_capacity import first_environments
 from taskloom.model_clients.lookup import PROVIDERS
-from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
+from taskloom.model_clients.settings import CallSettings, ModelSettings, RoleSettings
 from taskloom.offline.models import MODEL, PROVIDER
 from taskloom.resources.record import described_schema
 from taskloom.synthesis.composition.request import CompositionRequest
@@ -71,9 +71,6 @@ class RunCallSettings(CallSettings):
                     raise ValueError(
                         f"{model.provider!r} cannot be a fallback; choose from {', '.join(PROVIDERS.names())}"
                     )
-        roles = (self.batch or BatchSettings()).roles
-        if self.batch_out and all(self.role(role).model.provider == PROVIDER for role in roles):
-            raise ValueError("nothing to write to `batch_out`: all roles that could wait are played offline")
         return self
 
 

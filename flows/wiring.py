@@ -26,7 +26,7 @@ from taskloom.flows.settings import Settings
 from taskloom.flows.shutting_in import refuse_unconfined
 from taskloom.flows.spare_capacity import SpareCapacity
 from taskloom.model_clients.counters import CallCounters
-from taskloom.model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
+from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import ModelSettings
@@ -178,7 +178,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
             except BudgetExhaustedError as error:
                 status, message = "budget_exhausted", str(error)
                 raise
-            except (BatchPendingError, RunStoppedError) as error:
+            except RunStoppedError as error:
                 status, message = "interrupted", str(error)
                 raise
             except (KeyboardInterrupt, asyncio.CancelledError):

@@ -14,8 +14,6 @@ ModelClientError
 │   ├── BudgetInvalidError          a budget that cannot be read, or kept
 │   ├── LedgerBrokenError           the ledger cannot be read or written
 │   └── ReplyMissingError           replaying from the ledger, and the ledger has no such reply
-├── BatchPendingError               the request waits in a file for an answer from elsewhere; the item goes on
-later
 └── TryFailedError                  one try of a call, seen by `RoleModels` only
     ├── RequestRejectedError        400, 404, 413, 422: sending it again cannot help
     │   ├── AddressUnknownError     404, 405: no such model, or no such path on the server
@@ -112,13 +110,6 @@ class LedgerBrokenError(RunStoppedError):
 
 class ReplyMissingError(RunStoppedError):
     """The ledger holds no such reply, and no call may be made."""
-
-
-class BatchPendingError(ModelClientError):
-    """The request was written to a file and waits for an answer from elsewhere."""
-
-    exit_code = ExitCode.WAITING_FOR_REPLIES
-    another_model_may_answer = False
 
 
 class TryFailedError(ModelClientError):

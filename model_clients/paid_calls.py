@@ -9,9 +9,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from taskloom.model_clients.batches.request_files import ReplyFile, RequestFile
 from taskloom.model_clients.errors import (
-    BatchPendingError,
     ModelClientError,
     RunStoppedError,
 )
@@ -95,10 +93,6 @@ class PaidCalls:
     account: RunAccount
     """What the calls are booked to."""
     senders: Senders
-    asked: RequestFile | None = None
-    """File to which calls of the batch roles are written instead of being sent."""
-    answered: ReplyFile | None = None
-    """Replies that came in a file."""
     _running: dict[str, asyncio.Task[ModelReply]] = field(default_factory=dict)
     _without_price: set[str] = field(default_factory=set)
 
@@ -109,7 +103,6 @@ class PaidCalls:
 
         Raises:
             ReplyMissingError: only the ledger may answer, and it has no reply.
-            BatchPendingError: the call was written to a file and waits for its answer.
             BudgetExhaustedError: the call could exceed the budget.
             ModelClientError: the call was given up.
         """
@@ -123,7 +116,6 @@ class PaidCalls:
             if self.account.replay:
                 name = f"{call.settings.provider}/{call.settings.model}"
                 raise self.account.missing(key, call.request, f"{name}, {call.purpose}")
-            self._write_down(key, call)
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
             self._running[key] = running
             running.add_done_callback(lambda task: self._forget(key, task))
@@ -158,10 +150,10 @@ class PaidCalls:
             return found
         async with lease.held(), self._reserved(call) as spent:
             try:
-                reply = self.answered.reply(key, call.settings) if self.answered is not None else None
-                if reply is None and self._batched(call) and (batcher := self.senders.batcher(call.settings)):
+                batched = self.settings.batched(call.request.role)
+                if batched and (batcher := self.senders.batcher(call.settings)):
                     reply = await batcher.reply(key, call.request, lease.keep)
-                elif reply is None:
+                else:
                     reply = await self.senders.of(call.settings).send(call.request, call.priority, lease.keep)
             except RunStoppedError:
                 raise
@@ -192,20 +184,6 @@ class PaidCalls:
             yield spent
         finally:
             await budget.settle(call.request.stage, highest, sum(spent, Amount()))
-
-    def _batched(self, call: Call) -> bool:
-        return self.settings.batched(call.request.role)
-
-    def _write_down(self, key: str, call: Call) -> None:
-        if self.asked is None or not self._batched(call):
-            return
-        if self.answered is not None and key in self.answered:
-            return
-        self.asked.add(key, call.settings, call.request)
-        raise BatchPendingError(
-            f"the call for {call.request.stage} {call.request.item_id} was written to {self.asked.path};"
-            " have it answered and run again with the file of replies"
-        )
 
     async def _taken(self, lease: _Lease) -> ModelReply | None:
         """None if this process is to make the call, else the reply that another process got in the

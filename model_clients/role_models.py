@@ -8,7 +8,6 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
-from taskloom.model_clients.batches.request_files import ReplyFile, RequestFile
 from taskloom.model_clients.client import Question
 from taskloom.model_clients.conversation import first_request, parse_reply, second_try
 from taskloom.model_clients.counters import CallCounters
@@ -62,7 +61,6 @@ class RoleModels:
 
         Raises:
             BudgetInvalidError: a budget cannot be read.
-            RequestRejectedError: the file of replies cannot be read.
         """
         self.settings = settings
         if account is None:
@@ -71,14 +69,7 @@ class RoleModels:
             account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
         self.account = account
         self._senders = Senders(settings, ledger, self.counters, shared_place)
-        self._asked = RequestFile(settings.batch_out) if settings.batch_out is not None else None
-        self._calls = PaidCalls(
-            settings,
-            self.account,
-            self._senders,
-            asked=self._asked,
-            answered=ReplyFile.read(settings.batch_in) if settings.batch_in is not None else None,
-        )
+        self._calls = PaidCalls(settings, self.account, self._senders)
         self._begun: set[str] = set()
 
     async def __aenter__(self) -> RoleModels:
@@ -103,11 +94,6 @@ class RoleModels:
         await self._senders.close()
 
     @property
-    def written_requests(self) -> int:
-        """Calls written to the file of requests by this process."""
-        return self._asked.written if self._asked is not None else 0
-
-    @property
     def counters(self) -> CallCounters:
         """Live figures."""
         return self.account.counters
@@ -130,7 +116,6 @@ class RoleModels:
             ReplyUnavailableError: the provider did not answer, or does not accept the request.
             RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider
                 that is down.
-            BatchPendingError: the request was written to a file; the item goes on in a later run.
         """
         asked = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
         player = self.settings.role(question.role)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -168,13 +167,9 @@ class CallSettings(Record):
     """Whether to answer from the ledger alone."""
     batch: BatchSettings | None = None
     """Batch mode, if set."""
-    batch_out: Path | None = None
-    """File to which calls of the batch roles are written instead of being sent."""
-    batch_in: Path | None = None
-    """File of replies to such calls."""
 
     def batched(self, role: ModelRole) -> bool:
-        """Whether calls of `role` may wait for a batch or an answer from elsewhere."""
+        """Whether calls of `role` may wait for a batch."""
         return role in (self.batch or BatchSettings()).roles
 
     def role(self, role: ModelRole) -> RoleSettings:

@@ -40,8 +40,6 @@ class ExitCode(IntEnum):
     """The budget is used up: everything finished is kept, a rerun continues."""
     MISSING_REQUIREMENT = 4
     """This machine lacks something (browser, application, key): the message says how to get it."""
-    WAITING_FOR_REPLIES = 5
-    """Requests were written to a file: a rerun with the replies continues."""
     GATE_FAILED = 6
     """A gate of the next dataset version does not hold: the version before stays the newest, everything made
     is kept."""

@@ -39,8 +39,7 @@ def build(
     Finished work is kept: the same command resumes after an interruption, and extends the dataset later.
     With --night, a share of the verified subtasks is performed again, and those that fail are retired; see
     docs/scheduling.md. Exit codes: 0 a version was published, or nothing was new, 1 nothing passed, 3 the
-    budget is used up, 4 something is missing, 5 requests were written to a file and wait for replies, 6 a
-    gate failed and no version was published.
+    budget is used up, 4 something is missing, 6 a gate failed and no version was published.
 
     Examples:
       taskloom build --tasks 500 --applications drawio,tiddlywiki
@@ -76,12 +75,12 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
-    from taskloom.flows.hosting.preflight import check_files, check_keys, check_settings, unpriced
+    from taskloom.flows.hosting.preflight import check_budgets, check_keys, check_settings, unpriced
 
     if options.dry_run:
         from taskloom.flows.planning.planning import plan_run
 
-        check_files(settings)
+        check_budgets(settings)
         plan = plan_run(settings, flow)
         typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
         return

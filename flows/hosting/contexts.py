@@ -21,7 +21,6 @@ from taskloom.flows.settings import Settings
 from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
 from taskloom.flows.wiring import Run, open_run
-from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.record import Record
 
 
@@ -104,23 +103,3 @@ def timed(run: Run, stage: str) -> Iterator[None]:
             known[purpose] = round(known.get(purpose, 0.0) + value, 1)
         fields = {"stage": stage, "seconds": round(seconds, 1), "core_seconds": costs}
         RUN_LOG.info("stage ended", extra={"fields": fields})
-
-
-def stop_while_waiting(run: Run, items: int) -> None:
-    """End the run here unless `items`, the number of items that wait for external replies, is zero.
-
-    Later stages would work with an incomplete pool, so they are left to the run that has the replies.
-
-    Raises:
-        BatchPendingError: says where the requests are and how to continue.
-    """
-    if not items:
-        return
-    calls = run.settings.models
-    answered = "" if calls.batch_in is None else f", whose replies were not in {calls.batch_in}"
-    raise BatchPendingError(
-        f"{items} items wait for replies{answered}: {run.calls.written_requests} requests were added to"
-        f" {calls.batch_out}. Have them answered, one line of JSON each, as OpenAI's batches do or in short"
-        ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes'
-        " on from here, and writes what the next stage asks, until all is answered."
-    )

@@ -8,7 +8,6 @@ from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
-from taskloom.model_clients.batches.request_files import ReplyFile
 from taskloom.model_clients.errors import KeyMissingError
 from taskloom.model_clients.ledger.budget import Budget
 from taskloom.model_clients.ledger.prices import prices_of
@@ -29,11 +28,10 @@ def check_settings(settings: Settings) -> None:
             plays it.
         RunnerMissingError: the runner of `fan_out` is not installed.
         BudgetInvalidError: a budget cannot be read.
-        RequestRejectedError: the file of replies cannot be read.
     """
     check_runner(settings.fan_out)
     choose_applications(settings)
-    check_files(settings)
+    check_budgets(settings)
     if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):
         raise CommandError(
             "verification.writer_sees is shape, but the offline provider writes functions from the effects of"
@@ -48,16 +46,13 @@ def check_settings(settings: Settings) -> None:
     prepare_data_folder(settings.data)
 
 
-def check_files(settings: Settings) -> None:
-    """Check that everything the settings refer to can be read; changes nothing.
+def check_budgets(settings: Settings) -> None:
+    """Check that budgets can be read; changes nothing.
 
     Raises:
-        BudgetInvalidError: a budget cannot be read.
-        RequestRejectedError: the file of replies cannot be read.
+        BudgetInvalidError: one cannot.
     """
     Budget.of(settings.models.budget, settings.models.stage_budgets, {})
-    if settings.models.batch_in is not None:
-        ReplyFile.read(settings.models.batch_in)
 
 
 def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> None:

@@ -5,34 +5,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.results import lot
 from taskloom.flows.wiring import Run
-from taskloom.model_clients.errors import BatchPendingError, CallFailedError
+from taskloom.model_clients.errors import CallFailedError
 from taskloom.synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.task_quality import critic_scores
 
 
-@dataclass(frozen=True, slots=True)
-class Criticised:
-    """A batch of validated tasks after the critic saw some of them."""
-
-    kept: tuple[Task, ...]
-    """Tasks that were not rejected, in their order."""
-    waiting: int = 0
-    """Tasks whose scores wait for replies from elsewhere."""
-
-
-async def criticise(run: Run, tasks: Sequence[Task]) -> Criticised:
-    """Have the critic score its share of `tasks`; all are kept if no model plays the critic."""
+async def criticise(run: Run, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Have the critic score its share of `tasks`; those that are not rejected, in their order, which are all
+    if no model plays the critic."""
     settings = run.settings.critic
     chosen = [task for task in tasks if lot(f"critic {task.task_id}") < settings.share]
     if run.settings.is_offline(ModelRole.CRITIC) or not chosen:
-        return Criticised(tuple(tasks))
+        return tuple(tasks)
     verdicts = dict(
         zip(
             (task.task_id for task in chosen),
@@ -40,10 +30,7 @@ async def criticise(run: Run, tasks: Sequence[Task]) -> Criticised:
             strict=True,
         )
     )
-    return Criticised(
-        kept=tuple(task for task in tasks if verdicts.get(task.task_id) != "rejected"),
-        waiting=sum(item == "waiting" for item in verdicts.values()),
-    )
+    return tuple(task for task in tasks if verdicts.get(task.task_id) != "rejected")
 
 
 async def doubt_of_critic(run: Run) -> str:
@@ -65,8 +52,6 @@ async def _scored(run: Run, task: Task) -> str:
             critic=f"{model.provider}/{model.model}",
             provenance=run.provenance(STAGE),
         )
-    except BatchPendingError:
-        return "waiting"
     except CallFailedError:
         return "unscored"
     await run.recorder.record(criticism, replace=True)

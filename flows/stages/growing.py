@@ -20,7 +20,6 @@ from taskloom.flows.pool.pool_memory import (
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.results import Explored, Verified, told_apart
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
-from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import catalog_folder
 from taskloom.resources.reading.translation import applications_in, worlds_of
@@ -136,20 +135,16 @@ class PoolGrowth:
             run.run_id,
             run.settings.verification.again,
         )
-        try:
-            exploration = await explore_application(
-                application,
-                models=run.models,
-                environments=run.environments,
-                categories=run.categories,
-                settings=_exploration_settings(run),
-                memory=memory,
-                performed=run.settings.verification.parameter_sets,
-                provenance=run.provenance(EXPLORATION),
-            )
-        except BatchPendingError:
-            await self.pool.postpone(application.name)
-            return Explored(application=application.name, waiting=1)
+        exploration = await explore_application(
+            application,
+            models=run.models,
+            environments=run.environments,
+            categories=run.categories,
+            settings=_exploration_settings(run),
+            memory=memory,
+            performed=run.settings.verification.parameter_sets,
+            provenance=run.provenance(EXPLORATION),
+        )
         for category in exploration.categories:
             run.categories.setdefault(category.name, category.category)
         run.applications.replace(with_records(application, exploration.records))
@@ -259,16 +254,12 @@ class PoolGrowth:
         proposals = [item for item in explored.proposals if item.subtask_id not in self.settled]
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
-        waiting = sum(await together(self._verify(subtask) for subtask in proposals))
-        if explored.choice is not None and not waiting:
+        await together(self._verify(subtask) for subtask in proposals)
+        if explored.choice is not None:
             done = explored.choice.model_copy(update={"complete": True})
             await self.run.recorder.record(done, replace=True)
         verified = [item.subtask_id for item in explored.proposals if item.subtask_id in self.verified]
-        return Verified(
-            application=explored.application,
-            subtask_ids=(*explored.unchanged, *verified),
-            waiting=explored.waiting + waiting,
-        )
+        return Verified(application=explored.application, subtask_ids=(*explored.unchanged, *verified))
 
     async def _take_over(self, known: VerifiedSubtask) -> None:
         """Count what an earlier run verified as verified."""
@@ -281,13 +272,10 @@ class PoolGrowth:
         ):
             await self.pool.record(trajectory)
 
-    async def _verify(self, subtask: Subtask) -> int:
-        """Verify and record one subtask; returns 1 if its calls wait for external replies."""
-        try:
-            verification = await self.verifier.verify(subtask)
-            self.run.examination_seconds = self.verifier.examination_seconds
-        except BatchPendingError:
-            return 1
+    async def _verify(self, subtask: Subtask) -> None:
+        """Verify and record one subtask."""
+        verification = await self.verifier.verify(subtask)
+        self.run.examination_seconds = self.verifier.examination_seconds
         await self._record(verification)
         self.settled.add(subtask.subtask_id)
         if verification.verified is not None:
@@ -295,7 +283,6 @@ class PoolGrowth:
             self.run.progress.done(VERIFICATION)
         else:
             self.run.progress.rejected(VERIFICATION)
-        return 0
 
     async def _record(self, verification: Verification) -> None:
         recorder, verified = self.run.recorder, verification.verified

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.nights.gates import gate_results
@@ -19,7 +18,6 @@ from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
 from taskloom.flows.stages.results import Goals, Validated, lot, told_apart
 from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
-from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.reading.catalog_links import fixtures_of
@@ -91,17 +89,14 @@ class TaskMaking:
             for intent in run.warehouse.read(Intent, "run_id <> ?", [run.run_id])
             if pool.keys() >= set(intent.subtask_ids)
         ]
-        try:
-            found = await extract_intents(
-                [self._pooled(item) for item in pool.values()],
-                models=run.models,
-                scenarios=load_scenarios(),
-                settings=run.settings.intents,
-                known=earlier,
-                provenance=self.run.provenance(INTENTS),
-            )
-        except BatchPendingError:
-            return Goals(waiting=1)
+        found = await extract_intents(
+            [self._pooled(item) for item in pool.values()],
+            models=run.models,
+            scenarios=load_scenarios(),
+            settings=run.settings.intents,
+            known=earlier,
+            provenance=self.run.provenance(INTENTS),
+        )
         await run.recorder.record(*found.intents, *told_apart(found.rejections))
         run.progress.done(INTENTS, len(found.intents))
         run.progress.rejected(INTENTS, len(found.rejections))
@@ -227,16 +222,15 @@ class TaskMaking:
         """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""
         self.run.progress.begin(VALIDATION, len(tasks))
         judged = await together(self._validate(task) for task in tasks)
-        passed = [item for item in judged if isinstance(item, Task)]
+        passed = [task for task in judged if task is not None]
         await self._try_judge(passed)
-        criticised = await criticise(self.run, passed)
+        kept = await criticise(self.run, passed)
         share = self.run.settings.replay_share
-        drawn = [task for task in criticised.kept if lot(task.task_id) < share]
+        drawn = [task for task in kept if lot(task.task_id) < share]
         done = await self.replays.replayed_before(drawn)
         return Validated(
-            passed=len(criticised.kept),
+            passed=len(kept),
             to_replay=tuple(task for task in drawn if task.task_id not in done),
-            waiting=sum(item == "waiting" for item in judged) + criticised.waiting,
         )
 
     async def publish(self) -> str:
@@ -287,17 +281,14 @@ class TaskMaking:
         ]
 
         async def trial(task: Task) -> JudgeTrial | None:
-            try:
-                return await try_judge(
-                    task,
-                    titles,
-                    [other for other in tasks if other.task_id != task.task_id],
-                    models=run.models,
-                    attempt=run.settings.validation.rounds,
-                    provenance=self.run.provenance(VALIDATION),
-                )
-            except BatchPendingError:
-                return None
+            return await try_judge(
+                task,
+                titles,
+                [other for other in tasks if other.task_id != task.task_id],
+                models=run.models,
+                attempt=run.settings.validation.rounds,
+                provenance=self.run.provenance(VALIDATION),
+            )
 
         found = await together(trial(task) for task in chosen)
         await run.recorder.record(*(item for item in found if item is not None))
@@ -309,19 +300,17 @@ class TaskMaking:
         rates = await asyncio.to_thread(judge_rates, run.warehouse, run.run_id)
         return doubt_about(rates, settings)
 
-    async def _validate(self, task: Task) -> Task | Literal["rejected", "waiting"]:
+    async def _validate(self, task: Task) -> Task | None:
+        """The task as it is validated; None if it is rejected."""
         run = self.run
         errand = ValidationErrand(task)
-        try:
-            outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
-        except BatchPendingError:
-            return "waiting"
+        outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
         await run.recorder.record(*outcome.rounds)
         if outcome.rejection is not None:
             await run.recorder.record(outcome.rejection)
             await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
             run.progress.rejected(VALIDATION)
-            return "rejected"
+            return None
         validated = outcome.task.model_copy(update={"status": "validated"})
         await run.recorder.record(validated, replace=True)
         run.progress.done(VALIDATION)

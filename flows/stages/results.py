@@ -24,8 +24,6 @@ class Explored(Record):
     choice: ExplorationChoice | None = None
     """Why it was explored, to be kept as complete once its proposals are verified; None if it could not be
     explored."""
-    waiting: int = 0
-    """1 if its calls wait for external replies; a later run continues with them."""
 
 
 class Rechecked(Record):
@@ -44,8 +42,6 @@ class Verified(Record):
     """The application."""
     subtask_ids: tuple[str, ...] = ()
     """Ids of its verified subtasks, unchanged ones included."""
-    waiting: int = 0
-    """Subtasks whose calls wait for replies from elsewhere."""
 
 
 class Goals(Record):
@@ -53,8 +49,6 @@ class Goals(Record):
 
     intents: tuple[Intent, ...] = ()
     """The intents."""
-    waiting: int = 0
-    """1 when calls wait for replies from elsewhere."""
 
 
 class Validated(Record):
@@ -64,8 +58,6 @@ class Validated(Record):
     """Tasks that passed."""
     to_replay: tuple[Task, ...] = ()
     """Those of them that are to be replayed."""
-    waiting: int = 0
-    """Tasks whose calls wait for replies from elsewhere."""
 
 
 class Replayed(Record):

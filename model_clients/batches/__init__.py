@@ -2,5 +2,4 @@
 
 batcher          collects calls, submits them, hands answers to their callers
 journal          remembers in the ledger which call is in which batch
-request_files    calls in a file for others to answer
 """

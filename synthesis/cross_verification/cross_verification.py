@@ -86,8 +86,6 @@ class CrossVerifier:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
 
         Raises:
-            BatchPendingError: a call, of this subtask or of one that it needs, waits for an answer from
-                elsewhere.
             ModelClientError: calls cannot go on at all (budget, key, provider).
         """
         work = Work(subtask, Performances(self.stage))
@@ -109,9 +107,6 @@ class CrossVerifier:
                 },
                 provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
             )
-        except BaseException:
-            await self.stage.pool.postpone(subtask.subtask_id)
-            raise
         await self.stage.pool.settle(subtask.subtask_id, verified)
         effects = await asyncio.to_thread(
             performance_effects,

@@ -17,7 +17,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource
@@ -35,7 +34,7 @@ _DEEPEST_CHAIN = 4
 _PREPARED_LAST = (ResourceKind.OPEN_DOCUMENT, ResourceKind.TAB, ResourceKind.SELECTION)
 
 Plan = tuple[tuple[BoundSubtask, Trajectory], ...]
-Obstacle = Literal["wait", "impossible", "postponed"]
+Obstacle = Literal["wait", "impossible"]
 _Rank = tuple[int, int, str]
 
 
@@ -63,7 +62,6 @@ class VerificationPool:
         self._recorded: dict[str, dict[str, Trajectory]] = {}
         self._complete = False
         self._chains: dict[str, int] | None = None
-        self._postponed: dict[str, tuple[BoundSubtask, ...]] = {}
         self._waiting: dict[str, BoundSubtask | None] = {}
         self._makes_do: str | None = None
         self._changed = asyncio.Condition()
@@ -117,13 +115,6 @@ class VerificationPool:
                 )
             self._tell()
 
-    async def postpone(self, name: str) -> None:
-        """Tell that this run cannot settle a subtask, or explore an application, so what needs it must wait
-        too."""
-        async with self._changed:
-            self._postponed[name] = self._open.pop(name, ())
-            self._tell()
-
     async def setup_trajectory(self, instance: BoundSubtask, variant: int = 0) -> SetupTrajectory | None:
         """What to perform before `instance` so that its inputs exist; None if nothing verified can provide
         them.
@@ -131,19 +122,11 @@ class VerificationPool:
         Waits while a subtask that is still open could. Another `variant` has the producer work with other
         parameters, where it is verified with several: a consumer that is always given the same is never shown
         to look at it.
-
-        Raises:
-            BatchPendingError: nothing can now, but something was postponed that may in a later run.
         """
         async with self._changed:
             while True:
                 plan = self._plan(instance, instance.application, (instance.subtask_id,), variant=variant)
-                if plan == "postponed" or (plan == "impossible" and self._complete):
-                    if self._postponed:
-                        first = min(self._postponed)
-                        raise BatchPendingError(
-                            f"{instance.subtask_id} may need {first}, which was postponed"
-                        )
+                if plan == "impossible" and self._complete:
                     return None
                 if not isinstance(plan, str):
                     return SetupTrajectory(plan)
@@ -221,7 +204,7 @@ class VerificationPool:
             self._plan(instance, instance.application, (name,), below=level)
             for instance in self._announced.get(name, ())
         ]
-        if any(plan in ("impossible", "postponed") for plan in plans):
+        if "impossible" in plans:
             return "impossible"
         return "wait" if "wait" in plans else "possible"
 
@@ -336,8 +319,6 @@ class VerificationPool:
             rank = min(_rank(plan, instance.application) for plan in plans)
             if self._better_may_come(coming, rank, instance, needed, path):
                 return "wait"
-            if self._better_may_come(self._postponed, rank, instance, needed, path):
-                return "postponed"
             best = [plan for plan in plans if _rank(plan, instance.application) == rank]
             return best[variant % len(best)]
         for name, producers in coming.items():
@@ -350,9 +331,7 @@ class VerificationPool:
                     self._plan(producer, instance.application, (*path, name), below=below) != "impossible"
                 ):
                     return "wait"
-        if "wait" in obstacles or not self._complete:
-            return "wait"
-        return "postponed" if "postponed" in obstacles else "impossible"
+        return "wait" if "wait" in obstacles or not self._complete else "impossible"
 
     def _is_below(self, name: str, limit: float) -> bool:
         return limit == math.inf or self._chain_length(name) < limit

@@ -27,7 +27,7 @@ TESTED_THROUGH = {
     "taskloom.interface.runs": "flows/test_python_page.py",
     "taskloom.cli.graph_files": "cli/test_graph_commands.py",
     "taskloom.cli.predictions": "omnieval/test_action_metrics.py",
-    "taskloom.cli.run_options": "flows/test_batch_runs.py",
+    "taskloom.cli.run_options": "flows/test_stopped_runs.py",
     "taskloom.environments.platforms.linux_desktop.image.modules.pyautogui": (
         "environments/linux_desktop/test_machine_server.py"
     ),

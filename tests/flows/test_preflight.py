@@ -18,7 +18,7 @@ from taskloom.flows.hosting.preflight import check_keys, check_settings, unprice
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent
 from taskloom.flows.wiring import choose_applications
-from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError, RequestRejectedError
+from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError
 from taskloom.resources.errors import ExitCode
 from tests.flows.test_environment_pool import IdleEnvironment, most_in_use
 
@@ -36,14 +36,9 @@ def simulated(data: Path, *assignments: str) -> Settings:
     return load_settings(assignments=["platform=simulated", *assignments], data=data)
 
 
-def test_a_budget_and_a_file_of_replies_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_a_budget_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(BudgetInvalidError, match="'much'"):
         check_settings(simulated(tmp_path, "models.budget=much"))
-    binary = tmp_path / "replies"
-    binary.write_bytes(b"\xff\x00\xfe")
-    for file in (tmp_path / "absent", binary):
-        with pytest.raises(RequestRejectedError, match=file.name):
-            check_settings(simulated(tmp_path, f"models.batch_in={file}"))
     check_settings(simulated(tmp_path))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.model_clients.errors import BatchPendingError, ReplyUnavailableError
+from taskloom.model_clients.errors import ReplyUnavailableError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelPrices
@@ -122,33 +122,3 @@ async def test_a_restart_collects_the_batch_of_the_run_before(
     assert answers == [f"about item {n}" for n in range(5)]
     assert len(server.batches.submitted) == 1
     assert server.answered == 5
-
-
-async def test_calls_written_to_a_file_are_answered_from_another(tmp_path: Path, ledger: Ledger) -> None:
-    requests, replies = tmp_path / "requests.jsonl", tmp_path / "replies.jsonl"
-    model = model_at("", "anthropic", api_key_variable="NO_SUCH_KEY")
-    for _ in range(2):
-        async with RoleModels(call_settings(model, batch_out=requests), ledger) as models:
-            for text in ("one", "two", "three"):
-                with pytest.raises(BatchPendingError):
-                    await ask(models, text)
-    lines = [json.loads(line) for line in requests.read_text().splitlines()]
-    assert len(lines) == 3
-    assert {line["url"] for line in lines} == {"/v1/chat/completions"}
-
-    body = {"choices": [{"message": {"content": '{"answer": "by a server"}'}, "finish_reason": "stop"}]}
-    answered = [
-        {"custom_id": lines[0]["custom_id"], "response": {"status_code": 200, "body": body}},
-        {"custom_id": lines[1]["custom_id"], "reply": {"answer": "by a person"}},
-        {"custom_id": lines[2]["custom_id"], "error": {"message": "no time"}},
-    ]
-    replies.write_text("\n".join(map(json.dumps, answered)))
-    async with RoleModels(call_settings(model, batch_out=requests, batch_in=replies), ledger) as models:
-        assert await ask(models, "one") == "by a server"
-        assert await ask(models, "two") == "by a person"
-        with pytest.raises(ReplyUnavailableError, match="no time"):
-            await ask(models, "three")
-        with pytest.raises(BatchPendingError):
-            await ask(models, "four")
-    async with RoleModels(call_settings(model), ledger) as models:
-        assert await ask(models, "two") == "by a person"

@@ -3,7 +3,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from taskloom.model_clients.errors import BatchPendingError
 from taskloom.resources.categories import ResourceKind
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -159,21 +158,6 @@ async def test_the_choice_of_a_producer_does_not_depend_on_who_was_done_first() 
     task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, verified(COPY))
     assert performers(await task) == [COPY.subtask_id]
-
-
-async def test_what_needs_something_postponed_is_postponed_and_not_refused() -> None:
-    waiting = await announced(COPY, PASTE)
-    task = await asked(waiting, PASTE)
-    await waiting.postpone(COPY.subtask_id)
-    with pytest.raises(BatchPendingError, match=COPY.subtask_id):
-        await task
-
-
-async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed() -> None:
-    waiting = await announced(COPY, PASTE, settled=[FAR])
-    await waiting.postpone(COPY.subtask_id)
-    with pytest.raises(BatchPendingError):
-        await waiting.setup_trajectory(first(PASTE))
 
 
 async def test_other_performances_are_those_announced_first_whoever_was_recorded_first() -> None:
