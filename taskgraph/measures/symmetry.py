@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from taskloom.taskgraph.bitmasks import bits, components, mask_of, successors
-from taskloom.taskgraph.records.graph import TaskGraph
 
 Spoilers = Sequence[Sequence[tuple[int, int]]]
 """For every node, the pairs (producer, consumer) between which it must not stand."""
@@ -126,16 +125,6 @@ def canonical_key(labels: Sequence[str], edges: Iterable[tuple[str, str]]) -> Ca
     position = {label: index for index, label in enumerate(ordered)}
     pairs = sorted({(position[producer], position[consumer]) for producer, consumer in edges})
     return ordered, tuple(pairs)
-
-
-def key_of(graph: TaskGraph) -> CanonicalKey:
-    """The canonical key of a task graph: instance ids and dependent pairs.
-
-    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
-    >>> key_of(read_task_graph({"nodes": ["b", "a"], "edges": [["b", "a"]]}, {}, str))
-    (('a', 'b'), ((1, 0),))
-    """
-    return canonical_key([node.instance_id for node in graph.nodes], graph.pairs)
 
 
 def task_id(key: CanonicalKey) -> str:

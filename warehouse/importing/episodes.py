@@ -18,7 +18,7 @@ from taskloom.resources.applications import ControlQuery
 from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import reason_of
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.interaction import Action, ClickInput, DragInput, KeyboardInput, Screenshot
+from taskloom.taskgraph.records.interaction import Action, DragInput, KeyboardInput, Screenshot
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -255,12 +255,6 @@ def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
         min(int(value * extent), extent - 1) for value, extent in ((x, picture.width), (y, picture.height))
     )
     return (left, top, left + 1, top + 1)
-
-
-def click(x: float, y: float, picture: Picture, target: str = "", **more: bool | str) -> Demonstrated:
-    """A click at fractions of a picture."""
-    action = ClickInput.model_validate({"control_label": "", **more})
-    return Demonstrated(action, point(x, y, picture), target)
 
 
 def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrated:
