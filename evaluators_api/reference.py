@@ -41,6 +41,15 @@ another way, and a click alone proves nothing. Ask for values that belong togeth
 with check_record_added, and for whole texts with check_file_text, check_clipboard_text or check_copied: a text that merely
 occurs somewhere proves little. What else was changed is no matter of the function."""  # noqa: E501
 
+_ARGUMENTS = """\
+A check says True if what it is about is so; what is got is '' where there is no such file, record or field. Arguments that mean the
+same everywhere: `file_path`, `path`, `folder`, `source` and `target` are paths relative to the home folder, such as
+'Documents/report.csv' ('~/Documents/report.csv' and absolute paths of the home folder are understood as well). A `source` counts as
+it was at the start, even if it is gone now. `within` (`source_within`, `target_within`) is where in the file, such as the name of a
+database's table; '' for anywhere. `fields` are names of fields or columns with the values that one record has. `field` and `part`
+are names from the outside in, joined by '/', such as 'settings/theme'; an object in a list is named by its id or by its position
+from 0, a row by its first column, below 'rows'. `at_start` asks about the start instead of now."""  # noqa: E501
+
 
 @cache
 def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
@@ -60,6 +69,7 @@ def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
         (
             _RULES,
             COMPARING,
+            _ARGUMENTS,
             "```python\n" + "\n\n".join(paper) + "\n```",
             'Checks beyond the paper\'s eleven. "The start" is the state before the subtask was begun.',
             "```python\n" + "\n\n".join(beyond) + "\n```",

@@ -21,17 +21,10 @@ _Member = tuple[str, str]
 
 @check("files", of_source=True)
 def check_packed(scene: Scene, source: str, target: str) -> bool:
-    """Checks if an archive holds a file as it was at the start of the subtask, under its name; or all files
-    that a folder held, at their places in it, and no others.
+    """Checks if an archive holds a file as it was at the start, under its name; or all files that a folder
+    held, at their places in it, and no others.
 
     They may be at the top of the archive or in folders such as the packed one.
-
-    Args:
-        source: Path of the file or folder as it was at the start, relative to the home folder.
-        target: Path of the archive, relative to the home folder.
-
-    Returns:
-        True if the archive holds the file, or just what the folder held.
 
     Example:
         check_packed(source='Documents/archive', target='Downloads/archive.zip')
@@ -50,16 +43,8 @@ def check_packed(scene: Scene, source: str, target: str) -> bool:
 
 @check("files", of_source=True)
 def check_unpacked(scene: Scene, source: str, target: str) -> bool:
-    """Checks if what lay in an archive at the start of the subtask was taken out of it.
-
-    Args:
-        source: Path of the archive as it was at the start, relative to the home folder.
-        target: Path, relative to the home folder, of one file from it; or of the folder into which all of it
-            was unpacked.
-
-    Returns:
-        True if the file is one of the archive's, or all files of the archive are in the folder or below it,
-        under the names that they had in the archive.
+    """Checks if what lay in an archive at the start was taken out of it: the target is one of its files, or a
+    folder with all of them in it or below it, under the names that they had in the archive.
 
     Example:
         check_unpacked(source='Documents/meeting.zip', target='Documents/archive')

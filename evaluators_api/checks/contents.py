@@ -22,16 +22,8 @@ CLIPBOARD = "clipboard"
 def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the text of the file is exactly this, from its first character to its last.
 
-    Compared exactly. In Markdown (.md) it
-    does not matter how a heading is marked and whether a blank line follows it; a PDF document has no blank
-    lines and no spaces around lines.
-
-    Args:
-        file_path: Path relative to the home folder.
-        text: The whole text.
-
-    Returns:
-        True if the file exists and holds this text and nothing else.
+    Compared exactly. In Markdown (.md) it does not matter how a heading is marked and whether a blank line
+    follows it; a PDF document has no blank lines and no spaces around lines.
 
     Example:
         check_file_text(file_path='Documents/note.txt', text='Buy milk')
@@ -59,11 +51,7 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
     others; in JSON a number in quotation marks is another value.
 
     Args:
-        file_path: Path relative to the home folder; its ending tells the format.
-        text: A text in that format with all the data.
-
-    Returns:
-        True if the file exists and holds these data and no others.
+        file_path: Its ending tells the format.
 
     Example:
         check_file_data(file_path='Documents/config.json', text='{"theme": "dark"}')
@@ -96,12 +84,6 @@ def check_clipboard_text(scene: Scene, text: str) -> bool:
 
     Compared exactly.
 
-    Args:
-        text: The whole text.
-
-    Returns:
-        True if the clipboard holds this text and nothing else.
-
     Example:
         check_clipboard_text(text='Total,1250')
     """
@@ -111,14 +93,7 @@ def check_clipboard_text(scene: Scene, text: str) -> bool:
 
 @check("files")
 def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
-    """Gets the text of a file, now or at the start of the subtask.
-
-    Args:
-        file_path: Path relative to the home folder.
-        at_start: Whether to read it as it was at the start.
-
-    Returns:
-        The text; '' if there is no such file or it holds no text.
+    """Gets the text of a file.
 
     Example:
         get_file_text(file_path='Documents/note.txt').startswith(get_file_text(file_path='Documents/note.txt',
@@ -130,19 +105,14 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
 
 @check("files", of_source=True)
 def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> bool:
-    """Checks if the target holds what the source held at the start of the subtask: copied, pasted, moved,
-    attached.
+    """Checks if the target holds what the source held at the start, if it held anything: copied, pasted,
+    moved, attached.
 
     Args:
-        source: Path of a file relative to the home folder, or 'clipboard'. What it held at the start counts,
-            even if it is gone now.
-        target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts. Of a
-            folder, one of the files below it, however it is called.
+        source: A file, or 'clipboard'.
+        target: A file, or 'clipboard'; of a folder, one of the files below it, however it is called.
         whole: Whether the target must hold that and nothing else; False if it may stand among other text, as
             an attachment stands in a message.
-
-    Returns:
-        True if the source held something at the start, and the target holds all of it.
 
     Example:
         check_copied(source='clipboard', target='Documents/note.txt', whole=False)

@@ -29,12 +29,7 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
     that stands alone is no shape.
 
     Args:
-        file_path: Path relative to the home folder.
-        shapes: Kinds of all its shapes; [] for none.
         texts: All its texts, labels of shapes included; [] for none. Their case counts, line breaks do not.
-
-    Returns:
-        True if the file is a drawing of these and nothing else.
 
     Example:
         check_drawing(file_path='Documents/plan.drawio', shapes=['rectangle'], texts=['Main server'])
@@ -50,13 +45,6 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
 def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
     """Checks if a drawing holds what another one held at the start: the same texts, as many shapes, and pages
     of the same names where both have pages. For exports and copies, and for what is open in an editor.
-
-    Args:
-        source: Path of the drawing as it was at the start, relative to the home folder.
-        target: Path of the Excalidraw or draw.io file or SVG image that should hold the same.
-
-    Returns:
-        True if the source held something, and the target holds just that.
 
     Example:
         check_drawing_copied(source='Documents/plan.excalidraw', target='Downloads/plan.svg')
@@ -81,17 +69,10 @@ def _pages(view: EvidenceView, path: str) -> list[str]:
 
 @check("screen", of_source=True, of="drawing")
 def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
-    """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open
-    then.
+    """Checks if the drawing has texts and all were shown on the screen at the start: it is the drawing that
+    was open then.
 
     Where a file was open then (the screen showed its name and all its texts), nothing of it may be missing.
-
-    Args:
-        file_path: Path of the Excalidraw or draw.io file or SVG image.
-
-    Returns:
-        True if the drawing has texts, each was there to read at the start, and it holds all that was in the
-        open file.
 
     Example:
         check_drawing_shown_before(file_path='Downloads/plan.svg')
@@ -107,14 +88,8 @@ def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
 
 @check("screen", of="drawing")
 def check_drawing_shown(scene: Scene, file_path: str) -> bool:
-    """Checks if all texts of a drawing are shown on the last screen: it was opened, and what it holds is
-    still there.
-
-    Args:
-        file_path: Path of the Excalidraw or draw.io file or SVG image.
-
-    Returns:
-        True if the drawing has texts and each is there to read now.
+    """Checks if the drawing has texts and all are shown on the last screen: it was opened, and what it holds
+    is still there.
 
     Example:
         check_drawing_shown(file_path='Documents/plan.drawio')

@@ -17,9 +17,6 @@ def check_mouse_clicks(scene: Scene, text: str) -> bool:
     Args:
         text: Text of the control, such as 'More actions'.
 
-    Returns:
-        True if such a control was clicked.
-
     Example:
         check_mouse_clicks(text='More actions')
     """
@@ -35,9 +32,6 @@ def check_keyboard_types(scene: Scene, text: str) -> bool:
 
     Args:
         text: The text, or a key such as 'enter' or 'ctrl+s'.
-
-    Returns:
-        True if it was typed.
 
     Example:
         check_keyboard_types(text='Hello, World!')

@@ -12,14 +12,6 @@ def check_part_exists(scene: Scene, file_path: str, part: str, at_start: bool = 
     """Checks if the file has a part of this name, whatever is in it: a table of a database, a section, a
     field.
 
-    Args:
-        file_path: Path relative to the home folder.
-        part: The name, such as that of the table; names inside each other are separated by '/'.
-        at_start: Whether to look at the file as it was at the start.
-
-    Returns:
-        True if the file is there and has that part.
-
     Example:
         check_part_exists(file_path='Documents/settings.json', part='colours')
     """

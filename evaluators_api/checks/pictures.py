@@ -52,13 +52,9 @@ def check_picture(scene: Scene, source: str, target: str, change: str = "same") 
     count.
 
     Args:
-        source: Path of the picture as it was at the start, relative to the home folder.
-        target: Path of the picture that should be made from it; it may be the same path.
+        target: It may be the same path.
         change: 'same' (also scaled, or in another format), 'turned right', 'turned left', 'upside down',
             'left and right exchanged', 'top and bottom exchanged', 'colours inverted' or 'without colours'.
-
-    Returns:
-        True if the target shows the source changed so, and not merely the source.
 
     Example:
         check_picture(source='Pictures/sign.png', target='Pictures/turned.png', change='turned right')

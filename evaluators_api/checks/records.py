@@ -38,12 +38,7 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     written: that which balances the transaction.
 
     Args:
-        file_path: Path relative to the home folder; '' for any file.
-        fields: Names of fields or columns, and the values they must have.
-        within: Where in the file, such as the name of the database's table; '' for anywhere.
-
-    Returns:
-        True if there is such a record.
+        file_path: '' for any file.
 
     Example:
         check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
@@ -92,12 +87,7 @@ def check_record_added(scene: Scene, file_path: str, fields: dict[str, str], wit
     Takes the same arguments as check_record. Ask in one call for all that a new record must hold.
 
     Args:
-        file_path: Path relative to the home folder; '' for any file.
-        fields: Names of fields or columns, and the values they must have.
-        within: Where in the file, such as the name of the database's table; '' for anywhere.
-
-    Returns:
-        True if such a record was added.
+        file_path: '' for any file.
 
     Example:
         check_record_added(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
@@ -115,13 +105,8 @@ def check_record_count(
     be gone.
 
     Args:
-        file_path: Path relative to the home folder; '' for all files.
-        fields: Names of fields or columns, and the values they must have; {} counts all records.
-        count: How many.
-        within: Where in the file, such as the name of the database's table; '' for anywhere.
-
-    Returns:
-        True if the file exists and there are that many.
+        file_path: '' for all files.
+        fields: {} counts all records.
 
     Example:
         check_record_count(file_path='Documents/sales.csv', fields={'region': 'North'}, count=0)
@@ -135,15 +120,6 @@ def check_record_count(
 @check("files", of="records")
 def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     """Checks if the field at this address of the file has exactly this value.
-
-    Args:
-        file_path: Path relative to the home folder.
-        field: Names from the outside in, joined by '/', such as 'settings/theme'. An object in a list is
-            named by its id or by its position from 0; a row by its first column, below 'rows'.
-        value: The whole value.
-
-    Returns:
-        True if the file has that field with that value.
 
     Example:
         check_field(file_path='Documents/config.json', field='editor/theme', value='dark')
@@ -171,15 +147,9 @@ def check_records_copied(
     in a new file exactly so often, else at least. More than that, the account of side effects notices.
 
     Args:
-        source: Path of the file that the records come from, relative to the home folder.
-        target: Path of the file that they should be in, or 'clipboard'.
-        source_within: Where in the source, such as the name of the database's table; '' for anywhere.
-        target_within: Where in the target; '' for anywhere.
+        target: A file, or 'clipboard'.
         belonging_to: Fields of one record of the source: only it and the records that refer to it by its id
             are meant, and the target must hold no others of the source; None for all records.
-
-    Returns:
-        True if the source had records and all of them are there.
 
     Example:
         check_records_copied(source='Documents/sales.csv', target='.applications/sqlite_web/shop.db',
@@ -218,15 +188,9 @@ def check_one_record_copied(
     of a table, say.
 
     Args:
-        source: Path of the file that the record comes from, relative to the home folder.
-        target: Path of the file that it should be in, or 'clipboard'.
+        target: A file, or 'clipboard'.
         number: Which record of the source it is, counted from 1: in the order of the file, of a database in
             the order of its rows.
-        source_within: Where in the source, such as the name of the database's table; '' for anywhere.
-
-    Returns:
-        True if the source had so many records, and the target holds that one with all its fields and no
-        others.
 
     Example:
         check_one_record_copied(source='Documents/sales.csv', target='clipboard', number=1)
@@ -270,16 +234,9 @@ def _tree(view: EvidenceView, path: str) -> Node | None:
 @check("files", empty_allowed=True, of="records")
 def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False) -> str:
     """Gets the path of the one file that has a record with all these values together, for applications that
-    name their files themselves.
+    name their files themselves; '' if several have.
 
     Its path can be given to checks that need one.
-
-    Args:
-        fields: Names of fields, and the values they must have.
-        at_start: Whether to look at the files as they were at the start of the subtask.
-
-    Returns:
-        The path relative to the home folder; '' if no file has such a record, or several have.
 
     Example:
         check_file_missing(file_path=get_record_path(fields={'title': 'Library hours'}, at_start=True))

@@ -10,15 +10,11 @@ from taskloom.evaluators_api.text_matching import same_name, shown_in
 
 @check("screen")
 def check_row_shows(scene: Scene, row: str, text: str) -> bool:
-    """Checks if the row called row, of a table or list on the last screen, shows this text: the state of one
-    thing among others.
+    """Checks if the row called row, of a table or list on the last screen, shows this whole text: the state
+    of one thing among others.
 
     Args:
         row: Name of the row, as the application writes it.
-        text: A whole text in that row.
-
-    Returns:
-        True if there is such a row with that text.
 
     Example:
         check_row_shows(row='backup', text='running')
@@ -33,17 +29,10 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
 
 @check("screen", of="records")
 def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
-    """Checks if the last screen shows all records of a part of a file, such as a table of a database, on
-    whatever page.
+    """Checks if a part of a file, such as a table of a database, has records and the last screen shows all of
+    them, on whatever page.
 
     Each record must be seen with all of its values in one row. What else is on the screen does not matter.
-
-    Args:
-        file_path: Path relative to the home folder.
-        part: The name, such as that of the table; names inside each other are separated by '/'.
-
-    Returns:
-        True if the part has records, and each of them is shown.
 
     Example:
         check_records_shown(file_path='.applications/desk/shop.db', part='orders')

@@ -26,12 +26,6 @@ def check_text_exists_via_ocr(scene: Scene, text: str) -> bool:
     Slow, may misread, and is refused where no OCR program is installed: use it only for text that is painted,
     such as on a canvas, and check_text_exists_via_control for everything else.
 
-    Args:
-        text: The text.
-
-    Returns:
-        True if the picture shows it.
-
     Example:
         check_text_exists_via_ocr(text='9:00 AM')
     """
@@ -48,13 +42,9 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
     The whole text or the whole content of a control counts, or a phrase within a long one.
 
     Args:
-        text: The text.
         exact: Whether it must be there letter by letter, with its case. What merely stands in an input
             control does not count then: it may have been typed and never confirmed (see check_control_value).
             A canvas that says all its texts must say this one and no more.
-
-    Returns:
-        True if a control of the last screen shows it.
 
     Example:
         check_text_exists_via_control(text='print("Hello World!")')
@@ -73,14 +63,11 @@ def check_text_shown_times(scene: Scene, text: str, times: int) -> bool:
 
     A control around them that says all their texts, such as a canvas, is no further one, but counts where it
     says more. Use it where something was drawn or listed that no file keeps, so that a second one beside it
-    is noticed.
+    is noticed. What merely stands in an input control does not count.
 
     Args:
         text: The text, letter by letter.
         times: How often it must be there; 0 for nowhere.
-
-    Returns:
-        True if the controls show it exactly so often. What merely stands in an input control does not count.
 
     Example:
         check_text_shown_times(text='Router', times=1)
@@ -99,9 +86,6 @@ def check_canvas(scene: Scene, text: str) -> bool:
     Args:
         text: The texts, letter by letter, with a space between two.
 
-    Returns:
-        True if the texts on one of the canvases of the last screen are these.
-
     Example:
         check_canvas(text='Router Printer')
     """
@@ -112,12 +96,6 @@ def check_canvas(scene: Scene, text: str) -> bool:
 def check_text_exists(scene: Scene, text: str) -> bool:
     """Checks if the text is included in the last screenshot, by control information first and by OCR
     otherwise.
-
-    Args:
-        text: The text.
-
-    Returns:
-        True if either finds it.
 
     Example:
         check_text_exists(text='Project Files')
@@ -136,10 +114,6 @@ def check_control_value(scene: Scene, text: str, value: str) -> bool:
 
     Args:
         text: Text of the input control, such as 'Title'.
-        value: What it should hold; '' for an empty one.
-
-    Returns:
-        True if there is such a control with that content.
 
     Example:
         check_control_value(text='Title', value='Meeting notes')
@@ -154,13 +128,6 @@ def check_control_value(scene: Scene, text: str, value: str) -> bool:
 def check_control_checked(scene: Scene, text: str, checked: bool = True) -> bool:
     """Checks if the check box, radio button or switch called text is on (or off) on the last screen.
 
-    Args:
-        text: Text of the control.
-        checked: The state it should have.
-
-    Returns:
-        True if there is such a control in that state.
-
     Example:
         check_control_checked(text='Dark mode')
     """
@@ -170,12 +137,6 @@ def check_control_checked(scene: Scene, text: str, checked: bool = True) -> bool
 @check("screen")
 def check_text_under_cursor(scene: Scene, text: str) -> bool:
     """Checks if the control under the mouse pointer shows this text.
-
-    Args:
-        text: The text.
-
-    Returns:
-        True if the pointer is over it.
 
     Example:
         check_text_under_cursor(text='Export')
@@ -192,9 +153,6 @@ def check_window(scene: Scene, text: str) -> bool:
 
     Args:
         text: Title, part of the title, application name, or part of the address.
-
-    Returns:
-        True if it is in front.
 
     Example:
         check_window(text='report.csv')

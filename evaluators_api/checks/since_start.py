@@ -20,14 +20,11 @@ _LEDGER = "ledger"
 
 @check("files")
 def check_file_changed(scene: Scene, file_path: str) -> bool:
-    """Checks if the file is not what it was at the start: made, changed or removed. What was there before is
-    nobody's work.
+    """Checks if the file, or folder, is not what it was at the start: made, changed or removed. What was
+    there before is nobody's work.
 
     Args:
-        file_path: Path relative to the home folder, of a file or a folder.
-
-    Returns:
-        True if the file differs from what it was at the start, or the folder was made or removed.
+        file_path: Of a file or a folder.
 
     Example:
         check_file_changed(file_path='Downloads/report.csv')
@@ -42,15 +39,7 @@ def check_file_changed(scene: Scene, file_path: str) -> bool:
 
 @check("files", of="records")
 def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) -> str:
-    """Gets the value of the field at this address of the file, now or at the start of the subtask.
-
-    Args:
-        file_path: Path relative to the home folder.
-        field: Names from the outside in, joined by '/', as in check_field.
-        at_start: Whether to read it as it was at the start.
-
-    Returns:
-        The value; '' if there is no such file or field.
+    """Gets the value of the field at this address of the file.
 
     Example:
         check_clipboard_text(text=get_field(file_path='Documents/note.md', field='text', at_start=True))
@@ -67,15 +56,6 @@ def get_linked_field(
     """Gets a field of what belongs to a record: of the record itself, or of the first that refers to it by
     its id.
 
-    Args:
-        file_path: Path relative to the home folder.
-        field: Name of the field.
-        fields: Names of fields, and the values that the record must have.
-        at_start: Whether to read it as it was at the start.
-
-    Returns:
-        The value; '' if there is no such file, record or field.
-
     Example:
         check_file_text(file_path='a.txt', text=get_linked_field(file_path='flows.json', field='payload',
         fields={'label': 'A'}))
@@ -90,15 +70,7 @@ def get_linked_field(
 
 @check("files", of="records")
 def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> str:
-    """Gets the number of records of a file, such as the rows of a table without its header, now or at the
-    start.
-
-    Args:
-        file_path: Path relative to the home folder.
-        at_start: Whether to count them as they were at the start.
-
-    Returns:
-        The number, in digits; '' if there is no such file.
+    """Gets the number of records of a file in digits, such as the rows of a table without its header.
 
     Example:
         check_file_text(file_path='Documents/count.txt',
@@ -119,14 +91,6 @@ def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], with
     Of a record that was removed, all that referred to it by an id must be gone as well, unless the id is a
     number or one of the values given here.
 
-    Args:
-        file_path: Path relative to the home folder.
-        fields: Names of fields or columns, and the values that the record had.
-        within: Where in the file, such as the name of the database's table; '' for anywhere.
-
-    Returns:
-        True if there was such a record and there is none now.
-
     Example:
         check_record_gone(file_path='Documents/sales.csv', fields={'region': 'North'})
     """
@@ -146,14 +110,11 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
     """Checks if the file, or one text in it, is what it was at the start with this text behind it, and
     nothing else.
 
-    Args:
-        file_path: Path relative to the home folder.
-        text: What was added at the end, such as a line.
-        field: Address of the text in the file, as in check_field; '' for the file as a whole.
+    White space between the two and at the end does not count; nor do spaces between the values of a ledger.
 
-    Returns:
-        True if it holds the text of the start, then this one. White space between them and at the end does
-        not count; nor do spaces between the values of a ledger.
+    Args:
+        text: What was added at the end, such as a line.
+        field: '' for the file as a whole.
 
     Example:
         check_text_extended(file_path='Documents/diary.txt', text='It rained.')

@@ -11,14 +11,7 @@ from taskloom.taskgraph.text_folding import fold_text
 
 @check("files", in_paper=True)
 def check_file_exists(scene: Scene, file_path: str) -> bool:
-    """Checks if the specified file exists.
-
-    Args:
-        file_path: Path relative to the home folder, such as 'Documents/report.csv'; '~/Documents/report.csv'
-            and absolute paths of the home folder are understood as well.
-
-    Returns:
-        True if there is such a file (for folders see check_directory_exists).
+    """Checks if the specified file exists; for folders see check_directory_exists.
 
     Example:
         check_file_exists(file_path='Downloads/diagram.xml')
@@ -29,12 +22,6 @@ def check_file_exists(scene: Scene, file_path: str) -> bool:
 @check("clipboard", in_paper=True)
 def clipboard_contains_text(scene: Scene, text: str) -> bool:
     """Checks if the clipboard contains this text: all of it, or a phrase of a long one.
-
-    Args:
-        text: The text.
-
-    Returns:
-        True if the clipboard holds it.
 
     Example:
         clipboard_contains_text(text='Total,1250')
@@ -47,9 +34,6 @@ def clipboard_contains_text(scene: Scene, text: str) -> bool:
 def clipboard_contains_image(scene: Scene) -> bool:
     """Checks if the clipboard contains an image.
 
-    Returns:
-        True if it does.
-
     Example:
         clipboard_contains_image()
     """
@@ -61,10 +45,7 @@ def clipboard_contains_file(scene: Scene, file_name: str) -> bool:
     """Checks if the clipboard contains a copied file of this name.
 
     Args:
-        file_name: Name of the file; of a path the last part counts.
-
-    Returns:
-        True if it does.
+        file_name: Of a path the last part counts.
 
     Example:
         clipboard_contains_file(file_name='report.csv')
@@ -77,12 +58,6 @@ def clipboard_contains_file(scene: Scene, file_name: str) -> bool:
 def get_clipboard_text(scene: Scene, at_start: bool = False) -> str:
     """Gets the text in the clipboard.
 
-    Args:
-        at_start: Whether to read it as it was at the start of the subtask.
-
-    Returns:
-        The text; '' if there is none.
-
     Example:
         'Total' in get_clipboard_text()
     """
@@ -93,9 +68,6 @@ def get_clipboard_text(scene: Scene, at_start: bool = False) -> str:
 def get_clipboard_file_name(scene: Scene) -> str:
     """Gets the name of the file in the clipboard.
 
-    Returns:
-        The name; '' if there is none.
-
     Example:
         get_clipboard_file_name() == 'report.csv'
     """
@@ -105,12 +77,6 @@ def get_clipboard_file_name(scene: Scene) -> str:
 @check("files")
 def check_file_missing(scene: Scene, file_path: str) -> bool:
     """Checks if there is neither a file nor a folder at this path: deleted, moved away or renamed.
-
-    Args:
-        file_path: Path relative to the home folder.
-
-    Returns:
-        True if nothing is there.
 
     Example:
         check_file_missing(file_path='Documents/old.txt')
@@ -125,12 +91,6 @@ def check_file_missing(scene: Scene, file_path: str) -> bool:
 def check_directory_exists(scene: Scene, path: str) -> bool:
     """Checks if the specified folder exists.
 
-    Args:
-        path: Path relative to the home folder.
-
-    Returns:
-        True if there is such a folder.
-
     Example:
         check_directory_exists(path='Documents/Project Files')
     """
@@ -142,13 +102,6 @@ def check_file_contains(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the saved file contains this text as whole words. The best proof that something was saved.
 
     Databases are read as SQL text; entities and escapes of XML, HTML and JSON are undone.
-
-    Args:
-        file_path: Path relative to the home folder.
-        text: The text.
-
-    Returns:
-        True if the file exists and contains it.
 
     Example:
         check_file_contains(file_path='Documents/notes.md', text='Buy milk')
@@ -170,11 +123,7 @@ def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
     The files in which an application keeps its own data (databases, notes) count.
 
     Args:
-        text: The text.
         folder: Only files below this folder; '' for all.
-
-    Returns:
-        True if one contains it.
 
     Example:
         check_any_file_contains(text='Meeting notes')
@@ -195,13 +144,6 @@ def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
 @check("files")
 def check_file_count(scene: Scene, folder: str, count: int) -> bool:
     """Checks if exactly so many files are in the folder itself, not counting those in folders below it.
-
-    Args:
-        folder: Path relative to the home folder.
-        count: How many.
-
-    Returns:
-        True if the folder exists and holds that many files.
 
     Example:
         check_file_count(folder='Downloads', count=2)
