@@ -20,10 +20,10 @@ from benchmarks.function_files import read_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT, account_of
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.evaluators_api.state.editing import Edited, with_another, with_text, without_files
+from taskloom.evaluators_api.state.editing import Edited, rewritten, with_another, with_text, without_files
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
-from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.flows.examining.examination import StoredFunction, stored_functions
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
@@ -60,7 +60,7 @@ def _file(end: Evidence, file: FileState) -> Iterator[tuple[str, Edited]]:
     form, tree = read(file.path, file.text)
     seen: Counter[str] = Counter()
     for address, node, parent in _walk(tree):
-        for what, text in _edits(file.text, form, node, parent):
+        for what, text in _edits(file.path, file.text, form, node, parent):
             kind = f"{file.path} [{form}] {_pattern(address, node, tree)}: {what}"
             seen[kind] += 1
             if seen[kind] <= _MOST_ALIKE and text is not None and text != file.text:
@@ -86,16 +86,13 @@ def _pattern(address: Sequence[str], node: Node, tree: Node) -> str:
     return "/".join(shown)
 
 
-def _edits(text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str, str | None]]:
-    formats = all_formats()[form]
+def _edits(path: str, text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str, str | None]]:
     if node.value is not None:
         number = _NUMBER.fullmatch(node.value)
         value = str(int(float(node.value)) + 7) if number else f"{node.value} {_OTHER}".strip()
-        written = formats.encode(value, node, text)
-        yield "altered", None if written is None else text[: node.raw[0]] + written + text[node.raw[1] :]
+        yield "altered", rewritten(path, text, [(node, value)])
         if node.value:
-            written = formats.encode("", node, text)
-            yield "emptied", None if written is None else text[: node.raw[0]] + written + text[node.raw[1] :]
+            yield "emptied", rewritten(path, text, [(node, "")])
         if form == "json_tree" and number and text[node.raw[0]] not in "\"'":
             yield "quoted", f'{text[: node.raw[0]]}"{node.value}"{text[node.raw[1] :]}'
     if node.extent is not None:

@@ -7,27 +7,39 @@ that cannot be expressed (a value that the format cannot hold there, a picture) 
 from __future__ import annotations
 
 import hashlib
+import html
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from taskloom.evaluators_api.state.comparison import Change, match_parts
-from taskloom.evaluators_api.state.effects import file_changes, shown_controls
+from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.nodes import Node, Span
-from taskloom.evaluators_api.state.reading import Format, all_formats, finished
+from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.text_folding import composed
 
+_MARKS = frozenset("\"'< ")
 _GAP = re.compile(r"\s*,?\s*")
-_SLOTS = {
-    ("clipboard", "text"): "text",
-    ("clipboard", "image"): "image_sha256",
-    ("clipboard", "file"): "file_name",
-    ("window", "application"): "active_application",
-    ("window", "title"): "window_title",
-    ("window", "address"): "url",
-}
+_SLOTS = {"text": "text", "image": "image_sha256", "file": "file_name"}
+"""Parts of the clipboard, and their fields."""
+_WAYS: tuple[Callable[[str], str], ...] = (
+    lambda value: value,
+    lambda value: json.dumps(value, ensure_ascii=False),
+    lambda value: "'" + value.replace("'", "''") + "'",
+    lambda value: '"' + value.replace('"', '""') + '"',
+    lambda value: '"' + html.escape(value).replace("\n", "&#10;") + '"',
+    lambda value: html.escape(value, quote=False),
+    lambda value: f"<![CDATA[{value}]]>",
+    lambda value: f" {value}",
+    lambda value: f" {json.dumps(value, ensure_ascii=False)}",
+    lambda value: f"{json.dumps(value, ensure_ascii=False)}\n",
+)
+"""How values are written: plainly, in quotation marks, with entities, apart from what stands around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +55,28 @@ class Edited:
 
 
 def undone(start: Evidence, end: Evidence, effect: Effect) -> Evidence | None:
-    """`end` as it would be without `effect` and what lies inside of it."""
+    """`end` as it would be without a lasting `effect` and what lies inside of it."""
     if effect.area == "file":
         return _undone_in_file(start, end, effect)
     if effect.area == "directory":
         kept = [path for path in end.directories if path != effect.container]
         added = [effect.container] if effect.kind == "removed" else []
         return end.model_copy(update={"directories": tuple(sorted([*kept, *added]))})
-    if effect.area == "screen":
-        return _undone_on_screen(start, end, effect)
-    return _with_slot(
-        end, effect, getattr(_slot_owner(start, effect), _SLOTS[effect.area, effect.address[0]])
-    )
+    return _with_slot(end, effect, getattr(start.clipboard, _SLOTS[effect.address[0]]))
 
 
 def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evidence | None:
-    """`end` with `value` where `effect` left its own; for a file as a whole, with that text."""
-    if effect.kind == "removed":
+    """`end` with `value` where a lasting `effect` left its own; for a file as a whole, with that text."""
+    if effect.kind == "removed" or effect.area == "directory":
         return None
-    if effect.area == "screen":
-        return _shown_otherwise(end, effect, value)
     if effect.area != "file":
-        return None if effect.area == "directory" else _with_slot(end, effect, value)
+        return _with_slot(end, effect, value)
     if not effect.address:
         return with_text(end, effect.container, value)
-    text = text_at(end, effect.container)
     change = change_of(start, end, effect)
-    if text is None or change is None or change.after is None or change.after.value is None:
+    if change is None or change.after is None or change.after.value is None:
         return None
-    written = all_formats()[effect.format].encode(value, change.after, text)
-    return (
-        None
-        if written is None
-        else with_text(end, effect.container, spliced(text, (change.after.raw, written)))
-    )
+    return with_edits(end, effect.container, [(change.after, value)])
 
 
 def with_text(evidence: Evidence, path: str, text: str) -> Evidence:
@@ -85,8 +85,13 @@ def with_text(evidence: Evidence, path: str, text: str) -> Evidence:
     digest, old = hashlib.sha256(content).hexdigest(), evidence.file(path)
     kind = None if old is None else old.content
     state = FileState(path=path, size=len(content), sha256=digest, text=text, content=kind)
-    files = [*(file for file in evidence.files if file.path != path), state]
-    return evidence.model_copy(update={"files": tuple(sorted(files, key=lambda file: file.path))})
+    return with_file(without_files(evidence, {path}), state)
+
+
+def with_file(evidence: Evidence, file: FileState) -> Evidence:
+    """`evidence` with one more file."""
+    files = sorted([*evidence.files, file], key=lambda item: item.path)
+    return evidence.model_copy(update={"files": tuple(files)})
 
 
 def without_files(evidence: Evidence, paths: set[str]) -> Evidence:
@@ -96,45 +101,90 @@ def without_files(evidence: Evidence, paths: set[str]) -> Evidence:
     )
 
 
+def with_edits(evidence: Evidence, path: str, edits: Sequence[tuple[Node, str | None]]) -> Evidence | None:
+    """`evidence` with the file at `path` rewritten."""
+    text = text_at(evidence, path)
+    edited = None if text is None else rewritten(path, text, edits)
+    return None if edited is None else with_text(evidence, path, edited)
+
+
+def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) -> str | None:
+    """The text of a file with other values in some leaves of its tree, and without the parts that have None.
+
+    How a value is written is tried, first as the old one was: the leaves must say what they should and all
+    others what they said. None where no way does, and where the file would be none of its format.
+    """
+    name = read(path, text)[0]
+    values = [(node.raw, composed(value)) for node, value in edits if value is not None]
+    cuts = [(node.extent, "") for node, value in edits if value is None and node.extent is not None]
+    if len(values) + len(cuts) < len(edits):
+        return None
+    for places in _written_out(text, values):
+        edited = spliced(text, *places)
+        if values and not _says(path, text, edited, dict(values)):
+            continue
+        edited = finished(name, text, spliced(text, *places, *cuts)) if cuts else edited
+        return edited if not edited or read(path, edited)[0] == name else None
+    return None
+
+
+def _written_out(text: str, values: Sequence[tuple[Span, str]]) -> Iterator[list[tuple[Span, str]]]:
+    """All values written in one way after the other, each in those that look like its old one first."""
+    each = [
+        sorted((way(value) for way in _WAYS), key=partial(_is_unlike, _cut(text, place)))
+        for place, value in values
+    ]
+    for rank in range(len(_WAYS) if values else 1):
+        yield [(place, ways[rank]) for (place, _), ways in zip(values, each, strict=True)]
+
+
+def _is_unlike(old: str, new: str) -> bool:
+    """Whether two writings begin, or end, otherwise: with a quotation mark, a tag, a space before nothing."""
+    marks = (old[:1] or " ", new[:1])
+    return (marks[0] != marks[1] and not _MARKS.isdisjoint(marks)) or old.endswith("\n") != new.endswith("\n")
+
+
+def _says(path: str, before: str, after: str, values: dict[Span, str]) -> bool:
+    """Whether leaves say the `values`, and all others what they said before."""
+    wanted = [(values.get(place, said)) for place, said in _leaves(path, before)]
+    return wanted == [said for _, said in _leaves(path, after)]
+
+
+@lru_cache(maxsize=8)
+def _leaves(path: str, text: str) -> tuple[tuple[Span, str], ...]:
+    """Places and values in the order of the text."""
+    return tuple((node.raw, node.value) for _, node in read(path, text)[1].walk() if node.value is not None)
+
+
 def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence | None:
     old = start.file(effect.container)
     if not effect.address:
         rest = without_files(end, {effect.container})
-        if old is None:
-            return rest
-        files = sorted([*rest.files, old], key=lambda file: file.path)
-        return end.model_copy(update={"files": tuple(files)})
+        return rest if old is None else with_file(rest, old)
     change, text = change_of(start, end, effect), text_at(end, effect.container)
-    if change is None or text is None:
-        return None
-    edited = undo_change(all_formats()[effect.format], None if old is None else old.text, text, change)
-    if edited is None:
+    before = None if old is None else old.text
+    edited = None if change is None or text is None else undo_change(effect.container, before, text, change)
+    if edited is None or text is None:
         return None
     return with_text(end, effect.container, finished(effect.format, text, edited))
 
 
-def undo_change(form: Format, before: str | None, after: str, change: Change) -> str | None:
-    """The text `after` without `change`, which is one of those that lead from `before` to it."""
-    if change.kind == "added":
-        new = change.after
-        if new is None or (new.extent is None and new.value is None):
-            return None
+def undo_change(path: str, before: str | None, after: str, change: Change) -> str | None:
+    """The text `after` of a file without `change`, which is one of those that lead from `before` to it."""
+    old, new = change.before, change.after
+    if new is not None and change.kind == "added":
         if new.extent is not None:
             return spliced(after, (new.extent, ""))
-        emptied = form.encode("", new, after)  # a field of a new row cannot go alone, but it can be empty
-        return None if emptied is None else spliced(after, (new.raw, emptied))
-    if before is None or change.before is None:
+        # a field of a new row cannot go alone, but it can be empty
+        return None if new.value is None else rewritten(path, after, [(new, "")])
+    if before is None or old is None:
         return None
-    if change.kind == "changed":
-        if change.after is None:
-            return None
-        place = change.after.raw
-        sample = form.encode("0", change.after, after) or "" if place[0] == place[1] else ""
-        gap = sample[: len(sample) - len(sample.lstrip())]
-        return spliced(after, (place, gap + _cut(before, change.before.raw)))
-    if change.parents is None:
-        return None
-    return _with_part(before, after, *change.parents, change.before)
+    if new is not None:
+        edited = spliced(after, (new.raw, _cut(before, old.raw)))
+        if old.value is None or new.value is None or _says(path, after, edited, {new.raw: old.value}):
+            return edited
+        return rewritten(path, after, [(new, old.value)]) or edited
+    return None if change.parents is None else _with_part(before, after, *change.parents, old)
 
 
 def _with_part(before: str, after: str, old_group: Node, new_group: Node, lost: Node) -> str | None:
@@ -179,49 +229,9 @@ def _gap(text: str, parts: Sequence[Node]) -> str | None:
     return next((gap for gap in found if _GAP.fullmatch(gap)), None)
 
 
-def _undone_on_screen(start: Evidence, end: Evidence, effect: Effect) -> Evidence:
-    position = list(shown_controls(end.controls)).index(effect.address) if effect.kind != "removed" else None
-    shown = [control for control in end.controls if control.application != "environment"]
-    if position is None:
-        old = _control(start, effect)
-        return end.model_copy(update={"controls": (*end.controls, *old)})
-    target = shown[position]
-    restored = _control(start, effect) if effect.kind == "changed" else ()
-    controls: list[object] = []
-    for control in end.controls:
-        controls.extend(restored if control is target else (control,))
-    return end.model_copy(update={"controls": tuple(controls)})
-
-
-def _control(evidence: Evidence, effect: Effect) -> tuple[object, ...]:
-    shown = [control for control in evidence.controls if control.application != "environment"]
-    position = list(shown_controls(evidence.controls)).index(effect.address)
-    return (shown[position],)
-
-
-def _shown_otherwise(end: Evidence, effect: Effect, value: str) -> Evidence:
-    shown = [control for control in end.controls if control.application != "environment"]
-    target = shown[list(shown_controls(end.controls)).index(effect.address)]
-    change = {"value": value} if effect.after else {"text": value}
-    return end.model_copy(
-        update={
-            "controls": tuple(
-                control.model_copy(update=change) if control is target else control
-                for control in end.controls
-            )
-        }
-    )
-
-
-def _slot_owner(evidence: Evidence, effect: Effect) -> object:
-    return evidence.clipboard if effect.area == "clipboard" else evidence
-
-
-def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence:
-    name = _SLOTS[effect.area, effect.address[0]]
-    if effect.area == "clipboard":
-        return end.model_copy(update={"clipboard": end.clipboard.model_copy(update={name: value})})
-    return end.model_copy(update={name: value or ""})
+def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence | None:
+    name = _SLOTS[effect.address[0]]
+    return end.model_copy(update={"clipboard": end.clipboard.model_copy(update={name: value})})
 
 
 def change_of(start: Evidence, end: Evidence, effect: Effect) -> Change | None:

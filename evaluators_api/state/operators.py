@@ -7,21 +7,24 @@ is only empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from taskloom.evaluators_api.state.editing import (
     Edited,
     change_of,
+    rewritten,
     spliced,
     text_at,
     undone,
     with_another,
+    with_edits,
+    with_file,
     with_text,
     without_files,
 )
 from taskloom.evaluators_api.state.effects import file_changes
-from taskloom.evaluators_api.state.nodes import Node, Span
-from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.evaluators_api.state.records import is_lines
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
@@ -36,22 +39,17 @@ def moved(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
     text, change = text_at(end, effect.container), change_of(start, end, effect)
     if effect.kind == "added" and not effect.address:
         yield from _moved_file(start, end, effect.container)
-    if effect.kind != "changed" or text is None or change is None or change.before is None:
+    if effect.kind != "changed" or text is None or change is None or change.after is None:
         return
-    own, form = change.after, all_formats()[effect.format]
-    old = text_at(start, effect.container) or ""
-    if own is None or own.value is None:
+    own, was = change.after, None if change.before is None else change.before.value
+    if own.value is None or was is None:
         return
-    _, tree = read(effect.container, text)
-    for address in _siblings(tree, effect.address):
-        sibling = tree.at(address)
-        written = None if sibling is None or sibling.value is None else form.encode(own.value, sibling, text)
-        if sibling is None or written is None or sibling.value == own.value:
-            continue
-        before = old[change.before.raw[0] : change.before.raw[1]]
-        edited = spliced(text, (sibling.raw, written), (own.raw, before))
-        told = f"{effect.container}: {' / '.join(address)} became {own.value[:_SHOWN]!r} instead"
-        yield Edited(f"{told} of {' / '.join(effect.address)}", with_text(end, effect.container, edited))
+    for address, sibling in _siblings(read(effect.container, text)[1], effect.address):
+        edits = [(sibling, own.value), (own, was)]
+        there = with_edits(end, effect.container, edits) if sibling.value != own.value else None
+        if there is not None:
+            told = f"{effect.container}: {' / '.join(address)} became {own.value[:_SHOWN]!r} instead"
+            yield Edited(f"{told} of {' / '.join(effect.address)}", there)
 
 
 def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
@@ -76,55 +74,46 @@ def removed_otherwise(start: Evidence, end: Evidence, effect: Effect) -> Iterato
     restored = undone(start, end, effect) if effect.area == "file" and effect.kind == "removed" else None
     if restored is None:
         return
-    text = text_at(restored, effect.container)
-    if not effect.address:
-        sibling = _sibling_file(start, restored, effect.container)
-        if sibling:
-            rest = without_files(restored, {sibling})
-            yield Edited(f"{sibling} was removed instead of {effect.container}", rest)
+    path, text = effect.container, text_at(restored, effect.container)
+    sibling = "" if effect.address else _sibling_file(start, restored, path)
+    if sibling:
+        yield Edited(f"{sibling} was removed instead of {path}", without_files(restored, {sibling}))
     if text is None:
         return
-    name, tree = read(effect.container, text)
-    own = tree.at(effect.address)
-    if effect.address:
-        parent = tree.at(effect.address[:-1])
-        before = read(effect.container, text_at(start, effect.container) or "")[1].at(effect.address[:-1])
-        known = {node.digest for node in before.children} if before is not None else set()
-        known -= {own.digest} if own is not None else set()
-        for node in parent.children if parent is not None else ():
-            if node.extent is None or node.digest not in known:
-                continue
-            edited = finished(name, text, spliced(text, (node.extent, "")))
-            if read(effect.container, edited)[0] == name:
-                told = f"{effect.container}: {node.content()[:_SHOWN]!r} was removed instead"
-                yield Edited(told, with_text(restored, effect.container, edited))
+    tree, before = (read(path, now or "")[1] for now in (text, text_at(start, path)))
+    own, parent, former = (
+        tree.at(effect.address),
+        tree.at(effect.address[:-1]),
+        before.at(effect.address[:-1]),
+    )
+    if effect.address and parent is not None and former is not None:
+        known = {node.digest for node in former.children} - {0 if own is None else own.digest}
+        there = (node for node in parent.children if node.extent is not None and node.digest in known)
+        tried = ((node, with_edits(restored, path, [(node, None)])) for node in there)
+        for node, without in tried:
+            if without is not None:
+                yield Edited(f"{path}: {node.content()[:_SHOWN]!r} was removed instead", without)
                 break
-    emptied = _emptied(text, own)
-    if emptied is not None and emptied != text:
-        edited = finished(name, text, emptied)
-        told = ": ".join(part for part in (effect.container, " / ".join(effect.address)) if part)
-        if not edited or read(effect.container, edited)[0] == name:
-            left = with_text(restored, effect.container, edited)
-            yield Edited(f"{told} is still there and only empty", left)
+    left = with_edits(restored, path, list(_emptied(own)))
+    if left is not None and text_at(left, path) != text:
+        told = ": ".join(part for part in (path, " / ".join(effect.address)) if part)
+        yield Edited(f"{told} is still there and only empty", left)
 
 
 def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:
     """`end` with two of the values that `wanted` left in one record exchanged, or those of one field in two
     records."""
-    for path, name, text, leaves in _new_values(start, end, wanted):
-        form, tree = all_formats()[name], read(path, text)[1]
+    for path, text, leaves in _new_values(start, end, wanted):
+        tree = read(path, text)[1]
         for one, two in _neighbours(leaves):
             first, second = leaves[one], leaves[two]
-            there = form.encode(second.value or "", first, text)
-            back = form.encode(first.value or "", second, text)
-            if first.value == second.value or there is None or back is None or _only_order(tree, one, two):
+            apart = first.raw[1] <= second.raw[0] or second.raw[1] <= first.raw[0]
+            if first.value == second.value or not apart or _only_order(tree, one, two):
                 continue
-            if first.raw[0] < second.raw[1] and second.raw[0] < first.raw[1]:
-                continue
-            edited = spliced(text, (first.raw, there), (second.raw, back))
-            if read(path, edited)[0] == name:
+            there = with_edits(end, path, [(first, second.value), (second, first.value)])
+            if there is not None:
                 told = f"{path}: {' / '.join(one)} and {' / '.join(two)} have each other's value"
-                yield Edited(told, with_text(end, path, edited))
+                yield Edited(told, there)
 
 
 def halved(
@@ -132,27 +121,25 @@ def halved(
 ) -> Iterator[Edited]:
     """`end` with one half of the values in the record that was added and `other` ones for the rest, where a
     record with the other half has been there from the start: what is wrong here is right there."""
-    for path, name, text, leaves in _new_values(start, end, wanted):
-        tree = read(path, text)[1]
+    for path, text, leaves in _new_values(start, end, wanted):
+        before, name = text_at(start, path), read(path, text)[0]
         for change in file_changes(start.file(path), end.file(path))[1]:
             record, address = change.after, change.address
             own = [node for place, node in leaves.items() if place[: len(address)] == address]
-            parent = tree.at(address[:-1])
-            before = text_at(start, path)
-            if change.kind != "added" or record is None or len(own) < 2 or parent is None or before is None:
+            if change.kind != "added" or record is None or len(own) < 2 or before is None:
                 continue
             if record.naming not in ("record", "position") or change.parents is None:
                 continue
+            former, parent = change.parents
             key = [child for child in record.children if child.value == record.name and child not in own][:1]
-            here = _with_others(text, name, record, own[: len(own) // 2], other)
-            there = _with_others(text, name, record, [*own[len(own) // 2 :], *key], other)
-            if here is None or there is None:
+            half = len(own) // 2
+            here = _with_others(path, text, record, own[:half], other)
+            there = _with_others(path, text, record, [*own[half:], *key], other)
+            if here is None or there is None or not former.children:
                 continue
-            former = change.parents[0]
             groups = ((before, former), (text, parent))
-            last = former.children[-1] if former.children else None
             both = with_another(text, record, there, *groups)
-            was = None if last is None else with_another(before, last, there, *groups)
+            was = with_another(before, former.children[-1], there, *groups)
             if both is None or was is None or both[: record.raw[1]] != text[: record.raw[1]]:
                 continue
             both = finished(name, text, spliced(both, (record.raw, here)))
@@ -173,11 +160,8 @@ def _moved_file(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:
     for place in (*places, *(f"{other}/{name}" for other in others[:1])):
         place = place.lstrip("/")
         if end.file(place) is None:
-            there = file.model_copy(update={"path": place})
-            files = [*(item for item in end.files if item is not file), there]
-            files.sort(key=lambda item: item.path)
-            told = f"the file is {place} instead of {path}"
-            yield Edited(told, end.model_copy(update={"files": tuple(files)}))
+            there = with_file(without_files(end, {path}), file.model_copy(update={"path": place}))
+            yield Edited(f"the file is {place} instead of {path}", there)
 
 
 def _sibling_file(start: Evidence, restored: Evidence, path: str) -> str:
@@ -197,42 +181,41 @@ def _sibling_file(start: Evidence, restored: Evidence, path: str) -> str:
     )
 
 
-def _emptied(text: str, own: Node | None) -> str | None:
-    """The text without the rows of a table, or the longest text in a group."""
+def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
+    """The edits that leave a table without rows, or a group without its longest text."""
     rows = None if own is None else own.at((_ROWS,))
     if rows is not None:
-        return spliced(text, *((node.extent, "") for node in rows.children if node.extent is not None))
-    if own is None or own.value is not None:
-        return None
-    texts = [node for _, node in own.walk() if node.value is not None or is_lines(node)]
-    longest = max(texts, key=lambda node: node.raw[1] - node.raw[0], default=None)
-    return "" if longest is None or longest is own else spliced(text, (longest.raw, ""))
+        yield from ((node, None) for node in rows.children)
+    elif own is not None and own.value is None:
+        texts = [node for _, node in own.walk() if node is not own and (node.value or is_lines(node))]
+        for longest in sorted(texts, key=lambda node: node.raw[0] - node.raw[1])[:1]:
+            yield from [(longest, "")] if longest.value else ((line, None) for line in longest.children)
 
 
-def _siblings(tree: Node, address: _Address) -> Iterator[_Address]:
+def _siblings(tree: Node, address: _Address) -> Iterator[tuple[_Address, Node]]:
     """Where the same value could have gone by mistake: the same field of another record, another field of
     this record."""
-    if len(address) > 1:
-        records = tree.at(address[:-2])
-        for record in records.children if records is not None else ():
-            if record.name != address[-2] and record.at(address[-1:]) is not None:
-                yield (*address[:-2], record.name, address[-1])
+    records = tree.at(address[:-2]) if len(address) > 1 else None
+    for record in records.children if records is not None else ():
+        field = record.at(address[-1:]) if record.name != address[-2] else None
+        if field is not None and field.value is not None:
+            yield (*address[:-2], record.name, address[-1]), field
     fields = tree.at(address[:-1])
     for item in fields.children if fields is not None else ():
         if item.name != address[-1] and item.value is not None:
-            yield (*address[:-1], item.name)
+            yield (*address[:-1], item.name), item
 
 
 def _new_values(
     start: Evidence, end: Evidence, wanted: Collection[Effect]
-) -> Iterator[tuple[str, str, str, dict[_Address, Node]]]:
-    """Each changed file with its format, its text, and the values that `wanted` left in it, in the order of
+) -> Iterator[tuple[str, str, dict[_Address, Node]]]:
+    """Each changed file with its text, and the values that `wanted` left in it, in the order of
     the text."""
     for path in dict.fromkeys(effect.container for effect in wanted if effect.area == "file"):
         new = end.file(path)
         if new is None or new.text is None or new.truncated:
             continue
-        name, changes = file_changes(start.file(path), new)
+        changes = file_changes(start.file(path), new)[1]
         addresses = {effect.address for effect in wanted if effect.container == path}
         leaves = {
             change.address: change.after
@@ -243,7 +226,7 @@ def _new_values(
             and change.address in addresses
         }
         if leaves:
-            yield path, name, new.text, leaves
+            yield path, new.text, leaves
 
 
 def _neighbours(leaves: Mapping[_Address, Node]) -> Iterator[tuple[_Address, _Address]]:
@@ -269,14 +252,10 @@ def _only_order(tree: Node, one: _Address, two: _Address) -> bool:
 
 
 def _with_others(
-    text: str, name: str, record: Node, altered: list[Node], other: Callable[[str], str]
+    path: str, text: str, record: Node, altered: Sequence[Node], other: Callable[[str], str]
 ) -> str | None:
     """The text of `record` with other values in `altered`, which lie inside of it."""
     begin, end = record.raw
-    edits: list[tuple[Span, str]] = []
-    for node in altered:
-        written = all_formats()[name].encode(other(node.value or ""), node, text)
-        if written is None or not begin <= node.raw[0] <= node.raw[1] <= end:
-            return None
-        edits.append(((node.raw[0] - begin, node.raw[1] - begin), written))
-    return spliced(text[begin:end], *edits)
+    edited = rewritten(path, text, [(node, other(node.value or "")) for node in altered])
+    within = all(begin <= node.raw[0] <= node.raw[1] <= end for node in altered)
+    return None if edited is None or not within else edited[begin : end + len(edited) - len(text)]

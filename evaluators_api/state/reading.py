@@ -36,11 +36,6 @@ class Format(Protocol):
         """
         ...
 
-    def encode(self, value: str, node: Node, text: str) -> str | None:
-        """How `value` is written in the place of the leaf `node` of `text`; None where it cannot stand
-        there."""
-        ...
-
     # A format may also define `finish(before, after)` and `without_layout(tree)`; see `finished` and
     # `LaidOut`.
 

@@ -4,8 +4,8 @@ examination                          the kill matrix; `verdict` accepts or rejec
 subject, cases, case_building        what is examined, and what it is held against
 counterfeits                         wrong work made from right work
 unfinished_work, other_work          wrong work otherwise
-given_content                        another content given at the start
-genuine_variants, given_otherwise    right work by other ways, or on other content
+other_content                        another content given at the start
+genuine_variants                     right work by other ways
 altering                             other values of the same shape
 mutation                             mutants of the function
 """

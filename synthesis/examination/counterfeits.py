@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.editing import Edited, replaced, undone, with_text
@@ -24,7 +25,7 @@ from taskloom.evaluators_api.state.records import same_value
 from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.given_content import other_content_given
+from taskloom.synthesis.examination.other_content import other_content_given
 from taskloom.synthesis.examination.subject import Subject, is_leaf, is_outermost
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evaluation_function import CaseFamily
@@ -55,25 +56,12 @@ def _undone(subject: Subject) -> Iterator[Case]:
     for effect in subject.asked:
         evidence = undone(subject.start, subject.end, effect)
         if evidence is not None and not subject.reached(evidence):
-            yield _case(subject, "undone_change", effect, f"this is missing: {effect.describe()}", evidence)
-    if subject.shown:
-        evidence = subject.end.model_copy(
-            update={
-                "controls": subject.start.controls,
-                "window_title": subject.start.window_title,
-                "url": subject.start.url,
-                "text_under_cursor": subject.start.text_under_cursor,
-            }
-        )
-        if not subject.reached(evidence):
-            yield Case(
-                "undone_change",
-                "the screen still shows what it showed at the start",
-                subject.positive.parameters,
-                evidence,
-                subject.start,
-                change="what the screen shows",
-            )
+            told = effect.describe()
+            yield subject.case("undone_change", f"this is missing: {told}", evidence, change=told)
+    evidence = subject.with_first_screen(subject.end)
+    if subject.shown and not subject.reached(evidence):
+        told = "the screen still shows what it showed at the start"
+        yield subject.case("undone_change", told, evidence, change="what the screen shows")
 
 
 def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
@@ -81,7 +69,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
         if effect.area == "file" and effect.kind == "removed" and not effect.address and effect.before:
             other = with_text(subject.end, effect.container, altered(effect.before))
             text = f"{effect.container} was changed, and is still there"
-            yield _case(subject, "wrong_value", effect, text, other)
+            yield subject.case("wrong_value", text, other, change=effect.describe())
         whole = effect.area == "file" and effect.kind == "added" and not effect.address
         if effect.after is None or not (whole or is_leaf(effect, subject.essential)):
             continue
@@ -97,7 +85,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
             ):
                 continue
             text = f"{_where(effect)} {words} instead of {_shown(effect.after, beside=value)}"
-            yield _case(subject, "wrong_value", effect, text, evidence)
+            yield subject.case("wrong_value", text, evidence, change=effect.describe())
 
 
 def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
@@ -149,12 +137,13 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
         elif not effect.address and effect.container.startswith(f"{APPLICATIONS_FOLDER}/"):
             continue  # the account of side effects notices a file that no right work makes
         elif not effect.address or is_leaf(effect, subject.essential):
-            found += list(moved(subject.start, subject.end, effect))[:2]
+            found += islice(moved(subject.start, subject.end, effect), 2)
         if effect.kind == "added" and is_outermost(effect, subject.essential):
             found += put_first(subject.start, subject.end, effect)
         for edited in found:
             if not subject.reached(edited.evidence):
-                yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
+                told = effect.describe()
+                yield subject.case("wrong_place", edited.description, edited.evidence, change=told)
 
 
 def _mixed(subject: Subject) -> Iterator[Case]:
@@ -167,7 +156,7 @@ def _mixed(subject: Subject) -> Iterator[Case]:
         for edited in found:
             start = edited.start or subject.start
             if not subject.reached(edited.evidence, start):
-                yield Case(family, edited.description, subject.positive.parameters, edited.evidence, start)
+                yield subject.case(family, edited.description, edited.evidence, start)
 
 
 def _untouched(subject: Subject) -> Iterator[Case]:
@@ -175,19 +164,8 @@ def _untouched(subject: Subject) -> Iterator[Case]:
     if not any(effect.area in ("file", "directory") for effect in subject.essential):
         return
     start = subject.end.model_copy(update={"inputs": (), "step": 0})
-    yield Case(
-        "untouched_product",
-        "nothing was done: what the end shows had been there at the start",
-        subject.positive.parameters,
-        start,
-        start,
-    )
-
-
-def _case(subject: Subject, family: CaseFamily, effect: Effect, description: str, evidence: Evidence) -> Case:
-    return Case(
-        family, description, subject.positive.parameters, evidence, subject.start, change=effect.describe()
-    )
+    told = "nothing was done: what the end shows had been there at the start"
+    yield subject.case("untouched_product", told, start, start)
 
 
 def _spread(cases: Sequence[Case]) -> Iterator[Case]:

@@ -9,20 +9,16 @@ from urllib.parse import unquote_plus, urlsplit
 from taskloom.evaluators_api.state.comparison import compare
 from taskloom.evaluators_api.state.editing import undone, with_text
 from taskloom.evaluators_api.state.effects import shown_controls
-from taskloom.evaluators_api.state.reading import all_formats, meaning, read
+from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.given_otherwise import given_otherwise
+from taskloom.synthesis.examination.other_content import given_otherwise
 from taskloom.synthesis.examination.subject import Subject
-from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.taskgraph.text_folding import fold_text
 
 _MOST_INCIDENTAL = 6
-_WORD = re.compile(r"[A-Za-z0-9]+")
-_SHORTEST_CONTENT = 4
 _WORDS_OF_A_MESSAGE = 3
-_OTHER_CONTENT = "Quite another note, zq7"
 _LAID_OUT = frozenset({"ledger"})
 """Formats in which a person aligns values with as many spaces as look well."""
 _WIDE = re.compile(r"(?<=\S) {2,}(?=\S)")
@@ -33,36 +29,17 @@ _MESSAGES = frozenset({"Text", "Heading", "Custom", "Image", "ProgressBar"})
 def genuine_variants(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
     """Every genuine variant of `subject`; `others` are recordings of any subtask."""
     yield from _performed_again(subject, others)
-    positive, end = subject.positive, subject.end
-    without_inputs = end.model_copy(update={"inputs": ()})
-    yield Case(
-        "without_route",
-        "the same was reached by another way: nothing is known of clicks and typing",
-        positive.parameters,
-        without_inputs,
-        subject.start,
-    )
+    without_inputs = subject.end.model_copy(update={"inputs": ()})
+    told = "the same was reached by another way: nothing is known of clicks and typing"
+    yield subject.case("without_route", told, without_inputs)
     if not subject.shown:
-        first_screen = without_inputs.model_copy(
-            update={
-                "controls": subject.start.controls,
-                "window_title": subject.start.window_title,
-                "url": subject.start.url,
-                "text_under_cursor": "",
-            }
-        )
+        first_screen = subject.with_first_screen(without_inputs)
         if subject.reached(first_screen):
-            yield Case(
-                "without_messages",
-                "it is done and stored, and the application is back at its first page",
-                positive.parameters,
-                first_screen,
-                subject.start,
-            )
+            told = "it is done and stored, and the application is back at its first page"
+            yield subject.case("without_messages", told, first_screen)
     else:
         yield from _without_messages(subject)
         yield from _seen_again(subject)
-    yield from _other_content(subject)
     yield from given_otherwise(subject)
     yield from _laid_out_otherwise(subject)
     yield from _incidental(subject)
@@ -73,13 +50,9 @@ def _performed_again(subject: Subject, others: Sequence[Trajectory]) -> Iterator
     for other in others:
         if other.subtask_id == positive.subtask_id and other.trajectory_id != positive.trajectory_id:
             values = ", ".join(f"{name}={value!r}" for name, value in other.parameters.items())
-            yield Case(
-                "second_positive",
-                f"the subtask was done once more in {len(other.steps)} steps ({values or 'no parameters'})",
-                other.parameters,
-                other.final_evidence,
-                other.initial_evidence,
-            )
+            told = f"the subtask was done once more in {len(other.steps)} steps ({values or 'no parameters'})"
+            start, end = other.initial_evidence, other.final_evidence
+            yield subject.case("second_positive", told, end, start, parameters=other.parameters)
 
 
 def _without_messages(subject: Subject) -> Iterator[Case]:
@@ -97,13 +70,8 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
         if not (control.text in passing and control.control_type in _MESSAGES)
     )
     evidence = subject.end.model_copy(update={"controls": kept, "text_under_cursor": ""})
-    yield Case(
-        "without_messages",
-        f"messages that come and go are gone: {', '.join(map(repr, sorted(passing)[:3]))}",
-        subject.positive.parameters,
-        evidence,
-        subject.start,
-    )
+    told = f"messages that come and go are gone: {', '.join(map(repr, sorted(passing)[:3]))}"
+    yield subject.case("without_messages", told, evidence)
 
 
 def _opened(subject: Subject) -> set[str]:
@@ -147,13 +115,8 @@ def _seen_again(subject: Subject) -> Iterator[Case]:
         }
     )
     if evidence.url != subject.end.url or gone:
-        yield Case(
-            "without_messages",
-            "the page was loaded again: what was done is shown, the message about it is not",
-            subject.positive.parameters,
-            evidence,
-            subject.start,
-        )
+        told = "the page was loaded again: what was done is shown, the message about it is not"
+        yield subject.case("without_messages", told, evidence)
 
 
 def _state_on_screen(subject: Subject) -> bool:
@@ -188,57 +151,6 @@ def _same_page(subject: Subject) -> bool:
     return urlsplit(subject.start.url).path == urlsplit(subject.end.url).path
 
 
-def _other_content(subject: Subject) -> Iterator[Case]:
-    """Something else was in the clipboard at the start, and therefore now is where that was put."""
-    held = (subject.start.clipboard.text or "").strip()
-    if len(held) < _SHORTEST_CONTENT or not any(
-        held in (effect.after or "").replace("\r\n", "\n") for effect in subject.asked
-    ):
-        return
-    start, end = _with_other(subject.start, held), _with_other(subject.end, held)
-    yield Case(
-        "second_positive",
-        f"the same was done when the clipboard held {_OTHER_CONTENT!r}",
-        subject.positive.parameters,
-        end,
-        start,
-    )
-
-
-def _with_other(evidence: Evidence, held: str) -> Evidence:
-    """`evidence` as it would be if `held` had been another text from the start."""
-    clipboard = evidence.clipboard
-    if (clipboard.text or "").strip() == held:
-        evidence = evidence.model_copy(
-            update={"clipboard": clipboard.model_copy(update={"text": _OTHER_CONTENT})}
-        )
-    for file in evidence.files:
-        text = _rewritten(file.path, file.text or "", held)
-        if text is not None and evidence is not None:
-            evidence = with_text(evidence, file.path, text)
-    return evidence
-
-
-def _rewritten(path: str, text: str, held: str) -> str | None:
-    """The text of a file with every occurrence of `held` replaced; None if there is none."""
-    if max(_WORD.findall(held), key=len, default="") not in text:
-        return None
-    name, tree = read(path, text)
-    if name == "lines":
-        joined = text.replace("\r\n", "\n")
-        return joined.replace(held, _OTHER_CONTENT) if held in joined else None
-    places = [
-        (node.raw, written)
-        for _, node in tree.walk()
-        if node.value is not None
-        and node.value.replace("\r\n", "\n").strip() == held
-        and (written := all_formats()[name].encode(_OTHER_CONTENT, node, text)) is not None
-    ]
-    for (begin, end), written in sorted(places, reverse=True):
-        text = text[:begin] + written + text[end:]
-    return text if places else None
-
-
 def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:
     """A file that was written from scratch holds the same data with other spaces between them."""
     for effect in subject.asked:
@@ -249,13 +161,8 @@ def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:
         name, tree = read(file.path, text)
         same = not compare(meaning(name, tree), meaning(*read(file.path, file.text)))
         if text != file.text and same and not effect.source:
-            yield Case(
-                "second_positive",
-                f"{effect.container} holds the same data with more space between them",
-                subject.positive.parameters,
-                with_text(subject.end, effect.container, text),
-                subject.start,
-            )
+            told = f"{effect.container} holds the same data with more space between them"
+            yield subject.case("second_positive", told, with_text(subject.end, effect.container, text))
 
 
 def _incidental(subject: Subject) -> Iterator[Case]:
@@ -264,10 +171,5 @@ def _incidental(subject: Subject) -> Iterator[Case]:
     for effect in lasting[:_MOST_INCIDENTAL]:
         evidence = undone(subject.start, subject.end, effect)
         if evidence is not None and subject.reached(evidence):
-            yield Case(
-                "incidental_change",
-                f"this did not happen, and need not: {effect.describe()}",
-                subject.positive.parameters,
-                evidence,
-                subject.start,
-            )
+            told = f"this did not happen, and need not: {effect.describe()}"
+            yield subject.case("incidental_change", told, evidence)

@@ -73,10 +73,9 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
 def _packed_together(subject: Subject) -> list[set[str]]:
     """Pairs of parameters that are packed in, or come from, one archive, in which nothing comes first."""
     own = subject.positive.parameters
-    containers = list(dict.fromkeys(effect.container for effect in subject.asked if effect.area == "file"))
     ends = [
         (item.kind, *((item.target, item.source) if item.kind == "packed" else (item.source, item.target)))
-        for item in origins(subject.start, subject.end, containers, tuple(own.values()))
+        for item in origins(subject.start, subject.end, subject.files, tuple(own.values()))
         if item.kind in ("packed", "unpacked")
     ]
     packed = sorted({(*end[:2], name) for end in ends for name, value in own.items() if value == end[2]})
@@ -191,15 +190,9 @@ def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajecto
     own = subject.positive
     for other in others:
         if other.subtask_id == own.subtask_id and other.parameters != own.parameters:
-            yield Case(
-                "wrong_parameter",
-                f"the same subtask was done for {_values(other.parameters)}, but {_values(own.parameters)}"
-                " was asked for",
-                own.parameters,
-                other.final_evidence,
-                other.initial_evidence,
-                excusable=True,
-            )
+            told = f"the same subtask was done for {_values(other.parameters)}, but {_values(own.parameters)}"
+            start, end = other.initial_evidence, other.final_evidence
+            yield subject.case("wrong_parameter", f"{told} was asked for", end, start, excusable=True)
 
 
 def typed_over(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
@@ -219,14 +212,9 @@ def typed_over(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]
             for control in other.final_evidence.controls
         )
         if shown != other.final_evidence.controls and _said(shown) != _said(subject.end.controls):
-            yield Case(
-                "wrong_value",
-                f"the same was done for {_values(other.parameters)}, and {_values(own.parameters)} was only"
-                " typed over it",
-                own.parameters,
-                other.final_evidence.model_copy(update={"controls": shown}),
-                other.initial_evidence,
-            )
+            told = f"the same was done for {_values(other.parameters)}, and {_values(own.parameters)}"
+            end = other.final_evidence.model_copy(update={"controls": shown})
+            yield subject.case("wrong_value", f"{told} was only typed over it", end, other.initial_evidence)
 
 
 def _said(controls: Sequence[Control]) -> set[str]:
@@ -256,14 +244,9 @@ def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[C
         ),
     )
     for other in ordered[:_MOST_OTHER_SUBTASKS]:
-        yield Case(
-            "other_subtask",
-            f"another subtask was done: {other.instruction}",
-            own.parameters,
-            other.final_evidence,
-            other.initial_evidence,
-            excusable=True,
-        )
+        told = f"another subtask was done: {other.instruction}"
+        start, end = other.initial_evidence, other.final_evidence
+        yield subject.case("other_subtask", told, end, start, excusable=True)
 
 
 def _does_the_same(subject: Subject, other: Trajectory) -> bool:
@@ -276,7 +259,7 @@ def _does_the_same(subject: Subject, other: Trajectory) -> bool:
 
 
 def _asked(subject: Subject, parameters: Mapping[str, str], description: str) -> Case:
-    return Case("wrong_parameter", description, parameters, subject.end, subject.start, excusable=True)
+    return subject.case("wrong_parameter", description, subject.end, parameters=parameters, excusable=True)
 
 
 def _values(parameters: Mapping[str, str]) -> str:

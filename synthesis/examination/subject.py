@@ -19,7 +19,9 @@ from taskloom.evaluators_api.state.essential import (
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.examination.cases import Case
 from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evaluation_function import CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -55,6 +57,31 @@ class Subject:
     def end(self) -> Evidence:
         """The state after its last step."""
         return self.positive.final_evidence
+
+    def with_first_screen(self, evidence: Evidence) -> Evidence:
+        """`evidence` with what the screen showed at the start."""
+        told = {name: getattr(self.start, name) for name in ("controls", "window_title", "url")}
+        return evidence.model_copy(update={**told, "text_under_cursor": ""})
+
+    @property
+    def files(self) -> list[str]:
+        """Paths of the files that it must notice changes of."""
+        return list(dict.fromkeys(effect.container for effect in self.asked if effect.area == "file"))
+
+    def case(
+        self,
+        family: CaseFamily,
+        description: str,
+        evidence: Evidence,
+        start: Evidence | None = None,
+        *,
+        change: str = "",
+        parameters: Mapping[str, str] | None = None,
+        excusable: bool = False,
+    ) -> Case:
+        """A case of this subject: asked about with its parameters and start, unless others are given."""
+        asked = self.positive.parameters if parameters is None else parameters
+        return Case(family, description, asked, evidence, start or self.start, change, excusable)
 
     @cached_property
     def asked(self) -> tuple[Effect, ...]:

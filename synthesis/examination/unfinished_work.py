@@ -71,7 +71,7 @@ def _not_saved(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
 
 
 def _case(subject: Subject, family: CaseFamily, description: str, evidence: Evidence) -> Case:
-    return Case(family, description.rstrip(), subject.positive.parameters, evidence, subject.start)
+    return subject.case(family, description.rstrip(), evidence)
 
 
 def _states(subject: Subject) -> tuple[Evidence, ...]:

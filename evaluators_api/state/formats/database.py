@@ -64,18 +64,6 @@ def parse(text: str) -> Node:
     return group("", "field", (0, len(text)), tuple(table.node(name) for name, table in tables.items()))
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """A number for a number, else a text literal."""
-    old = text[node.raw[0] : node.raw[1]]
-    if text[max(0, node.raw[0] - 6) : node.raw[0]].endswith("); -- "):
-        return value if re.fullmatch(r"[0-9]+", value) else None
-    if old[:1].isdigit() or (old[:1] == "-" and len(old) > 1):
-        return value if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value) else "'" + value.replace("'", "''") + "'"
-    if old[:1] == '"':
-        return '"' + value.replace('"', '""') + '"'
-    return "'" + value.replace("'", "''") + "'"
-
-
 def finish(before: str, after: str) -> str:
     """`after`, an edit of `before`, with the numbers of rows that belong to the rows that it has gained or
     lost."""

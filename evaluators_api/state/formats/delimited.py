@@ -51,17 +51,6 @@ def parse(text: str) -> Node:
     )
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """The value, in quotation marks where it needs them."""
-    if (
-        re.search(r'[,;\t"\r\n]', value)
-        or value != value.strip()
-        or text[node.raw[0] : node.raw[0] + 1] == '"'
-    ):
-        return '"' + value.replace('"', '""') + '"'
-    return value
-
-
 def _delimiter(text: str) -> str:
     first = text.lstrip("\r\n").partition("\n")[0]
     return max(",;\t", key=lambda mark: (first.count(mark), mark == ","))

@@ -7,7 +7,6 @@ Each shape is a record with the fields `shape` and, where it has one, `text`; `p
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -68,21 +67,6 @@ def parse(text: str) -> Node:
     if pages:
         parts.append(group(PAGES, "schema", (0, len(text)), tuple(_numbered(pages))))
     return group("", "field", (0, len(text)), tuple(parts))
-
-
-def encode(value: str, node: Node, text: str) -> str | None:
-    """As the file writes it: a JSON string, an attribute, or text between tags."""
-    if node.raw[0] == node.raw[1]:
-        return None
-    first = text[node.raw[0]]
-    if node.name == SHAPE:
-        rest = "" if text.lstrip()[:1] == "{" else ";whiteSpace=wrap;html=1;"
-        return f'"{value}{rest}"' if first == '"' and re.fullmatch(r"\w+", value) else None
-    if first == '"' and text.lstrip()[:1] == "{":
-        return json.dumps(value, ensure_ascii=False)
-    if first in "\"'":
-        return '"' + html.escape(value, quote=True).replace("\n", "&#10;") + '"'
-    return html.escape(value, quote=False) if value.strip() else None
 
 
 def _numbered(nodes: list[Node]) -> Iterator[Node]:

@@ -31,18 +31,6 @@ def parse(text: str) -> Node:
     return group("", "field", (0, len(text)), parts)
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """As in YAML in the header, as it is in the text, which cannot begin with an empty line where none stands
-    before it."""
-    header, start = _places(text)
-    if node.raw[0] < header:
-        return yaml_tree.encode(value, node, text[:header])
-    separated = "\n" in text[header:start].partition("\n")[2]
-    if node.raw[0] == start and not value.strip() and not separated:
-        return None
-    return lines.encode(value, node, text)
-
-
 def _places(text: str) -> tuple[int, int]:
     """Where the header ends, and where the text begins."""
     match = _HEADER.match(text)

@@ -43,13 +43,6 @@ def parse(text: str) -> Node:
     return tree
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """A string for a string, any scalar for a scalar."""
-    if text[node.raw[0] : node.raw[0] + 1] != '"' and _SCALAR.fullmatch(value):
-        return value
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _after_space(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position

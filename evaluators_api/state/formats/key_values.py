@@ -69,11 +69,6 @@ def parse(text: str) -> Node:
     return group("", "field", (0, len(text)), tuple(parts))
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """The value as it is, if it is one line."""
-    return None if "\n" in value or "\r" in value or value != value.strip() else value
-
-
 def _pair(line: str) -> tuple[str, int, int] | None:
     """The key of a line, and where its value stands."""
     match = _KEY.match(line)

@@ -52,24 +52,6 @@ def parse(text: str) -> Node:
     return group("", "field", (0, len(text)), tuple(parts))
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """The value in quotation marks where the old one has them, else as it is, without line ends."""
-    if "\n" in value or "\r" in value:
-        return None
-    if text[node.raw[0] : node.raw[0] + 1] == '"':
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if value != value.strip() or not value or ";" in value:
-        return None
-    if node.naming == "position":
-        return None if _HEAD.match(value) or value[0] in " \t" else value
-    return {
-        "date": value if re.fullmatch(r"\d{4}-\d\d-\d\d", value) else None,
-        "type": value if re.fullmatch(r'[^\s"]+', value) else None,
-        "account": value if re.fullmatch(r"[A-Z][\w:-]*:[\w:-]+", value) else None,
-        "amount": value,
-    }.get(node.name, None if value.startswith('"') else value)
-
-
 def without_layout(tree: Node) -> Node:
     """Amounts with one space in them, and the amount that balances a transaction written out where it was
     left to the program."""

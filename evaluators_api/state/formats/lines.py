@@ -43,8 +43,3 @@ def behind(text: str, start: int, name: str) -> Node:
 def _moved(node: Node, by: int) -> Node:
     begin, end = node.extent or node.raw
     return replace(node, raw=(node.raw[0] + by, node.raw[1] + by), extent=(begin + by, end + by))
-
-
-def encode(value: str, node: Node, text: str) -> str | None:
-    """The value as it is, if it is one line."""
-    return None if "\n" in value or "\r" in value else value

@@ -48,15 +48,6 @@ def parse(text: str) -> Node:
     return group("", "field", (0, len(text)), _called(root.parts))
 
 
-def encode(value: str, node: Node, text: str) -> str | None:
-    """The value with entities, in quotation marks for an attribute."""
-    if node.name.startswith("@"):
-        return '"' + html.escape(value, quote=True).replace("\n", "&#10;") + '"'
-    if text.startswith(_CDATA, node.raw[0]):
-        return None if "]]>" in value else f"{_CDATA}{value}]]>"
-    return html.escape(value, quote=False) if value.strip() else None
-
-
 @dataclass(slots=True)
 class _Open:
     tag: str

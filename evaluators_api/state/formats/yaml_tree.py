@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -46,16 +45,6 @@ def parse(text: str) -> Node:
     if not isinstance(tree, MappingNode | SequenceNode):
         raise StateUnreadableError("no mapping and no list")
     return _Reader(text).node(tree, "", "field", 0)
-
-
-def encode(value: str, node: Node, text: str) -> str | None:
-    """A number for a number, else a string in double quotation marks."""
-    old = text[node.raw[0] : node.raw[1]]
-    start = "" if old or not value else " "
-    end = "\n" if old.endswith("\n") else ""
-    if old[:1] not in ('"', "'", "|", ">") and _PLAIN.fullmatch(value):
-        return start + value + end
-    return start + json.dumps(value, ensure_ascii=False) + end
 
 
 def _line_start(text: str, position: int) -> int:
