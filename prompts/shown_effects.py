@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -29,6 +31,16 @@ class TouchedRecord(Record):
     grown: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
     """Of an added one: fields that hold what a record held at the start, known by a field and its value, and
     what stands behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAsked:
+    """A call of a check."""
+
+    check: str
+    """Its name."""
+    arguments: Mapping[str, object]
+    """Its arguments; a tuple of calls stands for what they get, one behind the other."""
 
 
 class Origin(Record):
@@ -69,6 +81,52 @@ class Origin(Record):
     """Which record of the source it is, counted from 1."""
     belonging_to: dict[str, str] = Field(default_factory=dict)
     """A field of the source's record that `belonging` and `linked` speak of."""
+
+    @property
+    def asked(self) -> CheckAsked:
+        """The call of a check that says so."""
+        place = {"source": self.source, "target": self.target}
+        match self.kind:
+            case "whole" | "part":
+                return CheckAsked("check_copied", {**place, "whole": self.kind == "whole"})
+            case "records":
+                within = {"source_within": self.source_at, "target_within": self.target_at}
+                return CheckAsked("check_records_copied", {**place, **within})
+            case "record":
+                which = {"number": self.number, "source_within": self.source_at}
+                return CheckAsked("check_one_record_copied", {**place, **which})
+            case "belonging":
+                return CheckAsked("check_records_copied", {**place, "belonging_to": self.belonging_to})
+            case "picture":
+                return CheckAsked("check_picture", {**place, "change": self.source_at})
+            case "packed" | "unpacked":
+                return CheckAsked(f"check_{self.kind}", place)
+            case "drawing":
+                return CheckAsked("check_drawing_copied", place)
+            case "shown":
+                return CheckAsked("check_drawing_shown_before", {"file_path": self.target})
+            case "opened":
+                return CheckAsked("check_drawing_shown", {"file_path": self.source})
+        if self.target == "clipboard":
+            return CheckAsked("check_clipboard_text", {"text": self._held})
+        if self.kind == "field":
+            at = {"file_path": self.target, "field": self.target_at}
+            return CheckAsked("check_field", {**at, "value": self._held})
+        return CheckAsked("check_file_text", {"file_path": self.target, "text": self._held})
+
+    @property
+    def _held(self) -> tuple[CheckAsked, ...]:
+        """The calls that get what the target holds."""
+        files = (self.source, self.source_at) if self.kind == "joined" else (self.source,)
+        checks = {"joined": "get_file_text", "count": "get_record_count", "linked": "get_linked_field"}
+        at = {"field": self.source_at} if self.kind in ("field", "linked") else {}
+        which = {"fields": self.belonging_to} if self.kind == "linked" else {}
+        return tuple(
+            CheckAsked(
+                checks.get(self.kind, "get_field"), {"file_path": path, **at, **which, "at_start": True}
+            )
+            for path in files
+        )
 
 
 class ExtendedText(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from taskloom.offline.conditions.conditions import Call, Condition
+from taskloom.offline.conditions.conditions import Condition
 from taskloom.offline.conditions.expressions import Expression
 from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.shown_effects import ExtendedText, Origin
@@ -51,64 +51,14 @@ def _extended(terms: Terms, item: ExtendedText) -> Condition:
 
 
 def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
+    """That what was taken over is there; not where no parameter says which record, or which table, is
+    meant."""
     told = f"{item.target} does not hold what {item.source} held"
-    place = {"source": item.source, "target": item.target}
-    within = {"source_within": item.source_at, "target_within": item.target_at}
-    # The fields that say which record is meant; none where no parameter does.
-    which = (
-        item.belonging_to if any(terms.text(text).parameters for text in item.belonging_to.values()) else {}
-    )
-    match item.kind:
-        case "whole" | "part":
-            yield terms.condition("check_copied", told, **place, whole=item.kind == "whole")
-        case "records":
-            yield terms.condition("check_records_copied", told, **place, **within)
-        case "record":
-            at = item.source_at
-            yield terms.condition(
-                "check_one_record_copied", told, **place, number=item.number, source_within=at
-            )
-        case "belonging" if which:
-            yield terms.condition("check_records_copied", told, **place, belonging_to=which)
-        case "picture":
-            told = f"{item.target} is not {item.source}: {item.source_at}"
-            yield terms.condition("check_picture", told, **place, change=Expression((("", item.source_at),)))
-        case "packed" | "unpacked":
-            yield terms.condition(f"check_{item.kind}", told, **place)
-        case "joined":
-            parts = (terms.file(path).source() for path in (item.source, item.source_at))
-            calls = (("call", f"get_file_text(file_path={part}, at_start=True)") for part in parts)
-            told = f"{item.target} is not {item.source} with {item.source_at} behind it"
-            yield terms.condition(
-                "check_file_text", told, file_path=item.target, text=Expression(tuple(calls))
-            )
-        case "drawing":
-            yield terms.condition("check_drawing_copied", told, **place)
-        case "shown":
-            told = f"{item.target} does not show what was open"
-            yield terms.condition("check_drawing_shown_before", told, file_path=item.target)
-        case "field":
-            held = terms.call("get_field", file_path=item.source, field=item.source_at, at_start=True)
-            yield _holds(terms, item, held, told)
-        case "count" if terms.file(item.source).depends:
-            yield _holds(
-                terms, item, terms.call("get_record_count", file_path=item.source, at_start=True), told
-            )
-        case "linked" if which:
-            held = terms.call(
-                "get_linked_field", file_path=item.source, field=item.source_at, fields=which, at_start=True
-            )
-            yield _holds(terms, item, held, told)
-
-
-def _holds(terms: Terms, item: Origin, held: Call, told: str) -> Condition:
-    """That the target holds what a call gets."""
-    if item.target == "clipboard":
-        return terms.condition("check_clipboard_text", told, text=held)
-    if item.kind == "field":
-        place = {"file_path": item.target, "field": item.target_at}
-        return terms.condition("check_field", told, **place, value=held)
-    return terms.condition("check_file_text", told, file_path=item.target, text=held)
+    if item.belonging_to and not any(terms.text(text).parameters for text in item.belonging_to.values()):
+        return
+    if item.kind == "opened" or (item.kind == "count" and not terms.file(item.source).depends):
+        return
+    yield terms.asked(item.asked, told)
 
 
 def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.offline.conditions.conditions import Call, Condition, Value
 from taskloom.offline.conditions.expressions import Expression, generalise
 from taskloom.prompts.inputs import Performance
+from taskloom.prompts.shown_effects import CheckAsked
 from taskloom.taskgraph.records.effect import ANY
 from taskloom.taskgraph.text_folding import fold_text
 
@@ -113,6 +115,25 @@ class Terms:
     def condition(self, check: str, complaint: str, **given: Given) -> Condition:
         """That `check`, called so, says yes."""
         return Condition(self.call(check, **given), self.text(complaint))
+
+    def asked(self, asked: CheckAsked, complaint: str) -> Condition:
+        """That a check says yes of one performance that is asked so."""
+        return Condition(self._call(asked), self.text(complaint))
+
+    def _call(self, asked: CheckAsked) -> Call:
+        return Call(
+            asked.check, tuple((name, self._given(name, item)) for name, item in asked.arguments.items())
+        )
+
+    def _given(self, name: str, given: object) -> Value:
+        if isinstance(given, tuple):
+            calls = [self._call(part) for part in given]
+            return (
+                calls[0] if len(calls) == 1 else Expression(tuple(("call", call.source()) for call in calls))
+            )
+        if name == "change":
+            return Expression((("", str(given)),))
+        return self._value(name, cast("Given", given))
 
     def _value(self, name: str, given: Given) -> Value:
         if isinstance(given, str):

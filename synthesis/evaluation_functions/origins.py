@@ -9,31 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from taskloom.evaluators_api.checks.archives import check_packed, check_unpacked, is_archive
-from taskloom.evaluators_api.checks.contents import (
-    CLIPBOARD,
-    check_clipboard_text,
-    check_copied,
-    check_file_text,
-    get_file_text,
-)
-from taskloom.evaluators_api.checks.declaration import Scene
-from taskloom.evaluators_api.checks.drawings import (
-    check_drawing_copied,
-    check_drawing_shown,
-    check_drawing_shown_before,
-)
-from taskloom.evaluators_api.checks.pictures import CHANGES, check_picture, picture_of
-from taskloom.evaluators_api.checks.records import check_one_record_copied, check_records_copied
-from taskloom.evaluators_api.checks.since_start import get_linked_field, get_record_count
+from taskloom.evaluators_api.checks.archives import is_archive
+from taskloom.evaluators_api.checks.contents import CLIPBOARD
+from taskloom.evaluators_api.checks.declaration import Answer, Scene
+from taskloom.evaluators_api.checks.pictures import CHANGES, picture_of
+from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.evidence.ocr import ScreenReader
+from taskloom.evaluators_api.state.effects import DATABASE
 from taskloom.evaluators_api.state.nodes import Node
-from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import records_of, refers, text_of
 from taskloom.evaluators_api.state.templates import steady_path
-from taskloom.prompts.shown_effects import Origin
+from taskloom.prompts.shown_effects import CheckAsked, Origin
 from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 
 SCREEN = "screen"
@@ -41,7 +30,7 @@ SCREEN = "screen"
 _SHORTEST = 4
 _LARGEST_SOURCE = 64 * 1024
 _MOST = 20
-_DATABASE = "database"
+_DRAWING = "drawing"
 
 
 def origins(
@@ -54,100 +43,81 @@ def origins(
     """
     scene = Scene(view(end), ScreenReader(None), view(start))
     nothing_done = Scene(view(start), ScreenReader(None), view(start))
-    targets = [_steady(path) for path in containers if any(file.path == path for file in end.files)]
+    targets = [_steady(path) for path in containers if end.file(path) is not None]
     if end.clipboard != start.clipboard:
         targets.append(CLIPBOARD)
-    possible = [list(_from(target, start, end, named)) for target in targets]
-    possible.append(list(_packed(containers, start, end, named)))
+    possible = [item for target in targets for item in _from(target, start, end, named)]
+    possible += _packed(containers, start, end, named)
     if not targets:
-        drawings = [file.path for file in start.files if file.path in named and _is_drawing(file)]
-        possible = [[Origin(kind="opened", source=path, target=SCREEN) for path in drawings]]
-    found: list[Origin] = []
-    for held in possible:
-        found += [item for item in held if _holds(item, scene) and not _holds(item, nothing_done)]
-    return tuple(found[:_MOST])
+        drawings = [file.path for file in start.files if file.path in named and _form(file) == _DRAWING]
+        possible = [Origin(kind="opened", source=path, target=SCREEN) for path in drawings]
+    found = (item for item in possible if _holds(item, scene) and not _holds(item, nothing_done))
+    return tuple(found)[:_MOST]
 
 
 def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
+    made = _clipboard(end) if target == CLIPBOARD else end.file(target)
     sources = [
         file
-        for file in start.files
-        if file.path != target and file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
+        for file in (_clipboard(start), *start.files)
+        if file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
+        if file.path != target or target == CLIPBOARD
     ]
-    places = [file.path for file in sources if file.text and len(file.text.strip()) >= _SHORTEST]
-    if start.clipboard.text:
-        places.insert(0, CLIPBOARD)
-    for source in places:
-        yield Origin(kind="whole", source=source, target=target)
-        yield Origin(kind="part", source=source, target=target)
-    yield from _drawings(target, sources, start, end)
-    yield from _pictures(target, start, end)
-    yield from _joined(target, start, end, named)
-    yield from _connected(target, sources, start, end, named)
-    if target == CLIPBOARD:
-        wanted = (end.clipboard.text or "").strip()
-        for file in sources:
-            for address, value in _values(file):
-                if value.strip() == wanted and len(wanted) >= _SHORTEST:
-                    yield Origin(kind="field", source=file.path, source_at="/".join(address), target=target)
-        if wanted.startswith("{"):
-            yield from _single_records(target, sources, start)
+    for source in sources:
+        if source.path == CLIPBOARD or len((source.text or "").strip()) >= _SHORTEST:
+            yield Origin(kind="whole", source=source.path, target=target)
+            yield Origin(kind="part", source=source.path, target=target)
+    if made is None:
         return
-    made = end.file(target)
-    if made is not None and is_archive(made):
-        return  # what it says of a file, other archives say as well
-    yield from _same_fields(target, sources, start, end)
-    tables = _tables(end, target)
-    for file in sources:
-        if _is_drawing(file):
-            continue
-        for source_at in _tables(start, file.path):
-            for target_at in tables:
-                yield Origin(
-                    kind="records",
-                    source=file.path,
-                    source_at=source_at,
-                    target=target,
-                    target_at=target_at,
-                )
+    sources = [file for file in sources if file.path != CLIPBOARD]
+    new = target != CLIPBOARD and start.file(target) is None
+    if _form(made) == _DRAWING and (new or is_open_document(target)):
+        for source in (file for file in sources if _form(file) == _DRAWING):
+            yield Origin(kind="drawing", source=source.path, target=target)
+        if not is_open_document(target):
+            yield Origin(kind="shown", source=SCREEN, target=target)
+    for source in start.files if picture_of(made) is not None else ():
+        for change in CHANGES if picture_of(source) is not None else ():
+            yield Origin(kind="picture", source=source.path, source_at=change, target=target)
+    yield from _joined(made, start, named)
+    wanted = (made.text or "").strip()
+    if (new or target == CLIPBOARD) and wanted and len(wanted) <= _LARGEST_SOURCE:
+        for source in sources:
+            yield from _connected(made, wanted, source, named)
+    if target == CLIPBOARD:
+        yield from _copied(wanted, sources)
+    elif not is_archive(made):  # what it says of a file, other archives say as well
+        yield from _same_fields(made, sources) if new else ()
+        for source in (file for file in sources if _form(file) != _DRAWING):
+            for at in _tables(source):
+                for place in _tables(made):
+                    yield Origin(
+                        kind="records", source=source.path, source_at=at, target=target, target_at=place
+                    )
 
 
-def _single_records(target: str, sources: Sequence[FileState], start: Evidence) -> Iterator[Origin]:
-    """Each of the first records of each table, of which the target may be a copy."""
+def _clipboard(evidence: Evidence) -> FileState:
+    """The text in the clipboard, as if it were a file."""
+    return FileState(path=CLIPBOARD, size=0, sha256="", text=evidence.clipboard.text)
+
+
+def _copied(wanted: str, sources: Sequence[FileState]) -> Iterator[Origin]:
+    """Fields that are all of the clipboard; the first records of each table, of which it may hold one."""
     for file in sources:
+        for address, value in _values(file) if len(wanted) >= _SHORTEST else ():
+            if value.strip() == wanted:
+                yield Origin(kind="field", source=file.path, source_at="/".join(address), target=CLIPBOARD)
+    for file in sources if wanted.startswith("{") else ():
         tree = read(file.path, file.text or "")[1]
-        for table in _tables(start, file.path):
-            rows = tree.at((*filter(None, (table,)), "rows"))
+        for at in _tables(file):
+            rows = tree.at((*filter(None, (at,)), "rows"))
             for number in range(1, 1 + min(_MOST, len(rows.children) if rows is not None else 0)):
-                yield Origin(kind="record", source=file.path, source_at=table, target=target, number=number)
+                yield Origin(kind="record", source=file.path, source_at=at, target=CLIPBOARD, number=number)
 
 
 def _steady(path: str) -> str:
     """`path`, or the folder around the part of it that was generated."""
     return steady_path(path).partition("*")[0].rpartition("/")[0] if "*" in steady_path(path) else path
-
-
-def _drawings(target: str, sources: Sequence[FileState], start: Evidence, end: Evidence) -> Iterator[Origin]:
-    """The drawing of which a new one is a copy; else the one that was open."""
-    file = end.file(target) if is_open_document(target) else _new_file(target, start, end)
-    if file is None or not _is_drawing(file):
-        return
-    for source in sources:
-        if _is_drawing(source):
-            yield Origin(kind="drawing", source=source.path, target=target)
-    if not is_open_document(target):
-        yield Origin(kind="shown", source=SCREEN, target=target)
-
-
-def _pictures(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
-    """The pictures from which a new or changed one can be made; itself only where nothing else fits."""
-    made = end.file(target)
-    if made is None or picture_of(made) is None:
-        return
-    for source in start.files:
-        if picture_of(source) is not None:
-            for change in CHANGES:
-                yield Origin(kind="picture", source=source.path, source_at=change, target=target)
 
 
 def _packed(
@@ -157,70 +127,40 @@ def _packed(
     folder, may come."""
     folders = [path for path in named if path and path in view(start).directories | view(end).directories]
     files = [file.path for file in start.files if file.path in named]
-    for archive in (file for file in end.files if file.path in containers and is_archive(file)):
-        for source in (*files, *folders):
-            if source != archive.path:
-                yield Origin(kind="packed", source=source, target=archive.path)
-    for archive in (file for file in start.files if file.path in named and is_archive(file)):
-        for target in (*containers, *folders):
-            yield Origin(kind="unpacked", source=archive.path, target=target)
+    for archive in (file.path for file in end.files if file.path in containers and is_archive(file)):
+        sources = (source for source in (*files, *folders) if source != archive)
+        yield from (Origin(kind="packed", source=source, target=archive) for source in sources)
+    for archive in (file.path for file in start.files if file.path in named and is_archive(file)):
+        yield from (Origin(kind="unpacked", source=archive, target=to) for to in (*containers, *folders))
 
 
-def _joined(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
+def _joined(made: FileState, start: Evidence, named: Collection[str]) -> Iterator[Origin]:
     """Two named files of which the target may be the one with the other behind it."""
-    file = end.file(target)
-    if file is None or not file.text:
-        return
     texts = {item.path: item.text for item in start.files if item.path in named and item.text}
-    for source, text in texts.items():
+    for source, text in texts.items() if made.path != CLIPBOARD else ():
         for other, behind in texts.items():
-            if source != other and text + behind == file.text:
-                yield Origin(kind="joined", source=source, source_at=other, target=target)
+            if source != other and text + behind == made.text:
+                yield Origin(kind="joined", source=source, source_at=other, target=made.path)
 
 
-def _is_drawing(file: FileState) -> bool:
-    return file.text is not None and read(file.path, file.text)[0] == "drawing"
-
-
-def _connected(
-    target: str, sources: Sequence[FileState], start: Evidence, end: Evidence, named: Collection[str]
-) -> Iterator[Origin]:
+def _connected(made: FileState, wanted: str, source: FileState, named: Collection[str]) -> Iterator[Origin]:
     """Records that belong together, and fields of them, that are all of a new file or of the clipboard."""
-    if target == CLIPBOARD:
-        held = end.clipboard.text or ""
-    else:
-        file = _new_file(target, start, end)
-        held = "" if file is None else file.text or ""
-    wanted = held.strip()
-    if not wanted or len(wanted) > _LARGEST_SOURCE:
-        return
-    for source in sources:
-        form, tree = read(source.path, source.text or "")
-        if wanted.isdigit() and form == "delimited":
-            yield Origin(kind="count", source=source.path, target=target)
-        if form == "lines":
-            continue
-        records = list(records_of(tree))
-        for record in records:
-            own = _known_by(record, named)
-            if wanted[:1] in "[{" and any(known in held for known in own.values()):
-                for known_by, known in own.items():
-                    yield Origin(
-                        kind="belonging", source=source.path, target=target, belonging_to={known_by: known}
-                    )
-            for child in record.children:
-                if len(wanted) >= _SHORTEST and child.value is not None and child.value.strip() == wanted:
-                    owners = [record, *(item for item in records if refers(record, item))]
-                    for known_by, known in (
-                        pair for owner in owners for pair in _known_by(owner, named).items()
-                    ):
-                        yield Origin(
-                            kind="linked",
-                            source=source.path,
-                            source_at=child.name,
-                            target=target,
-                            belonging_to={known_by: known},
-                        )
+    form, tree = read(source.path, source.text or "")
+    place = {"source": source.path, "target": made.path}
+    if wanted.isdigit() and form == "delimited":
+        yield Origin.model_validate({"kind": "count", **place})
+    for record in records_of(tree) if form != FALLBACK else ():
+        own = _known_by(record, named)
+        if wanted[:1] in "[{" and any(known in (made.text or "") for known in own.values()):
+            for name, known in own.items():
+                yield Origin.model_validate({"kind": "belonging", **place, "belonging_to": {name: known}})
+        for child in record.children:
+            if len(wanted) < _SHORTEST or child.value is None or child.value.strip() != wanted:
+                continue
+            for owner in (record, *(item for item in records_of(tree) if refers(record, item))):
+                for name, known in _known_by(owner, named).items():
+                    told = {"source_at": child.name, "belonging_to": {name: known}}
+                    yield Origin.model_validate({"kind": "linked", **place, **told})
 
 
 def _known_by(record: Node, named: Collection[str]) -> dict[str, str]:
@@ -228,82 +168,27 @@ def _known_by(record: Node, named: Collection[str]) -> dict[str, str]:
     return {child.name: child.value for child in record.children if child.value and child.value in named}
 
 
-def _new_file(path: str, start: Evidence, end: Evidence) -> FileState | None:
-    if any(item.path == path for item in start.files):
-        return None
-    return next((item for item in end.files if item.path == path), None)
-
-
 def _holds(origin: Origin, scene: Scene) -> bool:
     try:
-        if origin.kind == "drawing":
-            return bool(check_drawing_copied(scene, origin.source, origin.target))
-        if origin.kind == "picture":
-            return bool(check_picture(scene, origin.source, origin.target, origin.source_at))
-        if origin.kind == "packed":
-            return bool(check_packed(scene, origin.source, origin.target))
-        if origin.kind == "unpacked":
-            return bool(check_unpacked(scene, origin.source, origin.target))
-        if origin.kind == "joined":
-            joined = [
-                str(get_file_text(scene, path, at_start=True)) for path in (origin.source, origin.source_at)
-            ]
-            return bool(check_file_text(scene, origin.target, "".join(joined)))
-        if origin.kind == "opened":
-            return bool(check_drawing_shown(scene, origin.source))
-        if origin.kind == "record":
-            place = (origin.source, origin.target, origin.number, origin.source_at)
-            return bool(check_one_record_copied(scene, *place))
-        if origin.kind == "shown":
-            return bool(check_drawing_shown_before(scene, origin.target))
-        if origin.kind == "belonging":
-            return bool(
-                check_records_copied(
-                    scene, origin.source, origin.target, belonging_to=dict(origin.belonging_to)
-                )
-            )
-        if origin.kind == "linked":
-            held = str(
-                get_linked_field(
-                    scene, origin.source, origin.source_at, dict(origin.belonging_to), at_start=True
-                )
-            )
-            return _is_held(scene, origin.target, held)
-        if origin.kind == "count":
-            return _is_held(scene, origin.target, str(get_record_count(scene, origin.source, at_start=True)))
-        if origin.kind in ("whole", "part"):
-            return bool(check_copied(scene, origin.source, origin.target, origin.kind == "whole"))
-        if origin.kind == "records":
-            return bool(
-                check_records_copied(scene, origin.source, origin.target, origin.source_at, origin.target_at)
-            )
+        return bool(_answer(origin.asked, scene))
     except CheckUnavailableError:
         return False
-    if origin.target != CLIPBOARD:
-        return scene.start_view is not scene.view
-    source = scene.start.tree(origin.source)
-    found = source.at(tuple(origin.source_at.split("/"))) if source is not None else None
-    copied = scene.view.evidence.clipboard.text
-    return found is not None and copied is not None and copied.strip() == text_of(found).strip()
 
 
-def _is_held(scene: Scene, target: str, text: str) -> bool:
-    if target == CLIPBOARD:
-        return bool(check_clipboard_text(scene, text))
-    return bool(check_file_text(scene, target, text))
+def _answer(asked: CheckAsked, scene: Scene) -> Answer:
+    given = {
+        name: "".join(str(_answer(part, scene)) for part in value) if isinstance(value, tuple) else value
+        for name, value in asked.arguments.items()
+    }
+    return checks()[asked.check].function(scene, **given)
 
 
-def _same_fields(
-    target: str, sources: Sequence[FileState], start: Evidence, end: Evidence
-) -> Iterator[Origin]:
+def _same_fields(made: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
     """Fields of a new file that have the name and the value of a field of one other file at the start.
 
     Where several files have such a field, it is taken to come from the one that another field can only come
     from.
     """
-    file = next((item for item in end.files if item.path == target), None)
-    if file is None or any(item.path == target for item in start.files):
-        return
     places = {
         address: [
             (source.path, place)
@@ -311,38 +196,33 @@ def _same_fields(
             for place, held in _values(source)
             if place[-1] == address[-1] and held.strip() == value.strip()
         ]
-        for address, value in _values(file)
+        for address, value in _values(made)
     }
     certain = {found[0][0] for found in places.values() if len(found) == 1}
     for address, found in places.items():
         likely = found if len(found) == 1 else [item for item in found if item[0] in certain]
         if len(likely) == 1:
-            path, place = likely[0]
-            yield Origin(
-                kind="field",
-                source=path,
-                source_at="/".join(place),
-                target=target,
-                target_at="/".join(address),
-            )
+            at = {"source_at": "/".join(likely[0][1]), "target_at": "/".join(address)}
+            yield Origin.model_validate({"kind": "field", "source": likely[0][0], "target": made.path, **at})
 
 
-def _tables(evidence: Evidence, path: str) -> tuple[str, ...]:
+def _form(file: FileState) -> str:
+    return "" if file.text is None or file.path == CLIPBOARD else read(file.path, file.text)[0]
+
+
+def _tables(file: FileState) -> tuple[str, ...]:
     """Where in a file records are: the tables of a database, everywhere in other files."""
-    file = next((item for item in evidence.files if item.path == path), None)
-    if file is None or file.text is None:
-        return ()
-    form, tree = read(path, file.text)
-    if form == "lines":
-        return ()
-    return tuple(child.name for child in tree.children) if form == _DATABASE else ("",)
+    form = _form(file)
+    if form == DATABASE:
+        return tuple(child.name for child in read(file.path, file.text or "")[1].children)
+    return () if form in ("", FALLBACK) else ("",)
 
 
 @lru_cache(maxsize=256)
 def _values(file: FileState) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Every text field of a file with its address."""
     form, tree = read(file.path, file.text or "")
-    if form == "lines":
+    if form == FALLBACK:
         return ()
     return tuple(
         (address, text_of(node))
