@@ -1,10 +1,9 @@
-"""What writers of evaluation functions do better with: the effects of performances, or only the shape of what
-may change.
+"""What two writers of evaluation functions that must agree do better than one.
 
 Verifies the same applications under each setting with `taskloom verify`, in a data folder each, and compares
 accepted functions, functions written, rounds and tokens. Needs a model for the writer: `python -m
 benchmarks.writers --settings models.yaml`. Judge the labelled outcomes with either dataset afterwards:
-`python -m benchmarks.labelled_work --warehouse FOLDER/effects/warehouse`.
+`python -m benchmarks.labelled_work --warehouse FOLDER/one/warehouse`.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.store import Warehouse
 
 WAYS: dict[str, tuple[str, ...]] = {
-    "effects": ("verification.writer_sees=effects",),
-    "shape": ("verification.writer_sees=shape",),
-    "two writers": ("verification.writers=2",),
+    "one": (),
+    "two": ("verification.writers=2",),
 }
 """Settings that are compared."""
 
@@ -67,7 +65,7 @@ def fared(way: str, warehouse: Warehouse) -> Fared:
 
 def table(rows: Sequence[Fared]) -> str:
     """The comparison as a Markdown table."""
-    lines = ["| the writer is given | accepted | written | rounds | tokens |", "|--|--:|--:|--:|--:|"]
+    lines = ["| writers | accepted | written | rounds | tokens |", "|--|--:|--:|--:|--:|"]
     lines += [
         f"| {row.way} | {row.accepted} | {row.written} | {row.rounds} | {row.tokens:,} |" for row in rows
     ]
@@ -91,8 +89,8 @@ def main() -> None:
     settings = load_settings(given.settings)
     if settings.is_offline(ModelRole.EVALUATION_WRITER):
         sys.exit(
-            "The role evaluation_writer is played by rule, which needs the effects: there is nothing to"
-            " compare. Name a model for it in a file and give it with --settings."
+            "The role evaluation_writer is played by rule, and two rules agree: there is nothing to compare."
+            " Name a model for it in a file and give it with --settings."
         )
     rows = []
     for way, assignments in WAYS.items():

@@ -37,12 +37,8 @@ class StartingFile(Record):
 
 
 class TaskShape(Record):
-    """What the subtask is about: an instruction, where it starts from, and what may change."""
+    """What the subtask is about: where it starts from, and what may change."""
 
-    instruction: str
-    """The instantiated instruction."""
-    parameters: dict[str, str]
-    """The parameter set."""
     files: tuple[StartingFile, ...] = ()
     """Files at the start that the subtask may concern."""
     clipboard: str = ""

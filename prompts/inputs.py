@@ -208,8 +208,11 @@ class Performance(Record):
     """The instantiated instruction."""
     parameters: dict[str, str]
     """The parameter set."""
-    effects: ShownEffects
-    """What it changed."""
+    shape: TaskShape = TaskShape()
+    """Where it started from and what may change; a model is shown no more, so that it describes the task and
+    not the performance."""
+    effects: ShownEffects = ShownEffects()
+    """What it changed, for rules."""
 
 
 class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
@@ -230,9 +233,7 @@ class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
     parameter_names: tuple[str, ...]
     """Parameters of the function, in order."""
     performances: tuple[Performance, ...]
-    """Recorded performances; empty where only the shape of changes is shown."""
-    shapes: tuple[TaskShape, ...] = ()
-    """What may change, per parameter set, where the performances are not shown."""
+    """Recorded performances."""
     result_on_screen: bool = False
     """Whether the result is what the screen shows: an open document, a selection, a tab or a setting."""
     previous_source: str = ""

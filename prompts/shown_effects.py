@@ -143,12 +143,10 @@ class ExtendedText(Record):
 
 
 class ShownEffects(Record):
-    """What a performance changed. Long lists are cut; the cut is marked by a number."""
+    """What a performance changed, for a writer that plays by rules."""
 
     essential: tuple[Effect, ...] = ()
     """Lasting changes, and those of the window, that every performance makes."""
-    incidental: tuple[Effect, ...] = ()
-    """Changes that only some make: times, generated ids, settings of the user interface."""
     appeared: tuple[str, ...] = ()
     """Texts that the screen shows at the end and did not show at the start."""
     labels: tuple[str, ...] = ()
@@ -164,8 +162,6 @@ class ShownEffects(Record):
     """Input controls that hold something else than at the start, by name, with what they hold."""
     switches: dict[str, bool] = Field(default_factory=dict)
     """Check boxes and switches that changed, by name, with their state."""
-    left_out: int = 0
-    """Further changes that are not listed."""
     records: tuple[TouchedRecord, ...] = ()
     """Records that the essential changes concern."""
     origins: tuple[Origin, ...] = ()

@@ -23,20 +23,14 @@ def check_settings(settings: Settings) -> None:
     """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
-        CommandError: no wanted application can be started, the data folder cannot be written, the writer of
-            functions is to see less than the offline provider needs, or the critic is to decide and no model
-            plays it.
+        CommandError: no wanted application can be started, the data folder cannot be written, or the
+            critic is to decide and no model plays it.
         RunnerMissingError: the runner of `fan_out` is not installed.
         BudgetInvalidError: a budget cannot be read.
     """
     check_runner(settings.fan_out)
     choose_applications(settings)
     check_budgets(settings)
-    if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):
-        raise CommandError(
-            "verification.writer_sees is shape, but the offline provider writes functions from the effects of"
-            " performances; name a model for the role evaluation_writer, or leave writer_sees at automatic"
-        )
     deciding = settings.critic.reject_below or settings.critic.minimum_mean
     if deciding and settings.is_offline(ModelRole.CRITIC):
         raise CommandError(

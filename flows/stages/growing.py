@@ -105,9 +105,7 @@ class PoolGrowth:
             stage=stage,
             sandbox=run.sandbox,
             categories=run.categories,
-            settings=run.settings.verification.shown_to(
-                rules=run.settings.is_offline(ModelRole.EVALUATION_WRITER)
-            ),
+            settings=run.settings.verification,
             exploration=run.settings.exploration,
         )
         return cls(

@@ -110,7 +110,7 @@ class FunctionWriting:
             if not any(found):
                 return functions[0]
             for writer, function, told in zip(writers, functions, found, strict=True):
-                writer.criticism = Criticism(function.source, messages=self._shown(told, trajectories))
+                writer.criticism = Criticism(function.source, messages=_shown(told, trajectories))
                 self._note(work, number, function, trajectories, None, reason="\n".join(told))
         return None
 
@@ -130,7 +130,6 @@ class FunctionWriting:
                         work.subtask.bind(trajectories[0].parameters, self.categories)
                     ),
                     criticism=writer.criticism,
-                    sees="shape" if self.settings.writer_sees == "shape" else "effects",
                     attempt=len(work.functions) + stage.tried.functions.get(work.subtask.subtask_id, 0),
                     provenance=stage.provenance,
                 )
@@ -171,7 +170,7 @@ class FunctionWriting:
         failed = [evaluation.said for evaluation in evaluations if not evaluation.passed]
         if failed:
             reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
-            writer.criticism = Criticism(function.source, messages=self._shown([reason], trajectories))
+            writer.criticism = Criticism(function.source, messages=_shown([reason], trajectories))
             self._note(work, number, function, trajectories, evaluations, reason=reason)
             return None
         work.refused_by_all = False
@@ -183,15 +182,8 @@ class FunctionWriting:
         self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
         if not reason:
             return function.model_copy(update={"quality": quality})
-        writer.criticism = Criticism.of(function.source, self._shown([reason], trajectories), quality)
+        writer.criticism = Criticism.of(function.source, _shown([reason], trajectories), quality)
         return None
-
-    def _shown(self, messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
-        """Messages for the writer; in words of the task where it does not see what the performances
-        changed."""
-        if self.settings.writer_sees != "shape":
-            return tuple(messages)
-        return tuple(without_ends(message, trajectories) for message in messages)
 
     def _examine(
         self,
@@ -250,3 +242,8 @@ class FunctionWriting:
                     provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
                 )
             )
+
+
+def _shown(messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
+    """Messages in words of the task, for a writer that does not see how performances ended."""
+    return tuple(without_ends(message, trajectories) for message in messages)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from taskloom.resources.record import Record
-from taskloom.synthesis.evaluation_functions.evaluation_functions import WriterSees
 from taskloom.synthesis.examination.verdict import Thresholds
 
 
@@ -25,11 +22,6 @@ class VerificationSettings(Record):
     other_subtasks: int = Field(default=6, ge=0)
     """Performances of other subtasks that the function is held against; some may turn out to be no wrong
     evidence."""
-    writer_sees: Literal["automatic"] | WriterSees = "automatic"
-    """What the writer of a function is shown: the `effects` of the performances; or only the `shape` of what
-    may change (places, types, values of other records) with the state at the start, and never how a
-    performance ended. `automatic` shows a model the shape, so that it cannot describe the performance instead
-    of the task, and the offline provider the effects, which it needs."""
     writers: int = Field(default=1, ge=1, le=2)
     """Functions written independently of each other, which must agree on everything that was recorded; 2
     doubles the writer's calls."""
@@ -38,9 +30,3 @@ class VerificationSettings(Record):
     They go on with the number of their attempts, so that models are asked anew."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""
-
-    def shown_to(self, *, rules: bool) -> VerificationSettings:
-        """The same, with `automatic` decided for a writer that is played by rule, or by a model."""
-        if self.writer_sees != "automatic":
-            return self
-        return self.model_copy(update={"writer_sees": "effects" if rules else "shape"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from taskloom.evaluators_api.reference import checks_reference
+from taskloom.evaluators_api.state.essential import divided
 from taskloom.prompts.inputs import EvaluationWriterInput, Performance
 from taskloom.prompts.rendering import template_hash
 from taskloom.resources.applications import Application
@@ -21,9 +21,6 @@ from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "evaluation_functions"
-
-WriterSees = Literal["effects", "shape"]
-"""What a writer is shown: what performances changed, or only the shape of what may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,6 @@ async def write_evaluation_function(
     models: Models,
     result_on_screen: bool = False,
     criticism: Criticism | None = None,
-    sees: WriterSees = "effects",
     attempt: int = 0,
     provenance: Provenance,
 ) -> EvaluationFunction:
@@ -81,8 +77,7 @@ async def write_evaluation_function(
         title=application.title,
         instruction_template=subtask.instruction_template,
         parameter_names=names,
-        performances=performances(trajectories) if sees == "effects" else (),
-        shapes=task_shapes(trajectories) if sees == "shape" else (),
+        performances=performances(trajectories),
         result_on_screen=result_on_screen,
         previous_source=criticism.source if criticism else "",
         surviving_families=criticism.surviving_families if criticism else (),
@@ -110,7 +105,14 @@ async def write_evaluation_function(
 
 def performances(trajectories: Sequence[Trajectory]) -> tuple[Performance, ...]:
     """Trajectories as the writer is shown them: what they changed, not how."""
+    divisions = divided(trajectories)
+    shapes, changes = task_shapes(trajectories, divisions), shown_effects(trajectories, divisions)
     return tuple(
-        Performance(instruction=trajectory.instruction, parameters=trajectory.parameters, effects=changes)
-        for trajectory, changes in zip(trajectories, shown_effects(trajectories), strict=True)
+        Performance(
+            instruction=trajectory.instruction,
+            parameters=trajectory.parameters,
+            shape=shape,
+            effects=found,
+        )
+        for trajectory, shape, found in zip(trajectories, shapes, changes, strict=True)
     )

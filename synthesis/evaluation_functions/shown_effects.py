@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.evidence.evidence_view import view
-from taskloom.evaluators_api.state.essential import Division, divided
+from taskloom.evaluators_api.state.essential import Division
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import (
@@ -26,11 +26,7 @@ from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 
-_MOST_EFFECTS = 80
-_MOST_FILLED_IN = 20
-_MOST_INCIDENTAL = 20
 _MOST_RECORDS = 12
-_MOST_FIELDS = 24
 _MOST_TEXTS = 60
 _LONGEST_TEXT = 400
 _SHORTEST_TEXT = 2
@@ -40,19 +36,18 @@ _DEEP = 3
 _TEXTS = frozenset({"lines"})
 
 
-def shown_effects(trajectories: Sequence[Trajectory]) -> tuple[ShownEffects, ...]:
+def shown_effects(
+    trajectories: Sequence[Trajectory], divisions: Sequence[Division]
+) -> tuple[ShownEffects, ...]:
     """What each of `trajectories`, all of one subtask, changed."""
     return tuple(
-        _shown(trajectory, division)
-        for trajectory, division in zip(trajectories, divided(trajectories), strict=True)
+        _shown(trajectory, division) for trajectory, division in zip(trajectories, divisions, strict=True)
     )
 
 
 def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
     start, end = trajectory.initial_evidence, trajectory.final_evidence
     essential = [item for item in division.essential if item.area != "screen"]
-    incidental = [item for item in division.incidental if item.area != "screen"]
-    telling = _telling(essential, start, tuple(trajectory.parameters.values()))
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
     decided = {(item.container, "/".join(item.address)) for item in essential}
     records: dict[object, TouchedRecord] = {}
@@ -64,8 +59,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
                 both = tuple(dict.fromkeys((*known, *record.changed_fields)))
                 records[key] = record.model_copy(update={"changed_fields": both})
     return ShownEffects(
-        essential=telling,
-        incidental=tuple(incidental[:_MOST_INCIDENTAL]),
+        essential=tuple(essential),
         appeared=(appeared := _shown_only_in(end, start)),
         labels=tuple(text for text in appeared if any(text == item.text.strip() for item in end.controls)),
         shown_times={text: times for text in appeared if (times := view(end).times_shown(text))},
@@ -73,7 +67,6 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         vanished=_shown_only_in(start, end),
         contents=_contents(start, end),
         switches=_switches(start, end),
-        left_out=len(essential) - len(telling) + max(0, len(incidental) - _MOST_INCIDENTAL),
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=tuple(
             item
@@ -85,28 +78,6 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         shown_parts=tuple(shown_parts(start, end)),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
     )
-
-
-def _telling(essential: Sequence[Effect], start: Evidence, values: Sequence[str]) -> tuple[Effect, ...]:
-    """The effects to show: all where there is room, else those that hold the value of a parameter before all
-    others.
-
-    What an application fills in by itself when it makes a file says little: of that only a few are shown
-    then.
-    """
-    if len(essential) <= _MOST_EFFECTS:
-        return tuple(essential)
-    old = start.files_by_path()
-    named = [item for item in essential if _holds(item.after, values) or _holds(item.before, values)]
-    filled_in = [
-        item for item in essential if item not in named and item.address and item.container not in old
-    ]
-    others = [item for item in essential if item not in named and item not in filled_in]
-    return tuple([*named, *others, *filled_in[:_MOST_FILLED_IN]][:_MOST_EFFECTS])
-
-
-def _holds(text: str | None, values: Sequence[str]) -> bool:
-    return text is not None and any(value and value in text for value in values)
 
 
 def _shown_only_in(this: Evidence, other: Evidence) -> tuple[str, ...]:
@@ -199,9 +170,6 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
     fields = _fields(record) if record is not None else {}
     if fields and effect.kind == "added" and not changed:
         fields = _fields_around(tree, effect.address) or fields
-    fields = _first_fields(
-        fields, (*changed, *(name for name, value in fields.items() if _holds(value, known)))
-    )
     if fields:
         yield TouchedRecord(
             file_path=effect.container,
@@ -275,12 +243,3 @@ def _fields(record: Node) -> dict[str, str]:
         if child.naming == "field" and (child.value is not None or is_lines(child))
     }
     return found
-
-
-def _first_fields(fields: dict[str, str], wanted: Sequence[str]) -> dict[str, str]:
-    """As many fields as there is room for, those `wanted` in any case, in the order of the record."""
-    if len(fields) <= _MOST_FIELDS:
-        return fields
-    room = _MOST_FIELDS - len(set(wanted) & fields.keys())
-    others = [name for name in fields if name not in wanted][: max(0, room)]
-    return {name: value for name, value in fields.items() if name in wanted or name in others}

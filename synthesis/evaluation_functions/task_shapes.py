@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import divided
+from taskloom.evaluators_api.state.essential import Division
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
@@ -28,9 +28,8 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 
 
-def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
+def task_shapes(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> tuple[TaskShape, ...]:
     """The shape of each of `trajectories`, all of one subtask."""
-    divisions = divided(trajectories)
     constant = constants(trajectories)
     return tuple(
         _shape(trajectory, division.essential, constant)
@@ -84,8 +83,6 @@ def _shape(
     named = {file.path for file in known if names_parameter(templated_path(file.path, trajectory.parameters))}
     files = _worth_showing(known, touched, named)
     return TaskShape(
-        instruction=trajectory.instruction,
-        parameters=trajectory.parameters,
         files=tuple(_file(file, touched.get(file.path, ())) for file in files[:_MOST_FILES]),
         clipboard=cut_text(start.clipboard.text or "", _LONGEST_SAMPLE),
         changes=tuple(changes.values())[:_MOST_CHANGES],

@@ -1,4 +1,4 @@
-"""The comparison of what writers are shown is made from datasets."""
+"""The comparison of one and two writers is made from datasets."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tests.warehouse.samples import records
 def test_figures_come_from_the_dataset(tmp_path: Path) -> None:
     with Warehouse(tmp_path / "warehouse") as warehouse:
         warehouse.write(records())
-        found = fared("effects", warehouse)
+        found = fared("one", warehouse)
 
     assert (found.accepted, found.written, found.rounds) == (2, 2, 3)
     assert found.tokens == 0, "the sample's one call is the explorer's"
 
 
 def test_the_table_has_a_row_per_setting() -> None:
-    rows = [Fared("effects", 1, 2, 3, 4, 5000), Fared("shape", 1, 1, 1, 1, 1)]
+    rows = [Fared("one", 1, 2, 3, 4, 5000), Fared("two", 1, 1, 1, 1, 1)]
 
-    assert "| effects | 2 | 3 | 4 | 5,000 |" in table(rows)
+    assert "| one | 2 | 3 | 4 | 5,000 |" in table(rows)
     assert table(rows).count("\n") == 3
 
 

@@ -75,11 +75,6 @@ async def test_what_has_one_state_for_everybody_is_leased_by_one_at_a_time(
     assert most == 1
 
 
-def test_the_offline_writer_must_see_effects(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="writer_sees is shape, but the offline provider"):
-        check_settings(simulated(tmp_path, "verification.writer_sees=shape"))
-
-
 @pytest.mark.parametrize("setting", ["critic.reject_below=3", "critic.minimum_mean={sense: 3}"])
 def test_a_critic_that_is_to_decide_must_be_played(tmp_path: Path, setting: str) -> None:
     with pytest.raises(CommandError, match="name a model for the role critic"):

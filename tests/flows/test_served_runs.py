@@ -49,7 +49,6 @@ def settings(data: Path, url: str = "", **models: JsonValue) -> Settings:
     }
     return load_settings(
         assignments=[
-            "verification.writer_sees=effects",  # rules answer behind the server, and they need the effects
             "platform=simulated",
             "composition.count=6",
             "intents.wanted=3",

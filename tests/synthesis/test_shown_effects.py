@@ -1,8 +1,7 @@
 """What a writer is shown: records as wholes, origins of new content, counts, and what the screen shows
 anew."""
 
-import json
-
+from taskloom.evaluators_api.state.essential import divided
 from taskloom.synthesis.evaluation_functions.shown_effects import shown_effects
 from taskloom.taskgraph.records.evidence import ClipboardState
 from tests.synthesis.recordings import click, control, file, recording, screen
@@ -19,7 +18,7 @@ def test_a_new_row_is_shown_as_a_whole() -> None:
         [click("Save", files=(file("sales.csv", f"{SALES}South,20\n"),))],
         start={"files": (file("sales.csv", SALES),)},
     )
-    (shown,) = shown_effects([done])
+    (shown,) = shown_effects([done], divided([done]))
     (record,) = shown.records
     assert (record.kind, record.fields) == ("added", {"region": "South", "amount": "20"})
     assert all(effect.area != "screen" for effect in shown.essential)
@@ -32,7 +31,7 @@ def test_a_pasted_text_comes_from_the_clipboard() -> None:
         [click("Save", files=(file("a.txt", "before\nSome words\n"),))],
         start={"clipboard": ClipboardState(text="Some words"), "files": (file("b.txt", "else"),)},
     )
-    (shown,) = shown_effects([done])
+    (shown,) = shown_effects([done], divided([done]))
     assert [(item.kind, item.source, item.target) for item in shown.origins] == [
         ("part", "clipboard", "a.txt")
     ]
@@ -45,7 +44,7 @@ def test_fields_of_an_export_come_from_the_record_that_was_exported() -> None:
         [click("Save", files=(file("1.json", NOTE), file("2.json", OTHER), file("out/note.json", NOTE)))],
         start={"files": (file("1.json", NOTE), file("2.json", OTHER))},
     )
-    (shown,) = shown_effects([done])
+    (shown,) = shown_effects([done], divided([done]))
     fields = {item.target_at: item.source for item in shown.origins if item.kind == "field"}
     assert fields == {"title": "1.json", "text": "1.json", "tag": "1.json"}
 
@@ -57,22 +56,5 @@ def test_texts_that_appear_and_vanish_are_told_apart() -> None:
         [click("New", controls=screen(control("Plans", "Heading")))],
         start={"controls": screen(control("Home", "Heading"))},
     )
-    (shown,) = shown_effects([done])
+    (shown,) = shown_effects([done], divided([done]))
     assert (shown.appeared, shown.vanished) == (("Plans",), ("Home",))
-
-
-def test_of_a_record_with_very_many_fields_those_that_hold_parameters_are_shown_first() -> None:
-    fields = {f"option_{number:03}": None for number in range(120)} | {
-        "url": "https://museum.test/new",
-        "zone": "x",
-    }
-    done = recording(
-        "watches.add",
-        {"address": "https://museum.test/new"},
-        [click("Watch", files=(file(".applications/watches/a/watch.json", json.dumps(fields)),))],
-    )
-    (shown,) = shown_effects([done])
-    (record,) = shown.records
-    assert record.fields["url"] == "https://museum.test/new" and len(record.fields) <= 24
-    assert any(effect.address == ("url",) for effect in shown.essential[:3])
-    assert shown.left_out > 60 and len(shown.essential) < 40

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.reference import checks_reference
+from taskloom.evaluators_api.state.essential import divided
+from taskloom.prompts.change_shapes import TaskShape
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.second_opinion import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.evaluation_functions.needed_checks import needed_checks
-from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
+from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes as shapes_of
 from taskloom.synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import FileState, InputEvent
@@ -47,6 +51,10 @@ def added(name: str, amount: str, code: str, *beside: FileState) -> Trajectory:
 
 PERFORMANCES = [added("Cid", "77", "zulu-west"), added("Dora", "41", "yankee-east")]
 ALIKE = [added("Cid", "77", "zulu-west"), added("Dora", "41", "zulu-west")]
+
+
+def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
+    return shapes_of(trajectories, divided(trajectories))
 
 
 def function(condition: str) -> EvaluationFunction:
@@ -228,7 +236,7 @@ async def test_a_subtask_whose_second_writer_finds_nothing_right_is_rejected(
     assert len(done.functions) == 4
 
 
-async def test_a_writer_that_sees_the_shape_is_shown_no_performance(
+async def test_a_writer_is_shown_the_shape_of_the_work_and_no_performance(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
     known = (await world(shared_sandbox, TestModels(NOTES), VerificationSettings()).verify(WRITE))[
@@ -242,20 +250,15 @@ async def test_a_writer_that_sees_the_shape_is_shown_no_performance(
     replies = [EvaluationWriterReply(source=source) for source in (blind, known.function.source)]
     models = TestModels(NOTES, scripted={ModelRole.EVALUATION_WRITER: replies})
 
-    done = (await world(shared_sandbox, models, VerificationSettings(writer_sees="shape")).verify(WRITE))[
-        WRITE
-    ]
+    done = (await world(shared_sandbox, models, VerificationSettings()).verify(WRITE))[WRITE]
 
     assert done.verified is not None
     first, second = models.calls[ModelRole.EVALUATION_WRITER]
-    assert first.question.performances == ()
-    assert [shape.parameters for shape in first.question.shapes] == [
-        item.parameters for item in done.verified.trajectories
-    ]
-    assert "Recorded performances" not in first.question.rendered().user
+    seen = first.question.performances
+    assert [item.parameters for item in seen] == [item.parameters for item in done.verified.trajectories]
     told = first.question.rendered().user
-    assert told.count("Places that correct work changes") == len(first.question.shapes) == 2
+    assert told.count("Places that correct work changes") == len(seen) == 2
     assert told.count("Places that correct work changes: as above") == 1
-    for known_file in first.question.shapes[0].files:
+    for known_file in seen[0].shape.files:
         assert told.count(f"- {known_file.path}") == 1, "equal files are told once"
     assert second.question.feedback
