@@ -147,23 +147,13 @@ class Check:
         return {name: str(value) for name, value in arguments.items()}, answer
 
     def _bind(self, positional: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
-        names = [parameter.name for parameter in self.parameters]
-        if len(positional) > len(names):
-            raise CheckMisusedError(
-                f"{self.name} takes {', '.join(names) or 'no arguments'}; {len(positional)} values were"
-                " given."
-            )
-        given = dict(zip(names, positional, strict=False))
-        for name, value in named.items():
-            if name not in names or name in given:
-                raise CheckMisusedError(
-                    f"{self.name} has no argument {name[:60]!r} left; it takes {', '.join(names) or 'none'}."
-                )
-            given[name] = value
+        try:
+            given = inspect.Signature(self.parameters).bind(*positional, **named).arguments
+        except TypeError as error:
+            names = ", ".join(parameter.name for parameter in self.parameters) or "no arguments"
+            raise CheckMisusedError(f"{self.name} takes {names}: {str(error)[:160]}.") from None
         for parameter in self.parameters:
             if parameter.name not in given:
-                if parameter.default is inspect.Parameter.empty:
-                    raise CheckMisusedError(f"{self.name} needs the argument {parameter.name!r}.")
                 continue
             value, wanted = given[parameter.name], str(parameter.annotation)
             if not any(_KINDS[kind](value) for kind in wanted.split(" | ")):

@@ -45,17 +45,18 @@ def _records_below(top: Node | None, *, inside_others: bool) -> Iterator[Node]:
 def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """The innermost record around `address`: its own address, and its values by name; none if nothing there
     has names."""
-    for depth in range(len(address) - 1, -1, -1):
-        place = tuple(address[:depth])
-        node = tree.at(place)
-        held = {
-            child.name: child.value
-            for child in (node.children if node is not None else ())
-            if child.naming == "field" and child.value is not None
-        }
-        if held:
-            return place, held
-    return (), {}
+    places = (tuple(address[:depth]) for depth in range(len(address) - 1, -1, -1))
+    found = ((place, named_fields(node)) for place in places if (node := tree.at(place)) is not None)
+    return next((item for item in found if item[1]), ((), {}))
+
+
+def named_fields(record: Node) -> dict[str, str]:
+    """Values, and texts in lines, of a record's own fields by name."""
+    return {
+        child.name: text_of(child)
+        for child in record.children
+        if child.naming == "field" and (child.value is not None or is_lines(child))
+    }
 
 
 def holds(record: Node, fields: Mapping[str, str]) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.state.effects import DATABASE
 from taskloom.evaluators_api.state.essential import Division
 from taskloom.evaluators_api.state.nodes import Node
-from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import (
     belonging,
+    fields_around,
     is_lines,
+    named_fields,
     reference,
     text_of,
 )
@@ -31,9 +34,7 @@ _MOST_TEXTS = 60
 _LONGEST_TEXT = 400
 _SHORTEST_TEXT = 2
 _LONGEST_CLIPBOARD = 4_000
-_DATABASE = "database"
 _DEEP = 3
-_TEXTS = frozenset({"lines"})
 
 
 def shown_effects(
@@ -128,10 +129,10 @@ def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iter
         if before is None or after is None or not before.text or after.text is None:
             continue
         form, tree = read(path, after.text)
-        if form in _TEXTS:
+        if form == FALLBACK:
             yield from _grown(path, "", before.text, after.text)
             continue
-        if form == _DATABASE:
+        if form == DATABASE:
             continue
         former = read(path, before.text)[1]
         for address, node in tree.walk():
@@ -150,30 +151,24 @@ def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedT
 def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
     """The record that an effect concerns, if it concerns one."""
     file = (start if effect.kind == "removed" else end).file(effect.container)
-    if file is None or file.text is None or effect.format in _TEXTS:
+    if file is None or file.text is None or effect.format == FALLBACK:
         return
     form, tree = read(file.path, file.text)
-    changed: tuple[str, ...] = ()
-    within = effect.address[0] if form == _DATABASE and len(effect.address) > 1 else ""
+    node, address = tree.at(effect.address), effect.address
+    fields, changed = {} if node is None else named_fields(node), address[-1:]
     if effect.kind == "changed":
-        place = _enclosing(tree, effect.address)
-        if place is None:
-            return
-        record, changed = tree.at(place), (effect.address[len(place)],)
+        place, fields = fields_around(tree, address)
+        changed = address[len(place) :][:1]
+    elif node is not None and node.value is not None and effect.kind == "added" and len(address) == 1:
+        fields = named_fields(tree)
+        changed = changed if start.file(file.path) is not None else ()
     else:
-        record = tree.at(effect.address)
-        if record is not None and record.value is not None:
-            place = effect.address[:-1]
-            record = tree.at(place) if effect.kind == "added" and len(effect.address) == 1 else None
-            if record is not None and effect.container in start.files_by_path():
-                changed = (effect.address[-1],)
-    fields = _fields(record) if record is not None else {}
-    if fields and effect.kind == "added" and not changed:
-        fields = _fields_around(tree, effect.address) or fields
+        changed = ()
+        fields = (_fields_around(tree, address) if effect.kind == "added" else {}) or fields
     if fields:
         yield TouchedRecord(
             file_path=effect.container,
-            within=within,
+            within=address[0] if form == DATABASE and len(address) > 1 else "",
             kind="changed" if changed else effect.kind,
             fields=fields,
             changed_fields=changed,
@@ -216,30 +211,8 @@ def _references(
 def _fields_around(tree: Node, address: tuple[str, ...]) -> dict[str, str]:
     """Fields of the record that holds the list in which an added record is, such as the transaction of a
     posting."""
-    if len(address) < _DEEP or not address[-1].isdigit():
+    outer, inner = tree.at(address[:-2]), tree.at(address)
+    if len(address) < _DEEP or not address[-1].isdigit() or outer is None or not named_fields(outer):
         return {}
-    outer = tree.at(address[:-2])
-    held = {} if outer is None else _fields(outer)
-    if not held:
-        return {}
-    inner = tree.at(address)
-    own = {} if inner is None else _fields(inner)
-    return held | {f"{address[-2]}/*/{name}": value for name, value in own.items()}
-
-
-def _enclosing(tree: Node, address: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Address of the innermost group around `address` that holds values by name."""
-    for depth in range(len(address) - 1, -1, -1):
-        node = tree.at(address[:depth])
-        if node is not None and _fields(node):
-            return address[:depth]
-    return None
-
-
-def _fields(record: Node) -> dict[str, str]:
-    found = {
-        child.name: text_of(child)
-        for child in record.children
-        if child.naming == "field" and (child.value is not None or is_lines(child))
-    }
-    return found
+    own = {} if inner is None else named_fields(inner)
+    return named_fields(outer) | {f"{address[-2]}/*/{name}": value for name, value in own.items()}
