@@ -145,15 +145,22 @@ def _is_unlike(old: str, new: str) -> bool:
 
 
 def _says(path: str, before: str, after: str, values: dict[Span, str]) -> bool:
-    """Whether leaves say the `values`, and all others what they said before."""
-    wanted = [(values.get(place, said)) for place, said in _leaves(path, before)]
-    return wanted == [said for _, said in _leaves(path, after)]
+    """Whether leaves say the `values`, and all others what they said before; empty ones may be left out."""
+    wanted = (values.get(place, said) for place, said in _leaves(path, before))
+    return list(filter(None, wanted)) == [said for _, said in _leaves(path, after) if said]
 
 
 @lru_cache(maxsize=8)
 def _leaves(path: str, text: str) -> tuple[tuple[Span, str], ...]:
     """Places and values in the order of the text."""
-    return tuple((node.raw, node.value) for _, node in read(path, text)[1].walk() if node.value is not None)
+    found: list[tuple[Span, str]] = []
+    pending = [read(path, text)[1]]
+    while pending:
+        node = pending.pop()
+        if node.value is not None:
+            found.append((node.raw, node.value))
+        pending.extend(reversed(node.children))
+    return tuple(found)
 
 
 def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence | None:

@@ -53,7 +53,7 @@ def _extended(terms: Terms, item: ExtendedText) -> Condition:
 def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
     """That what was taken over is there; not where no parameter says which record, or which table, is
     meant."""
-    told = f"{item.target} does not hold what {item.source} held"
+    told = f"{item.target} does not hold what {'was open' if item.kind == 'shown' else f'{item.source} held'}"
     if item.belonging_to and not any(terms.text(text).parameters for text in item.belonging_to.values()):
         return
     if item.kind == "opened" or (item.kind == "count" and not terms.file(item.source).depends):

@@ -36,7 +36,7 @@ def parse(text: str) -> Node:
     while position < len(text):
         head = _TABLE.match(text, position)
         if head is not None:
-            table = tables.setdefault(_unquoted(head.group(1)), _Table(position))
+            table = _table(tables, head.group(1), position)
             for number, item in enumerate(_COLUMN.finditer(head.group(2))):
                 span = (item.start() + head.start(2), item.end(1) + 1 + head.start(2))
                 table.columns.append((_unquoted(item.group(1)), span))
@@ -52,7 +52,7 @@ def parse(text: str) -> Node:
             if not text[position:].strip():
                 break
             raise StateUnreadableError(f"no statement at {position}")
-        table = tables.setdefault(_unquoted(match.group(1)), _Table(position))
+        table = _table(tables, match.group(1), position)
         cells, end = _cells(text, match.end())
         ended = _END.match(text, end)
         if ended is None:
@@ -180,6 +180,11 @@ class _Table:
         parts.append(group(ROWS, "field", (begin, self.end), rows))
         whole = (self.start, self.end)
         return group(name, "field", whole, tuple(parts), whole)
+
+
+def _table(tables: dict[str, _Table], quoted: str, position: int) -> _Table:
+    name = _unquoted(quoted)
+    return tables[name] if name in tables else tables.setdefault(name, _Table(position))
 
 
 def _cells(text: str, position: int) -> tuple[list[tuple[str, Span]], int]:
