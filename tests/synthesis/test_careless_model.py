@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.model_clients.client import Question
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.role_models import R, RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.synthesis.cross_verification.cross_verification import Verification
 from taskloom.synthesis.exploration.exploration import Exploration, ExplorationSettings
 from taskloom.synthesis.exploration.memory import ExplorationMemory
 from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import KEY
 from tests.servers.models.careless.careless_model import answer
+from tests.servers.models.careless.writing import watch
 from tests.servers.models.server import LocalModelServer
 from tests.servers.web_applications.text_browser import TextBrowserSettings, applications, create
 from tests.synthesis.simulated_world import APPLICATIONS, SimulatedEnvironments, World
@@ -26,12 +29,21 @@ from tests.synthesis.simulated_world import APPLICATIONS, SimulatedEnvironments,
 WALKING = ExplorationSettings(walk_steps=30)
 
 
+class WatchedModels(RoleModels):
+    """Lets the careless writer watch the performances."""
+
+    async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+        if isinstance(question, EvaluationWriterInput):
+            watch(question)
+        return await super().ask(question, stage=stage, item_id=item_id, attempt=attempt)
+
+
 @asynccontextmanager
 async def careless(folder: Path) -> AsyncIterator[tuple[RoleModels, LocalModelServer, Ledger]]:
     async with LocalModelServer(answerer=answer, key=KEY) as server:
         model = ModelSettings(provider="openai", model="m", base_url=server.url, api_key_variable="TEST_KEY")
         with Ledger(folder / "ledger.sqlite") as ledger:
-            async with RoleModels(CallSettings(default=model), ledger) as models:
+            async with WatchedModels(CallSettings(default=model), ledger) as models:
                 yield models, server, ledger
 
 

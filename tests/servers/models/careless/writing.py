@@ -1,24 +1,26 @@
 """Writing evaluation functions: at first far too weak ones, after criticism from the records that the
-performances share."""
+performances share, which it has watched though it is not shown them."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
+from taskloom.prompts.inputs import EvaluationWriterInput, Performance
 from tests.servers.models.behaviour import WireCall
 
-_PARAMETERS = re.compile(r"^Parameters: (\{.*\})$", re.MULTILINE)
-_BLOCK = re.compile(r"^#### ", re.MULTILINE)
-_EFFECT = re.compile(
-    r'^- (.+?): (added|removed|changed)(?:, before "(?:[^"\\]|\\.)*")?(?:, now ("(?:[^"\\]|\\.)*"))?',
-    re.MULTILINE,
-)
 _DEFAULT = re.compile(r"0|[A-Za-z]+")
 Record = dict[str, JsonValue]
+_WATCHED: dict[str, tuple[Performance, ...]] = {}
+"""Performances by the prompt that tells of them."""
+
+
+def watch(question: EvaluationWriterInput) -> None:
+    """Remember the performances that a prompt tells of."""
+    _WATCHED[question.rendered().user] = question.performances
 
 
 def write(call: WireCall) -> JsonValue:
@@ -26,12 +28,9 @@ def write(call: WireCall) -> JsonValue:
     shown = call.turns[0]
     names = json.loads(shown.partition("### Parameters, in order\n")[2].partition("\n")[0])
     criticism = shown.partition("### Your last function")[2]
-    blocks = _BLOCK.split(
-        shown.partition("### Recorded performances")[2].partition("### Your last function")[0]
-    )[1:]
     if not criticism:
         return {"source": _function(names, [f"check_any_file_contains({name})" for name in names])}
-    conditions = list(dict.fromkeys(_conditions(blocks, shown)))
+    conditions = list(dict.fromkeys(_conditions(_WATCHED[shown])))
     if "conditions = [" in criticism and "check_any_file_contains" not in criticism.partition("```\n")[0]:
         fresh = "check_file_changed" if "untouched_product" in criticism else "nothing"
         conditions = [item for item in conditions if f"({item}, " in criticism or item.startswith(fresh)]
@@ -51,9 +50,9 @@ def _same(condition: str, complaint: str) -> bool:
     return re.sub(r"[\s\"'{}]", "", condition) in re.sub(r"[\s\"'{}]", "", complaint)
 
 
-def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
-    parameters = [json.loads(_PARAMETERS.search(block)[1]) for block in blocks]  # type: ignore[index]
-    records = [_json_after(block, "Records that they concern: ") for block in blocks]
+def _conditions(seen: Sequence[Performance]) -> Iterator[str]:
+    parameters = [item.parameters for item in seen]
+    records = [[record.model_dump(mode="json") for record in item.effects.records] for item in seen]
     paths = [{str(item["file_path"]) for item in found} for found in records]
     fixed = set.intersection(*paths) if paths else set()
     for record in records[0] if records else ():
@@ -73,8 +72,8 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
             else:
                 yield f"check_record({path!r}, {said}{within})"
                 yield f"check_file_changed({repr(path) if path else f'get_record_path({said})'})"
-    appeared = [set(_texts_after(block, "On the screen now, but not at the start: ")) for block in blocks]
-    places, contents = _files(blocks, parameters)
+    appeared = [set(item.effects.appeared) for item in seen]
+    places, contents = _files(seen, parameters)
     if not any(records) and not places and appeared:
         for text in sorted(set.intersection(*appeared)):
             yield f"check_text_exists_via_control({text!r})"
@@ -92,28 +91,24 @@ def _shared_folder(alike: list[Record]) -> str:
     return "".join(f"{name}/" for name in shared)
 
 
-def _files(blocks: list[str], parameters: list[dict[str, str]]) -> tuple[list[str], list[str]]:
+def _files(seen: Sequence[Performance], parameters: list[dict[str, str]]) -> tuple[list[str], list[str]]:
     """Files that all performances touch, and what they must hold, as source in terms of the parameters."""
-    touched = [_EFFECT.findall(block.partition("Changes that only some")[0]) for block in blocks]
+    touched = [item.effects.essential for item in seen]
     places: dict[str, None] = {}
     contents: dict[str, None] = {}
-    for position, (where, kind, now) in enumerate(touched[0] if touched else ()):
-        container = where.partition(": ")[0]
-        if container in ("window", "clipboard", "screen"):
+    for position, effect in enumerate(touched[0] if touched else ()):
+        if effect.area not in ("file", "directory"):
             continue
         alike = [found[position] for found in touched if position < len(found)]
-        source = _named([item[0].partition(": ")[0] for item in alike], parameters)
+        source = _named([item.container for item in alike], parameters)
         if source is None:
             continue
         places[source] = None
-        value = (
-            _named([json.loads(item[2]) for item in alike], parameters)
-            if all(item[2] for item in alike)
-            else None
-        )
-        if value is not None and kind == "added" and where == container:
+        texts = [item.after for item in alike if item.after]
+        value = _named(texts, parameters) if len(texts) == len(alike) else None
+        if value is not None and effect.kind == "added" and not effect.address:
             contents[f"check_file_text({source}, {value})"] = None
-        elif now and value is None and kind == "added":
+        elif effect.after and value is None and effect.kind == "added":
             contents[f"check_file_exists({source})"] = None
     return list(places), list(contents)
 
@@ -160,16 +155,6 @@ def _fields(record: Record, alike: list[Record], parameters: list[dict[str, str]
 def _is_default(record: Record, value: str) -> bool:
     """Whether a new row has the value because nobody chose another: zero, or a word."""
     return record["kind"] == "added" and _DEFAULT.fullmatch(value) is not None
-
-
-def _json_after(block: str, heading: str) -> list[Record]:
-    line = block.partition(heading)[2].partition("\n")[0]
-    return list(json.loads(line)) if line else []
-
-
-def _texts_after(block: str, heading: str) -> list[str]:
-    line = block.partition(heading)[2].partition("\n")[0]
-    return [str(item) for item in json.loads(line)] if line else []
 
 
 def _function(names: list[str], conditions: list[str]) -> str:
