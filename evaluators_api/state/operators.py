@@ -182,12 +182,15 @@ def _sibling_file(start: Evidence, restored: Evidence, path: str) -> str:
 
 
 def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
-    """The edits that leave a table without rows, or a group without its longest text."""
+    """The edits that leave a table without rows, or a group without its longest text but the one that it is
+    called by, without which it would be another."""
     rows = None if own is None else own.at((_ROWS,))
     if rows is not None:
         yield from ((node, None) for node in rows.children)
     elif own is not None and own.value is None:
-        texts = [node for _, node in own.walk() if node is not own and (node.value or is_lines(node))]
+        own_lines = [own] if is_lines(own) else []
+        others = (node for _, node in own.walk() if node is not own and node.value != own.name)
+        texts = own_lines or [node for node in others if node.value or is_lines(node)]
         for longest in sorted(texts, key=lambda node: node.raw[0] - node.raw[1])[:1]:
             yield from [(longest, "")] if longest.value else ((line, None) for line in longest.children)
 
