@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from email.message import EmailMessage
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,11 @@ def test_a_message_is_its_folder_headers_text_and_attachments(tmp_path: Path) ->
     made = mail("Prüfung")
     made.add_attachment("item,amount\nLamp,12\n", subtype="csv", filename="stock.csv")
     made.add_attachment(b"\x89PNG\xff", maintype="image", subtype="png", filename="logo.png")
+    made.add_attachment(b"%PDF-1.4\n", maintype="application", subtype="pdf", filename="letter.pdf")
     keep(tmp_path, "box/inner/7", bytes(made))
     [message] = told(tmp_path)
+    document = message["attachments"].pop()
+    assert document == {"name": "letter.pdf", "sha256": sha256(b"%PDF-1.4\n").hexdigest()}
     picture = message["attachments"].pop()
     assert message == {
         "folder": "box/inner",

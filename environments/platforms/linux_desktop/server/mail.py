@@ -134,9 +134,9 @@ def _attachment(part: Message) -> dict[str, object]:
 
 
 def _text(part: Message) -> str | None:
-    """The text of a part; None for what is none."""
+    """The text of a part; None for what is none, as a PDF document, although its bytes may all be letters."""
     content = part.get_payload(decode=True)
-    if not isinstance(content, bytes):
+    if not isinstance(content, bytes) or content.startswith(b"%PDF-"):
         return None
     try:
         return content.decode(part.get_content_charset("utf-8")).replace("\r\n", "\n")
