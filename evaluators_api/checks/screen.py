@@ -100,12 +100,7 @@ def check_text_exists(scene: Scene, text: str) -> bool:
     Example:
         check_text_exists(text='Project Files')
     """
-    if any(shown_in(text, shown) for shown in scene.view.shown):
-        return True
-    screenshot = scene.view.evidence.screenshot
-    if not text.strip() or screenshot is None:
-        return False
-    return any(read_in_picture(text, reading) for reading in scene.reader.read(screenshot))
+    return bool(check_text_exists_via_control(scene, text) or check_text_exists_via_ocr(scene, text))
 
 
 @check("screen")

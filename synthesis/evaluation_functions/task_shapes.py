@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division
-from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
@@ -44,27 +44,21 @@ def constants(trajectories: Sequence[Trajectory]) -> dict[tuple[str, ...], str]:
     """
     if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < _LEAST_PARAMETER_SETS:
         return {}
-    left: list[dict[tuple[str, ...], set[str]]] = []
-    for item in trajectories:
-        mine: dict[tuple[str, ...], set[str]] = {}
-        found_here = effects(item.initial_evidence, item.final_evidence, item.parameters)
-        keys = {
-            effect.address[-2] for effect in found_here if effect.kind == "added" and len(effect.address) > 1
-        }
-        for effect in found_here:
-            if effect.after in keys and effect.after.isdigit():
-                continue
-            if effect.area != "screen" and effect.after and effect.after_template == effect.after:
-                mine.setdefault(effect.key, set()).add(effect.after)
-        left.append(mine)
-    first, *others = left
-    found: dict[tuple[str, ...], str] = {}
-    for key, values in first.items():
-        common = values.intersection(*(other.get(key, set()) for other in others))
-        if len(common) == 1:
-            (value,) = common
-            if len(value) <= _LONGEST_SAMPLE and _type(value) != _GROUP:
-                found[key] = value
+    left = [_own_values(item) for item in trajectories]
+    common = {key: set.intersection(*(found.get(key, set()) for found in left)) for key in left[0]}
+    return {key: next(iter(values)) for key, values in common.items() if len(values) == 1}
+
+
+def _own_values(trajectory: Trajectory) -> dict[tuple[str, ...], set[str]]:
+    """Short values without a parameter that a performance left, by the key of the effect."""
+    changes = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
+    keys = {item.address[-2] for item in changes if item.kind == "added" and len(item.address) > 1}
+    found: dict[tuple[str, ...], set[str]] = {}
+    for item in changes:
+        value = item.after or ""
+        plain = item.area != "screen" and value == item.after_template and _type(value) != _GROUP
+        if plain and 0 < len(value) <= _LONGEST_SAMPLE and not (value in keys and value.isdigit()):
+            found.setdefault(item.key, set()).add(value)
     return found
 
 
@@ -160,37 +154,33 @@ def _type(value: str | None) -> str:
 
 def _samples(effect: Effect, start: Evidence, parameters: dict[str, str]) -> Iterator[str]:
     """Values that other records of the file had at the start at the same place."""
-    file = next((item for item in start.files if item.path == effect.container), None)
+    file = start.file(effect.container)
     if file is None or file.text is None or not effect.address:
-        return
+        return iter(())
     tree = read(file.path, file.text)[1]
     parts = [filled(part, parameters) for part in effect.address_template]
     wanted = [
         part if index == len(parts) - 1 or tree.at(tuple(parts[: index + 1])) else ANY
         for index, part in enumerate(parts)
     ]
-    found = 0
-    for address, node in tree.walk():
-        if len(address) == len(wanted) and _fits(address, wanted) and node.value is not None:
-            yield cut_text(text_of(node), _LONGEST_SAMPLE)
-            found += 1
-            if found == _MOST_SAMPLES:
-                return
-
-
-def _fits(address: tuple[str, ...], wanted: Sequence[str]) -> bool:
-    return all(part in (ANY, name) for name, part in zip(address, wanted, strict=True))
+    found = (
+        cut_text(text_of(node), _LONGEST_SAMPLE)
+        for address, node in tree.walk()
+        if node.value is not None and len(address) == len(wanted)
+        if all(part in (ANY, name) for name, part in zip(address, wanted, strict=True))
+    )
+    return islice(found, _MOST_SAMPLES)
 
 
 def _file(file: FileState, first: Sequence[str]) -> StartingFile:
     if file.text is None:
         return StartingFile(path=file.path)
     name, tree = read(file.path, file.text)
-    fields = dict.fromkeys([*first, *_fields(tree)]) if name != FALLBACK else {}
+    nodes = (node for _, node in tree.walk() if name != FALLBACK)
+    fields = dict.fromkeys(
+        [
+            *(first if name != FALLBACK else ()),
+            *(node.name for node in nodes if node.naming == "field" and node.name),
+        ]
+    )
     return StartingFile(path=file.path, format=name, fields=tuple(fields)[:_MOST_FIELDS])
-
-
-def _fields(tree: Node) -> Iterator[str]:
-    for _, node in tree.walk():
-        if node.naming == "field" and node is not tree and node.name:
-            yield node.name

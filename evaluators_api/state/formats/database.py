@@ -92,15 +92,20 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
         before = old.at((table.name,))
         if before is None:
             continue
-        hidden = _hidden(before) or _hidden(table)
-        known = {child.name for child in _rows_of(before)} & {child.name for child in _rows_of(table)}
-        tails = _tail(_rows_of(before), known) | _tail(_rows_of(table), known) if hidden and known else set()
-        found = [item for item in found if not _shifted(item, table.name, tails)]
-        if hidden and {child.naming for child in (*_rows_of(before), *_rows_of(table))} == {"position"}:
+        old_rows, new_rows = _rows_of(before), _rows_of(table)
+        hidden = _count(before) > len(old_rows) or _count(table) > len(new_rows)
+        known = {row.name for row in old_rows} & {row.name for row in new_rows}
+        tails = (_tail(old_rows, known) | _tail(new_rows, known)) if hidden and known else set()
+        place = (table.name, ROWS)
+        found = [
+            item
+            for item in found
+            if item.kind == "changed" or item.address[:2] != place or item.address[2:3] not in tails
+        ]
+        if hidden and {row.naming for row in (*old_rows, *new_rows)} == {"position"}:
             found = _without_pushed_out(found, before, table)
-        rows = [item for item in found if item.parents is not None and _is_row(item, table.name)]
-        delta = sum(item.kind == "added" for item in rows) - sum(item.kind == "removed" for item in rows)
-        if _count(table) - _count(before) == delta:
+        kinds = [item.kind for item in found if item.address[:2] == place and len(item.address) == 3]
+        if _count(table) - _count(before) == kinds.count("added") - kinds.count("removed"):
             found = [item for item in found if item.address != (table.name, COUNT)]
     return tuple(found)
 
@@ -108,7 +113,7 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
 def _without_pushed_out(changes: Sequence[Change], before: Node, table: Node) -> list[Change]:
     """Without the oldest rows that new ones push out of sight, of a table whose rows have no names: as many
     as its number of rows does not tell of."""
-    rows = [item for item in changes if _is_row(item, table.name)]
+    rows = [item for item in changes if item.address[:2] == (table.name, ROWS) and len(item.address) == 3]
     lost = {int(item.address[2]): item for item in rows if item.kind == "removed"}
     more = sum(item.kind == "added" for item in rows) - len(lost) - (_count(table) - _count(before))
     oldest = range(len(_rows_of(before)) - 1, -1, -1)
@@ -126,28 +131,11 @@ def _count(table: Node) -> int:
     return len(_rows_of(table)) if count is None or count.value is None else int(count.value)
 
 
-def _hidden(table: Node) -> bool:
-    return _count(table) > len(_rows_of(table))
-
-
-def _tail(rows: Sequence[Node], known: set[str]) -> set[str]:
+def _tail(rows: Sequence[Node], known: set[str]) -> set[tuple[str, ...]]:
     """Names of the rows behind the last one that is known."""
     names = [row.name for row in rows]
     last = max(index for index, name in enumerate(names) if name in known)
-    return set(names[last + 1 :])
-
-
-def _is_row(change: Change, table: str) -> bool:
-    return len(change.address) == 3 and change.address[:2] == (table, ROWS)
-
-
-def _shifted(change: Change, table: str, tails: set[str]) -> bool:
-    return (
-        change.kind != "changed"
-        and len(change.address) >= 3
-        and change.address[:2] == (table, ROWS)
-        and change.address[2] in tails
-    )
+    return {(name,) for name in names[last + 1 :]}
 
 
 class _Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
@@ -50,7 +51,7 @@ def _after_space(text: str, position: int) -> int:
 
 class _Scanner:
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._text, self._end = text, 0
 
     def value(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         if depth > _DEEPEST:
@@ -70,54 +71,44 @@ class _Scanner:
 
     def _object(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         found: list[tuple[str, int, Node]] = []
-        position = _after_space(self._text, start + 1)
-        if self._text[position : position + 1] == "}":
-            return group(name, naming, (start, position + 1), ())
-        while True:
-            begin = position
+        for begin in self._each(start, "}"):
             key, position = self._string(begin)
             position = _after_space(self._text, position)
             self._expect(position, ":")
             child = self.value(key, "field", _after_space(self._text, position + 1), depth + 1)
             found.append((key, begin, child))
-            position = _after_space(self._text, child.raw[1])
-            if self._text[position : position + 1] == "}":
-                break
-            self._expect(position, ",")
-            position = _after_space(self._text, position + 1)
+            self._end = child.raw[1]
         names = unique_names([key for key, _, _ in found])
         wholes = [(begin, child.raw[1]) for _, begin, child in found]
         children = (
             replace(child, name=key, extent=extent, whole=whole)
             for (_, _, child), key, extent, whole in zip(found, names, separated(wholes), wholes, strict=True)
         )
-        return group(name, naming, (start, position + 1), tuple(children))
+        return group(name, naming, (start, self._end), tuple(children))
 
     def _list(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         found: list[Node] = []
-        position = _after_space(self._text, start + 1)
-        if self._text[position : position + 1] == "]":
-            return group(name, naming, (start, position + 1), ())
-        while True:
-            child = self.value(str(len(found)), "position", position, depth + 1)
-            found.append(child)
-            position = _after_space(self._text, child.raw[1])
-            if self._text[position : position + 1] == "]":
-                break
-            self._expect(position, ",")
-            position = _after_space(self._text, position + 1)
-        extents = separated([child.raw for child in found])
-        names = identities(found)
+        for begin in self._each(start, "]"):
+            found.append(self.value(str(len(found)), "position", begin, depth + 1))
+            self._end = found[-1].raw[1]
+        extents, names = separated([child.raw for child in found]), identities(found)
         children = (
-            replace(
-                child,
-                name=names[index] if names else str(index),
-                naming="record" if names else "position",
-                extent=extents[index],
-            )
-            for index, child in enumerate(found)
+            replace(child, name=key, naming="record" if names else "position", extent=extent)
+            for child, key, extent in zip(found, names or map(str, range(len(found))), extents, strict=True)
         )
-        return group(name, naming, (start, position + 1), tuple(children))
+        return group(name, naming, (start, self._end), tuple(children))
+
+    def _each(self, start: int, closing: str) -> Iterator[int]:
+        """Where each item between the brackets begins; `_end` tells where the last one ended, and at last
+        where all of it does."""
+        position = first = _after_space(self._text, start + 1)
+        while self._text[position : position + 1] != closing:
+            if position != first:
+                self._expect(position, ",")
+                position = _after_space(self._text, position + 1)
+            yield position
+            position = _after_space(self._text, self._end)
+        self._end = position + 1
 
     def _string(self, start: int) -> tuple[str, int]:
         self._expect(start, '"')

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
@@ -134,7 +135,7 @@ def _close(stack: list[_Open], end: int) -> None:
 def _called(parts: list[Node]) -> tuple[Node, ...]:
     """The parts with unique names: elements by id, those that are the only ones of their tag by tag."""
     names = [part.name for part in parts]
-    counts = {name: names.count(name) for name in set(names)} if len(names) < 50 else _counted(names)
+    counts = Counter(names)
     numbers = dict.fromkeys(counts, 0)
     found: list[Node] = []
     for part in parts:
@@ -150,13 +151,6 @@ def _called(parts: list[Node]) -> tuple[Node, ...]:
             numbers[part.name] += 1
     unique = unique_names([part.name for part in found])
     return tuple(replace(part, name=name) for part, name in zip(found, unique, strict=True))
-
-
-def _counted(names: list[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 def _found(text: str, mark: str, position: int) -> int:
