@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from urllib.parse import unquote_plus, urlsplit
 
 from taskloom.evaluators_api.state.comparison import compare
@@ -14,6 +14,8 @@ from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.other_content import given_otherwise
 from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.taskgraph.text_folding import fold_text
 
@@ -57,21 +59,31 @@ def _performed_again(subject: Subject, others: Sequence[Trajectory]) -> Iterator
 
 def _without_messages(subject: Subject) -> Iterator[Case]:
     """The screen without texts that not every performance shows."""
-    passing = {
-        effect.address[-1]
-        for effect in subject.incidental
+    opened = _opened(subject)
+    passing = {place for place in _said(subject.incidental) if place[-1] not in opened}
+    if passing:
+        told = ", ".join(map(repr, sorted(place[-1] for place in passing)[:3]))
+        evidence = subject.end.model_copy(
+            update={"controls": _without(subject, passing), "text_under_cursor": ""}
+        )
+        yield subject.case("without_messages", f"messages that come and go are gone: {told}", evidence)
+
+
+def _said(found: Sequence[Effect]) -> set[tuple[str, ...]]:
+    """Where the screen says something that it did not say at the start."""
+    return {
+        effect.address
+        for effect in found
         if effect.area == "screen" and effect.kind == "added" and effect.address[0] in _MESSAGES
-    } - _opened(subject)
-    if not passing:
-        return
-    kept = tuple(
-        control
-        for control in subject.end.controls
-        if not (control.text in passing and control.control_type in _MESSAGES)
-    )
-    evidence = subject.end.model_copy(update={"controls": kept, "text_under_cursor": ""})
-    told = f"messages that come and go are gone: {', '.join(map(repr, sorted(passing)[:3]))}"
-    yield subject.case("without_messages", told, evidence)
+    }
+
+
+def _without(subject: Subject, said: Collection[tuple[str, ...]]) -> tuple[Control, ...]:
+    """The controls at the end without those that say this and are in no row."""
+    places = shown_controls(subject.end.controls)
+    own = [control for control in subject.end.controls if control.application != "environment"]
+    gone = {id(item) for item, place in zip(own, places, strict=True) if place in said and not item.row}
+    return tuple(control for control in subject.end.controls if id(control) not in gone)
 
 
 def _opened(subject: Subject) -> set[str]:
@@ -95,26 +107,10 @@ def _seen_again(subject: Subject) -> Iterator[Case]:
     """
     if not _same_page(subject) or not (_state_on_screen(subject) or _told_by_address(subject)):
         return
-    said = {
-        effect.address
-        for effect in subject.shown
-        if effect.area == "screen" and effect.kind == "added" and effect.address[0] in _MESSAGES
-    }
-    places = list(shown_controls(subject.end.controls))
-    own = [control for control in subject.end.controls if control.application != "environment"]
-    gone = {
-        id(control) for control, place in zip(own, places, strict=True) if place in said and not control.row
-    }
-    evidence = subject.end.model_copy(
-        update={
-            "inputs": (),
-            "controls": tuple(control for control in subject.end.controls if id(control) not in gone),
-            "window_title": subject.start.window_title,
-            "url": subject.start.url,
-            "text_under_cursor": "",
-        }
-    )
-    if evidence.url != subject.end.url or gone:
+    start, kept = subject.start, _without(subject, _said(subject.shown))
+    if start.url != subject.end.url or kept != subject.end.controls:
+        again = {"inputs": (), "controls": kept, "window_title": start.window_title, "url": start.url}
+        evidence = subject.end.model_copy(update={**again, "text_under_cursor": ""})
         told = "the page was loaded again: what was done is shown, the message about it is not"
         yield subject.case("without_messages", told, evidence)
 
@@ -138,11 +134,7 @@ def _told_by_address(subject: Subject) -> bool:
     """Whether a text that is shown now stands in the address as well: a message, which is gone with the next
     address."""
     query = fold_text(unquote_plus(urlsplit(subject.end.url).query))
-    said = [
-        effect.address[-1]
-        for effect in subject.shown
-        if effect.area == "screen" and effect.kind == "added" and effect.address[0] in _MESSAGES
-    ]
+    said = (place[-1] for place in _said(subject.shown))
     return any(len(text.split()) >= _WORDS_OF_A_MESSAGE and fold_text(text) in query for text in said)
 
 

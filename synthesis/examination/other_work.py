@@ -229,21 +229,17 @@ def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[C
     One that changes all that this subtask changes is no wrong work: moving a file away also makes it go.
     """
     own = subject.positive
-    application = own.subtask_id.partition(".")[0]
-    values = set(own.parameters.values())
-    candidates: dict[str, Trajectory] = {}
-    for other in sorted(others, key=lambda item: -len(values & set(item.parameters.values()))):
-        if other.subtask_id != own.subtask_id and not _does_the_same(subject, other):
-            candidates.setdefault(other.subtask_id, other)
-    ordered = sorted(
-        candidates.values(),
-        key=lambda item: (
-            item.subtask_id.partition(".")[0] != application,
-            -len(values & set(item.parameters.values())),
-            item.subtask_id,
-        ),
-    )
-    for other in ordered[:_MOST_OTHER_SUBTASKS]:
+    application, values = own.subtask_id.partition(".")[0], set(own.parameters.values())
+    seen = {own.subtask_id}
+
+    def rank(item: Trajectory) -> tuple[bool, int, str]:
+        shared = len(values & set(item.parameters.values()))
+        return item.subtask_id.partition(".")[0] != application, -shared, item.subtask_id
+
+    for other in sorted(others, key=rank):
+        if len(seen) > _MOST_OTHER_SUBTASKS or other.subtask_id in seen or _does_the_same(subject, other):
+            continue
+        seen.add(other.subtask_id)
         told = f"another subtask was done: {other.instruction}"
         start, end = other.initial_evidence, other.final_evidence
         yield subject.case("other_subtask", told, end, start, excusable=True)
