@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
@@ -13,8 +14,8 @@ from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
-_DIGITS = 64
-"""Digits of a SHA-256 digest; what evidence did not read has a shorter checksum."""
+_NOT_READ = re.compile(r"[0-9a-f]{8}")
+"""The checksum of what evidence did not read, as the archive states it; else it is a SHA-256 digest."""
 _Member = tuple[str, str]
 """Path and digest of a file."""
 
@@ -87,7 +88,7 @@ def _members(archive: FileState) -> Iterator[_Member]:
     rows = read("", text_of_file(archive))[1].at(("rows",))
     for row in rows.children if rows is not None else ():
         member, _, checksum = (_value(row, number) for number in range(3))
-        if len(checksum) != _DIGITS:
+        if _NOT_READ.fullmatch(checksum):
             raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")
         yield member.removeprefix("./"), checksum
 

@@ -75,7 +75,9 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
             continue
         if whole and not effect.after:
             continue  # an empty file says nothing
-        for value, words in _others(effect, values.get(effect.key, ())):
+        file = subject.end.file(effect.container)
+        spaced = effect.format != _DRAWING and (file is None or file.content != "pdf")  # they tell no spaces
+        for value, words in _others(effect, values.get(effect.key, ()), spaced=spaced):
             evidence = replaced(subject.start, subject.end, effect, value)
             if (
                 evidence is None
@@ -95,7 +97,7 @@ def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool
     return name == "drawing" and not changes
 
 
-def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _others(effect: Effect, elsewhere: Sequence[str], *, spaced: bool) -> Iterator[tuple[str, str]]:
     """Wrong values, each with a description in plain words."""
     right = effect.after or ""
     plausible = next((value for value in elsewhere if value not in (right, "")), "") or altered(right)
@@ -104,7 +106,7 @@ def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str
         yield "", "is empty"
     if _was_typed(effect):
         yield right.swapcase(), "is written with capital letters for small ones"
-        if effect.format != _DRAWING:
+        if spaced:
             yield f" {right}", "has a space before it"
     if len(right) >= _SHORTEST_CUT:
         yield right[: len(right) // 2], f"ends after {_ending(right[: len(right) // 2])}"

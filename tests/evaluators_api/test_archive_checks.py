@@ -171,3 +171,7 @@ def test_members_that_evidence_did_not_read_are_not_answered_about() -> None:
     end, start = (Evidence(step=0, files=held) for held in ((stored("a.zip", written.getvalue()),), (file,)))
     with pytest.raises(CheckUnavailableError, match=r"What note.txt in a.zip holds was not read"):
         ask(end, "check_packed", start, source="note.txt", target="a.zip")
+    text = (end.files[0].text or "").rpartition("\t")[0]
+    for checksum in ("", file.sha256[:32]):
+        cut = end.files[0].model_copy(update={"text": f"{text}\t{checksum}\n"})
+        assert not ask(held(cut), "check_packed", start, source="note.txt", target="a.zip"), "another digest"
