@@ -31,7 +31,7 @@ class TaskBuilder:
         """Build from `pool`; `scenario_of` names the scenario of all application categories and those of the
         ends."""
         self._pool = pool
-        self._capabilities = capabilities
+        self.capabilities = capabilities
         self._scenario_of = scenario_of
         self._seed = seed
         self._provenance = provenance
@@ -101,7 +101,7 @@ class TaskBuilder:
             scenario=scenario or (self._scenario_of(categories, ends) if self._scenario_of else ""),
             world=graph.nodes[0].world,
             complexity=complexity,
-            capabilities=capabilities_met(cell_of(complexity), self._capabilities),
+            capabilities=capabilities_met(cell_of(complexity), self.capabilities),
             low_level_instructions=tuple(graph.nodes[index].instruction for index in first),
             order_count=orders.count,
             successful_order_count=orders.successful_count,

@@ -68,7 +68,7 @@ class Composer:
         for number, intent in enumerate(intents):
             for subtask_id in () if intent.end_products else set(intent.subtask_ids):
                 self._groups[subtask_id].append(number)
-        self._demand = Demand(self._request, all_cells(self._request))
+        self._demand = Demand(self._request, all_cells(self._request), builder.capabilities)
         self._taken = Taken(pool, self._request)
         self._supply = Supply(pool, intents, self._request, self._taken, seed)
         self._paths = Paths(pool)
@@ -111,8 +111,8 @@ class Composer:
         supply, demand, dry = self._supply, self._demand, set[Cell]()
         while cells := [cell for cell in demand.open_cells if cell not in dry or supply.has(cell)]:
             cell = demand.most_wanted(cells)
-            if not supply.has(cell):
-                dry |= supply.work_for({cell for cell in cells if not supply.has(cell)})
+            if cell not in dry and not supply.has(cell, new=True):
+                dry |= supply.work_for({cell for cell in cells if not supply.has(cell, new=True)} - dry)
                 continue
             members = supply.take(cell)
             graph = self._accepted(members)
@@ -154,6 +154,7 @@ class Composer:
         for template in self._taken.add(members):
             self._supply.groups.excluded |= self._pool.siblings[template]
         self._demand.take(cell)
+        self._supply.add_like(members, self._demand.open_cells)
         self._per_cell[cell] += 1
         return Selection(members, graph, intent)
 

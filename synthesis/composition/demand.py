@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from taskloom.resources.dimensions import Cell, Dimension, Level
+from taskloom.resources.capability_presets import Capability
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
 from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.measures.complexity import constraint_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint
+
+_TENTH, _PER_CAPABILITY = 10, 25
+"""Of so many tasks one is of any level of a dimension, and one for any capability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,20 @@ class Demand:
     its levels are wanted.
     """
 
-    def __init__(self, request: CompositionRequest, possible: Collection[Cell]) -> None:
-        """Make the rows, over the `possible` cells within the request."""
+    def __init__(
+        self, request: CompositionRequest, possible: Collection[Cell], capabilities: Sequence[Capability] = ()
+    ) -> None:
+        """Make the rows, over the `possible` cells within the request.
+
+        Where no quotas say what is wanted, it is at first some tasks of every level and for each of the
+        `capabilities`.
+        """
         inside = frozenset(cell for cell in possible if request.within.allows(cell))
 
         def row(name: str, levels: LevelConstraint, count: int) -> _Row:
             return _Row(name, levels, frozenset(filter(levels.allows, inside)), count, count)
 
+        self._least: list[_Row] = []
         self._tables = [
             [row(f"{dimension} {level}", _only(dimension, level), count) for level, count in levels.items()]
             for dimension, levels in request.level_quotas.items()
@@ -56,6 +68,11 @@ class Demand:
             [row(quota.name, quota.levels, quota.count) for quota in request.quotas]
             or [row("", request.within, request.count)]
         ]
+        balanced = [_only(dimension, level) for dimension in DIMENSIONS for level in LEVELS]
+        least = [(levels, request.wanted // _TENTH) for levels in balanced]
+        least += [(constraint_of(item), request.wanted // _PER_CAPABILITY) for item in capabilities]
+        if not (request.quotas or request.level_quotas):
+            self._least = [row("", levels, count) for levels, count in least if count]
         self._inside = inside
         self._taken: Counter[Cell] = Counter()
         self.open_cells = self._open()
@@ -68,6 +85,8 @@ class Demand:
     def take(self, cell: Cell) -> None:
         """Count a task of `cell`, in each table towards the row that fewest cells can serve."""
         self._taken[cell] += 1
+        for row in self._wanting(self._least, cell):
+            row.left -= 1
         for table in self._tables:
             row = min(self._wanting(table, cell), key=lambda row: len(row.cells))
             row.left -= 1
@@ -102,6 +121,9 @@ class Demand:
         return sum(
             max(row.left / row.count / len(row.cells & self.open_cells) for row in self._wanting(table, cell))
             for table in self._tables
+        ) + sum(
+            row.left / row.count / len(row.cells & self.open_cells)
+            for row in self._wanting(self._least, cell)
         )
 
 

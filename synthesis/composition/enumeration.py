@@ -63,7 +63,7 @@ class Enumeration:
         ]
         self._least = [limits.ranges.of(dimension)[0] for dimension in DIMENSIONS]
         self._generator = generator
-        order, self._acyclic = _topological(pool, members, first, generator)
+        order, self.is_acyclic = _topological(pool, members, first, generator)
         local = {number: 1 << position for position, number in enumerate(order)}
         inside = sum(1 << number for number in order)
 
@@ -119,7 +119,7 @@ class Enumeration:
     ) -> int:
         """Walk over all closed sets; returns how many there were. One long function, because calls dominate
         its time."""
-        size_of_group, acyclic = len(self._required), self._acyclic
+        size_of_group, acyclic = len(self._required), self.is_acyclic
         required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds
         category, pool_bits, merges_left = self._category, self._pool_bits, self._merges_left
         smallest, largest = self._limits.minimum_size, self._limits.maximum_size
@@ -346,7 +346,8 @@ def cell_of_set(pool: CompiledPool, members: int, limits: CompositionRequest) ->
     size = members.bit_count()
     whole = limits.model_copy(update={"minimum_size": size})
     enumeration = Enumeration(pool, list(bits(members)), whole, all_cells(limits), random.Random(0))
-    return next(iter(enumeration.run(keep=1, budget=4 << size).sets), None)
+    budget = size if enumeration.is_acyclic else 4 << size
+    return next(iter(enumeration.run(keep=1, budget=budget).sets), None)
 
 
 def all_cells(limits: CompositionRequest) -> frozenset[Cell]:

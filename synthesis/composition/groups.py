@@ -14,9 +14,11 @@ from taskloom.taskgraph.bitmasks import bits, mask_of
 SMALL_POOL = 14
 """Instances of a pool of which all closed sets are enumerated."""
 
-_GROUP_SIZE = 10
-
-_CATEGORIES, _DEPTH = by_measure("application_categories").name, by_measure("depth").name
+_GROUP_SIZE, _SPARE = 10, 4
+"""Fewest members of a group, and how many more it has than the smallest set of the wanted levels."""
+_CATEGORIES, _DEPTH, _WIDTH = (
+    by_measure(measure).name for measure in ("application_categories", "depth", "width")
+)
 _LOOKED_AT = 12
 _DRAWS = 12
 _KNOWN_WALKS = 400
@@ -72,7 +74,7 @@ class Groups:
     ) -> None:
         """Prepare; nothing is drawn yet. `goals` are the subtasks of each intent."""
         self._pool, self._ranges, self._generator = pool, request.ranges, generator
-        self._size = max(_GROUP_SIZE, min(request.minimum_size + 4, MAXIMUM_SUBTASKS))
+        self._fewest = request.minimum_size
         self._goals = [mask_of(pool.members_of(goal)) for goal in goals]
         self._paths = Paths(pool)
         self._apart = request.maximum_components > 1
@@ -92,11 +94,13 @@ class Groups:
         the path with its producers. A small pool is one group.
         """
         everything = (1 << len(self._pool.instances)) - 1 & ~self.excluded
-        if len(self._pool.instances) <= max(self._size, SMALL_POOL):
+        low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
+        fewest = max(self._fewest, low + self._ranges.within(_WIDTH, level_in(cell, "width"))[0] - 1)
+        size = min(max(_GROUP_SIZE, fewest + _SPARE), MAXIMUM_SUBTASKS)
+        if len(self._pool.instances) <= max(size, SMALL_POOL):
             return list(bits(everything)), 0
         most = self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1]
         allowed = everything & self._generator.choice(self._inside) if most == 1 else everything
-        low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = self._generator.randint(max(1, low), max(1, low, min(high, low + 1)))
         # Much side by side has sense where it meets: at a place for several things.
         meets = self._pool.gatherers if level_in(cell, "width") == "hard" else 0
@@ -107,7 +111,7 @@ class Groups:
                 path = drawn
                 if not meets or mask_of(path) & meets:
                     break
-        group = _Group(self._pool, allowed, self._inside, most, repeats=repeats)
+        group = _Group(self._pool, allowed, self._inside, most, size, repeats=repeats)
         for number in path:
             group.add(number)
         for number in group.members:
@@ -123,7 +127,7 @@ class Groups:
         from further application categories."""
         for need in self._pool.instances[number].needs:
             makers = 0 if need.producers & group.taken else need.producers & group.free
-            if makers and len(group.members) < self._size and (everything or not need.fixture):
+            if makers and len(group.members) < group.size and (everything or not need.fixture):
                 group.add(self._generator.choice(list(bits(makers & ~group.known or makers))))
 
     def _widen(self, group: _Group, cell: Cell) -> None:
@@ -142,7 +146,7 @@ class Groups:
             value -= 6.0 * any(not makers & (group.taken | group.free) for makers in instance.required)
             return value + 2.0 * bool(broad and (instance.sources | 1 << number) & group.free & ~group.known)
 
-        while len(group.members) < self._size and group.open:
+        while len(group.members) < group.size and group.open:
             near = (group.read_by | group.sources if wide else group.read_by) & group.open
             looked_at = self._some(near) + self._some(goal & group.open) or self._some(group.open)
             if self._apart:
@@ -167,8 +171,9 @@ class _Group:
     """A group that grows, and what can still join it."""
 
     def __init__(
-        self, pool: CompiledPool, allowed: int, inside: Sequence[int], most: int, *, repeats: bool
+        self, pool: CompiledPool, allowed: int, inside: Sequence[int], most: int, size: int, *, repeats: bool
     ) -> None:
+        self.size = size
         self._pool, self._inside, self._most, self._repeats = pool, inside, most, repeats
         self._categories: set[int] = set()
         self.members: list[int] = []

@@ -26,7 +26,8 @@ class CompositionRequest(Record):
     """A request for tasks: how many, of which levels, within which limits.
 
     Exactly one of `quotas` (an explicit table, or one row per capability) and `level_quotas` may be given;
-    with neither, `count` tasks are spread evenly over all cells that can be reached.
+    with neither, a tenth of `count` tasks is of each level and a twenty-fifth for each capability, as far as
+    they can be reached, and the others are spread evenly over all cells.
     """
 
     count: int = Field(default=1000, ge=1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence, Set
+from itertools import islice
 
 from taskloom.resources.dimensions import Cell
-from taskloom.synthesis.composition.enumeration import Enumeration, all_cells
+from taskloom.synthesis.composition.alike import alike, beginnings
+from taskloom.synthesis.composition.enumeration import Enumeration, all_cells, cell_of_set
 from taskloom.synthesis.composition.groups import SMALL_POOL, Groups
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.synthesis.composition.request import CompositionRequest
@@ -19,6 +21,8 @@ _FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
 _BUDGET = 1_000
 """Closed sets of a group that are looked at."""
 _KEPT, _MOST_KEPT = 8, 400
+_LIKE = 4
+"""Most sets with other values that are put in store for one that was taken, and for each beginning."""
 _LOOKED_AT = 60
 _CHOSEN_AMONG = 12_000
 """Most tasks wanted of which each is chosen among several sets."""
@@ -46,32 +50,52 @@ class Supply:
         self._patience = max(_FEWEST_GROUPS, len(pool.instances) // _INSTANCES_PER_GROUP)
         self._in_vain: Counter[Cell] = Counter()
         self._stores: dict[Cell, list[int]] = {}
+        self._alike: dict[Cell, list[int]] = {}
         self.found: set[int] = set()
         """Every set that was ever in store."""
         self.examined = 0
         self.reached: set[Cell] = set()
 
-    def has(self, cell: Cell) -> bool:
-        """Whether a set of `cell` is in store."""
-        return bool(self._stores.get(cell))
+    def has(self, cell: Cell, *, new: bool = False) -> bool:
+        """Whether a set of `cell` is in store, or a `new` one, which is not like one that was taken."""
+        alike = self._alike.get(cell, [])
+        while alike and alike[-1] in self.found:
+            alike.pop()
+        return bool(self._stores.get(cell) or (alike and not new))
 
     def take(self, cell: Cell) -> int:
         """Take the set out of the store of `cell` that adds most, of some that are looked at."""
+        if self._alike.get(cell) and (self._taken.has_many_patterns or not self._stores.get(cell)):
+            self.found.add(self._alike[cell][-1])
+            return self._alike[cell].pop()
         store = self._stores[cell]
         looked_at = range(min(self._looked_at, len(store)))
         best = min(looked_at, key=lambda place: self._taken.cost(store[place])) if looked_at.stop > 1 else 0
         store[best], store[-1] = store[-1], store[best]
         return store.pop()
 
+    def add_like(self, members: int, wanted: Set[Cell]) -> None:
+        """Put in store what a replay of a set shows besides: the same with other values, and beginnings; not
+        where tasks are too many to be replayed."""
+        if self._looked_at == 1:
+            return
+        for part in beginnings(members, self._request.minimum_size, self._pool, self._generator):
+            cell = cell_of_set(self._pool, part, self._request)
+            if cell is None or cell not in wanted:
+                continue
+            found = alike(part, self._pool, self._generator)
+            new = (mask for mask in found if mask not in self.found and not self._taken.has_near(mask))
+            for mask in islice(new, _LIKE):
+                self._alike.setdefault(cell, []).append(mask)
+
     def work_for(self, targets: Set[Cell]) -> set[Cell]:
         """Enumerate a group for each of the `targets`; returns those of which no more are to be found."""
         dry = set()
         for cell in sorted(targets):
-            patience = self._patience if cell in self.reached else _FEWEST_GROUPS
-            if self._in_vain[cell] >= patience:
+            if self._in_vain[cell] >= self._patience:
                 dry.add(cell)
                 continue
-            repeats = 4 * self._in_vain[cell] >= 3 * patience
+            repeats = 4 * self._in_vain[cell] >= 3 * self._patience
             brought = self._enumerate(cell, targets, repeats=repeats).get(cell, 0)
             self._in_vain[cell] = 0 if brought else self._in_vain[cell] + 1
         return dry

@@ -16,6 +16,8 @@ _TIMES_EVEN = 3
 _BOUND_PER_SUBTASK = 5
 _ALONE, _BOUND = 2.0, 0.5
 _APPLICATIONS = 0.5
+_PER_PATTERN = 4
+"""Of so many tasks one is of subtasks of its own before others are like it."""
 
 
 class Taken:
@@ -32,6 +34,7 @@ class Taken:
         self._most_bound = max(least, int(share))
         self._most_of_subtask = max(least, int(min(request.wanted, _BOUND_PER_SUBTASK * share)))
         self._most_alike = max(_ALWAYS_ALLOWED_PER_PATTERN, int(request.pattern_share * request.wanted))
+        self._enough_patterns = request.wanted / _PER_PATTERN
         self._first = [mask.bit_length() - 1 for mask in pool.originals]
         self._adjacent = [pool.feeds[instance.number] | instance.sources for instance in pool.instances]
         self._bound: Counter[int] = Counter()
@@ -79,6 +82,11 @@ class Taken:
                 self._bound[number] >= self._most_bound for number in bits(self._pool.bound_subtasks(members))
             )
         )
+
+    @property
+    def has_many_patterns(self) -> bool:
+        """Whether the sets are so different that more of the same are wanted, which cost no replays."""
+        return len(self._patterns) >= self._enough_patterns
 
     def cost(self, members: int) -> float:
         """What taking a set would cost: the share of its subtasks that stand alone, and how often, against

@@ -1,0 +1,66 @@
+"""Tasks of all levels, and tasks like others, which need no replay of their own."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from taskloom.resources.dimensions import DIMENSIONS
+from taskloom.resources.reading.catalog import load_capabilities
+from taskloom.synthesis.composition.alike import alike, beginnings
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.bitmasks import mask_of
+from tests.synthesis.compositions import Pool
+from tests.taskgraph.small_graphs import file, node
+
+
+def test_every_level_is_in_a_tenth_of_the_tasks_and_every_capability_in_some(pool: Pool) -> None:
+    nodes, intents, fixtures = pool
+    request = CompositionRequest(count=100, maximum_size=12, maximum_ends=9, maximum_readers=9)
+    capabilities = load_capabilities()
+    tasks = list(compose(nodes, intents, request, fixtures=fixtures, capabilities=capabilities))
+    for dimension in DIMENSIONS:
+        levels = Counter(getattr(task.complexity, f"{dimension}_level") for task in tasks)
+        assert min(levels[level] for level in ("easy", "medium", "hard")) >= 10, (dimension, levels)
+    met = Counter(name for task in tasks for name in task.capabilities)
+    assert all(met[item.name] >= 4 for item in capabilities)
+
+
+def test_the_same_subtasks_with_other_values_are_linked_in_the_same_way() -> None:
+    """Of three chains; a reader of what the first one's beginning makes is in no set like them."""
+    nodes = [
+        item
+        for name in "abc"
+        for item in (
+            node(f"make {name}", outputs=(file(f"{name}.1"),), subtask="make"),
+            node(f"turn {name}", inputs=(file(f"{name}.1"),), outputs=(file(f"{name}.2"),), subtask="turn"),
+            node(f"read {name}", inputs=(file(f"{name}.2"),), subtask="read"),
+        )
+    ]
+    nodes.append(node("read other", inputs=(file("a.1"),), subtask="read"))
+    pool = compile_pool(nodes, {})
+    number = {item.node.instance_id: item.number for item in pool.instances}
+    chain = mask_of([number["make a"], number["turn a"], number["read a"]])
+    found = set(alike(chain, pool, random.Random(0)))
+    assert found == {
+        mask_of([number[f"{deed} {name}"] for deed in ("make", "turn", "read")]) for name in "abc"
+    }
+    assert beginnings(chain, 2, pool, random.Random(0)) == [chain, chain & ~(1 << number["read a"])]
+
+
+def test_some_tasks_are_like_others_before_all_kinds_are_used() -> None:
+    """Of thirty kinds of pairs with four values each, sixty tasks: fifteen first, then more of these."""
+    nodes = [
+        item
+        for kind in range(30)
+        for value in range(4)
+        for item in (
+            node(f"make {kind} {value}", outputs=(file(f"{kind}.{value}"),), subtask=f"make {kind}"),
+            node(f"read {kind} {value}", inputs=(file(f"{kind}.{value}"),), subtask=f"read {kind}"),
+        )
+    ]
+    tasks = list(compose(nodes, [], CompositionRequest(count=60), fixtures={}))
+    kinds = Counter(task.graph.nodes[0].subtask_id for task in tasks)
+    assert kinds.total() == 60 and 15 <= len(kinds) < 25 and max(kinds.values()) <= 4
