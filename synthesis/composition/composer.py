@@ -111,8 +111,8 @@ class Composer:
         supply, demand, dry = self._supply, self._demand, set[Cell]()
         while cells := [cell for cell in demand.open_cells if cell not in dry or supply.has(cell)]:
             cell = demand.most_wanted(cells)
-            if cell not in dry and not supply.has(cell, new=True):
-                dry |= supply.work_for({cell for cell in cells if not supply.has(cell, new=True)} - dry)
+            if not supply.has(cell):
+                dry |= supply.work_for({cell for cell in cells if not supply.has(cell)})
                 continue
             members = supply.take(cell)
             graph = self._accepted(members)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from itertools import islice
 
@@ -50,24 +50,26 @@ class Supply:
         self._patience = max(_FEWEST_GROUPS, len(pool.instances) // _INSTANCES_PER_GROUP)
         self._in_vain: Counter[Cell] = Counter()
         self._stores: dict[Cell, list[int]] = {}
-        self._alike: dict[Cell, list[int]] = {}
+        self._alike: defaultdict[Cell | None, list[int]] = defaultdict(list)
+        self._followed: list[int] = []
         self.found: set[int] = set()
         """Every set that was ever in store."""
         self.examined = 0
         self.reached: set[Cell] = set()
 
-    def has(self, cell: Cell, *, new: bool = False) -> bool:
-        """Whether a set of `cell` is in store, or a `new` one, which is not like one that was taken."""
+    def has(self, cell: Cell) -> bool:
+        """Whether a set of `cell` is in store."""
         alike = self._alike.get(cell, [])
         while alike and alike[-1] in self.found:
             alike.pop()
-        return bool(self._stores.get(cell) or (alike and not new))
+        return bool(alike or self._stores.get(cell))
 
     def take(self, cell: Cell) -> int:
-        """Take the set out of the store of `cell` that adds most, of some that are looked at."""
-        if self._alike.get(cell) and (self._taken.has_many_patterns or not self._stores.get(cell)):
-            self.found.add(self._alike[cell][-1])
-            return self._alike[cell].pop()
+        """Take the set out of the store of `cell` that adds most, of some that are looked at; best one that
+        costs no replay."""
+        if alike := self._alike.get(cell):
+            self.found.add(alike[-1])
+            return alike.pop()
         store = self._stores[cell]
         looked_at = range(min(self._looked_at, len(store)))
         best = min(looked_at, key=lambda place: self._taken.cost(store[place])) if looked_at.stop > 1 else 0
@@ -75,18 +77,21 @@ class Supply:
         return store.pop()
 
     def add_like(self, members: int, wanted: Set[Cell]) -> None:
-        """Put in store what a replay of a set shows besides: the same with other values, and beginnings; not
-        where tasks are too many to be replayed."""
-        if self._looked_at == 1:
+        """Once sets of enough patterns were taken, put in store what their replays show besides: the same
+        with other values, and beginnings. Tasks that are very many are not replayed."""
+        self._followed.append(members)
+        if self._looked_at == 1 or not self._taken.has_many_patterns:
             return
-        for part in beginnings(members, self._request.minimum_size, self._pool, self._generator):
-            cell = cell_of_set(self._pool, part, self._request)
-            if cell is None or cell not in wanted:
-                continue
-            found = alike(part, self._pool, self._generator)
-            new = (mask for mask in found if mask not in self.found and not self._taken.has_near(mask))
-            for mask in islice(new, _LIKE):
-                self._alike.setdefault(cell, []).append(mask)
+        for taken in self._followed:
+            for part in beginnings(taken, self._request.minimum_size, self._pool, self._generator):
+                cell = cell_of_set(self._pool, part, self._request)
+                if cell in wanted:
+                    found = alike(part, self._pool, self._generator)
+                    new = (
+                        mask for mask in found if mask not in self.found and not self._taken.has_near(mask)
+                    )
+                    self._alike[cell] += islice(new, _LIKE)
+        self._followed.clear()
 
     def work_for(self, targets: Set[Cell]) -> set[Cell]:
         """Enumerate a group for each of the `targets`; returns those of which no more are to be found."""
