@@ -14,6 +14,7 @@ from taskloom.prompts.inputs import Performance
 
 _MOST_LINES = 12
 _MOST_SHOWN = 14
+_PLACES = ("file", "directory")
 _WHOLE = ("check_file_text", "check_file_data", "check_text_extended")
 """Checks that ask for all that a file holds, or gained."""
 _COMPARING = ("check_record_added", "check_record_gone", "check_text_extended", "check_part_exists")
@@ -39,7 +40,7 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
         if item.call.check in _WHOLE:
             told.add((dict(item.call.arguments)["file_path"], ""))
     lasting = list({(item.call, item.negated): item for item in lasting if not _is_told(item, told)}.values())
-    lasting = [*_fewer_lines(lasting), *_made(terms, lasting)]
+    lasting = _fewer_lines(lasting)
     lasting += _changed(terms, lasting)
     if lasting and not on_screen:
         return lasting
@@ -63,17 +64,9 @@ def _is_told(condition: Condition, told: Collection[tuple[object, object]]) -> b
     return (given["file_path"], (last, given["value"])) in told
 
 
-def _made(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Condition]:
-    """That new files are there, of which nothing else is asked."""
-    asked = {value for item in known for _, value in item.call.arguments if isinstance(value, Expression)}
-    for path in _paths(terms, "added"):
-        if path not in asked:
-            told = generalise("there is no such file", {})
-            yield Condition(Call("check_file_exists", (("file_path", path),)), told)
-
-
 def _changed(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Condition]:
-    """That files are not what they were, where no other condition tells that something was done."""
+    """That files are not what they were, or are new, where no other condition tells that something was
+    done."""
     compared = {
         value for item in known if item.call.check in _COMPARING for _, value in item.call.arguments[:1]
     }
@@ -83,18 +76,12 @@ def _changed(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Con
             yield Condition(Call("check_file_changed", (("file_path", path),)), told)
 
 
-def _paths(terms: Sequence[Terms], kind: str = "") -> list[Expression]:
+def _paths(terms: Sequence[Terms]) -> list[Expression]:
     """Files, and folders, that all performances change, or make; those with other files in them left out."""
     found = []
     for item in terms:
-        effects = [one for one in item.performance.effects.essential if one.area in ("file", "directory")]
-        kept = [
-            one.container
-            for one in effects
-            if not item.is_holder(one.container)
-            and (not kind or (one.kind == kind and one.area == "file" and not one.address))
-        ]
-        found.append([item.file(path) for path in dict.fromkeys(kept)])
+        paths = [one.container for one in item.performance.effects.essential if one.area in _PLACES]
+        found.append([item.file(path) for path in dict.fromkeys(paths) if not item.is_holder(path)])
     return [path for path in (found[0] if found else []) if all(path in other for other in found[1:])]
 
 

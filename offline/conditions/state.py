@@ -13,6 +13,8 @@ from taskloom.taskgraph.records.effect import Effect
 
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
+_NO_TEXT = (("image",), ("file",))
+"""Parts of the clipboard that are no text."""
 _COPIES = ("whole", "packed")
 _DRAWING, _DATABASE = "drawing", "database"
 _DATA = frozenset({"front_matter", "json_tree", "key_values", "ledger", "yaml_tree"})
@@ -63,11 +65,7 @@ def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
 
 def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
     value = effect.after or ""
-    if effect.address == ("image",) and value:
-        yield terms.condition("clipboard_contains_image", "there is no image in the clipboard")
-    elif effect.address == ("file",) and value:
-        yield terms.condition("clipboard_contains_file", "the file is not in the clipboard", file_name=value)
-    elif value and _is_whole(value):
+    if value and effect.address not in _NO_TEXT and _is_whole(value):
         told = "the clipboard does not hold what it should"
         yield terms.condition("check_clipboard_text", told, text=value)
 

@@ -192,9 +192,9 @@ class TestEvaluationWriter:
     def test_leaves_out_what_only_one_performance_shows(self) -> None:
         source = written(MILK, performance("Tea", "Documents/b.txt", made="made at 10:31: Tea"))
         assert "check_file_text" not in source
-        assert "check_file_exists(file_path=text_path)" in source
+        assert "check_file_changed(file_path=text_path)" in source
 
-    def test_asks_of_an_empty_file_only_that_it_is_there(self) -> None:
+    def test_asks_of_an_empty_file_only_that_it_is_new(self) -> None:
         empty = [
             item.model_copy(
                 update={
@@ -205,7 +205,7 @@ class TestEvaluationWriter:
             )
             for item in (MILK, TEA)
         ]
-        assert "check_file_exists(file_path=text_path)" in written(*empty)
+        assert "check_file_changed(file_path=text_path)" in written(*empty)
         assert "check_file_text" not in written(*empty)
 
     def test_drops_conditions_that_nothing_needs_by_the_number_of_their_call(self) -> None:
