@@ -8,6 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.taskloom-installed
 export TASKLOOM_DATA ?= taskloom-data
+# Compiled modules are kept whatever the environment says: builds and tests start many processes that import the same.
+export PYTHONDONTWRITEBYTECODE :=
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
 MILLION ?= 1000000

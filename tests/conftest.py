@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -37,6 +38,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         rank = 0 if item.get_closest_marker("applications") else 1 if item.get_closest_marker("slow") else 2
         ranks[item.path] = min(rank, ranks.get(item.path, rank))
     items.sort(key=lambda item: ranks[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector does not go through all modules and tests again and again: they stay anyway."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import TableMissingError
@@ -66,7 +67,14 @@ def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
         VersionError: no such version.
     """
     at = _at(warehouse, version)
-    return VersionFigures.model_validate({name: _count(warehouse, sql, at) for name, sql in _COUNTS.items()})
+    try:
+        counts = _counts(warehouse, tuple(_COUNTS), at)
+    except TableMissingError:  # A version that is older than a table, of which it has nothing.
+        counts = {}
+        for name in _COUNTS:
+            with suppress(TableMissingError):
+                counts |= _counts(warehouse, (name,), at)
+    return VersionFigures.model_validate(counts)
 
 
 def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -> list[str]:
@@ -95,9 +103,6 @@ def _at(warehouse: Warehouse, version: str) -> str:
     return f" AT (VERSION => {warehouse.snapshot_of(version)})" if version else ""
 
 
-def _count(warehouse: Warehouse, sql: str, at: str) -> int:
-    """The count; 0 in versions that are older than the table."""
-    try:
-        return int(str(warehouse.query(sql.replace("{at}", at)).scalar()))
-    except TableMissingError:
-        return 0
+def _counts(warehouse: Warehouse, names: tuple[str, ...], at: str) -> dict[str, object]:
+    columns = ", ".join(f"({_COUNTS[name].replace('{at}', at)}) AS {name}" for name in names)
+    return warehouse.query(f"SELECT {columns}").as_dicts()[0]

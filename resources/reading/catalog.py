@@ -82,7 +82,8 @@ def _applications(extra: Path | None) -> tuple[tuple[str, Application], ...]:
     for folder in _folders(extra):
         if not (folder / "applications").is_dir():
             continue
-        for source in _read_folder(folder / "applications"):
+        read = _read_shipped if folder == catalog_folder() else _read_folder
+        for source in read(folder / "applications"):
             application = parse_entry(source, expand_application(source.content), Application)
             stem = source.name.rsplit("/", 1)[-1].removesuffix(".yaml")
             problems = []
@@ -186,9 +187,13 @@ def _records(
     return source, parse_list(source, record)
 
 
-def _read_folder(folder: Traversable) -> list[YamlFile]:
+def _read_folder(folder: Traversable) -> tuple[YamlFile, ...]:
     items = sorted(folder.iterdir(), key=lambda item: item.name)
-    return [_read(item, f"applications/{item.name}") for item in items if item.name.endswith(".yaml")]
+    return tuple(_read(item, f"applications/{item.name}") for item in items if item.name.endswith(".yaml"))
+
+
+_read_shipped = cache(_read_folder)
+"""Keeps what it read, which is most of the work of loading: a user's catalogue is checked beside these."""
 
 
 def _read(item: Traversable, name: str) -> YamlFile:

@@ -71,8 +71,14 @@ def file(path: str, text: str = "") -> FileState:
     return FileState(path=path, size=len(text), sha256="0" * 64, text=text)
 
 
-def test_the_set_covers_every_application_with_sixty_subtasks() -> None:
-    cases = load_cases()
+@pytest.fixture(scope="module")
+def all_cases() -> list[Case]:
+    """All cases of the labelled set; reading them takes a second."""
+    return load_cases()
+
+
+def test_the_set_covers_every_application_with_sixty_subtasks(all_cases: list[Case]) -> None:
+    cases = all_cases
     web = {name for name, entry in load_applications().items() if entry.platform == "web_browser"}
     assert {case.application.name for case in cases} >= web
     assert len({case.subtask_id for case in cases}) >= 60
@@ -153,8 +159,10 @@ def test_what_must_be_seen_is_looked_for(shown: dict[str, object], missing: str)
     assert bool(missing) is bool(not_shown([Shown.model_validate(shown)], evidence))
 
 
-def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds() -> None:
-    cases = load_cases()
+def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds(
+    all_cases: list[Case],
+) -> None:
+    cases = all_cases
     first = most_telling_first(cases)
     assert sorted(case.case_id for case in first) == sorted(case.case_id for case in cases)
     subtasks = {case.subtask_id for case in cases}
@@ -228,11 +236,10 @@ def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry: Write, tm
 
 def test_without_a_dataset_there_is_nothing_to_measure(tmp_path: Path) -> None:
     with pytest.raises(NotMeasuredError, match="No dataset"):
-        accepted_functions(tmp_path / "nowhere")
-    with Warehouse(tmp_path / "warehouse"):
-        pass
+        accepted_functions(tmp_path / "nowhere", [])
+    Warehouse(tmp_path / "warehouse").close()
     with pytest.raises(NotMeasuredError, match="no accepted function"):
-        accepted_functions(tmp_path / "warehouse")
+        accepted_functions(tmp_path / "warehouse", [])
 
 
 def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(

@@ -3,7 +3,6 @@ recorded performances changed, with the functions that are written for them."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -15,17 +14,16 @@ from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.omnieval.graph_evaluator import GraphEvaluation
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
-from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
-from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
-from tests.synthesis.test_functions_written_again import KEPT, PATIENT, verdict
+from tests.synthesis.test_functions_written_again import KEPT, PATIENT, kept_subtask, written_again
 
 NOTE, LONGER, DRAWN = "tiddlywiki.create_note", "tiddlywiki.extend_note", "drawio.draw_and_save"
 TEXT = "jupyterlab.extend_text_file"
@@ -51,12 +49,7 @@ def performed(name: str) -> Trajectory:
 
 @cache
 def written(name: str) -> VerifiedSubtask:
-    application, _, rest = name.partition(".")
-    entry = load_applications()[application]
-    (example,) = [item for item in entry.example_subtasks if item.name == rest]
-    subtask = Subtask.of(example, entry, origin="curated")
-    with EvaluationSandbox(PATIENT) as sandbox:
-        reason, source = asyncio.run(verdict(subtask, sandbox))
+    subtask, (reason, source) = kept_subtask(name), written_again(name)
     assert not reason
     function = EvaluationFunction(function_id=name, subtask_id=name, source=source)
     return VerifiedSubtask(subtask=subtask, function=function, trajectories=tuple(KEPT[name].trajectories()))
@@ -161,12 +154,3 @@ def test_damage_beside_right_work_is_not_clean(sandbox: EvaluationSandbox) -> No
     found = judged(task((NOTE,), (CUSTOMER,)), [after(start, NOTE), end], start, sandbox)
     assert found.success and found.side_effects is not None and found.side_effects.files_lost == 1
     assert found.clean is False and found.held is True
-
-
-@pytest.mark.parametrize("name", sorted(KEPT))
-def test_the_untouched_state_has_no_progress(sandbox: EvaluationSandbox, name: str) -> None:
-    """Conditions that hold where nothing was done are about no effect of the work."""
-    done = performed(name)
-    source, start = written(name).function.source, done.initial_evidence
-    found = sandbox.evaluate(source, done.parameters, start, start)
-    assert found.result is not None and found.result.progress == 0.0

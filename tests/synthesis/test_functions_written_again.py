@@ -5,6 +5,7 @@ and a change of one of them can cost subtasks of applications that no other test
 """
 
 import asyncio
+from functools import cache
 
 import pytest
 
@@ -73,14 +74,33 @@ async def verdict(subtask: Subtask, sandbox: EvaluationSandbox) -> tuple[str, st
     return reason, "".join(tried)
 
 
-@pytest.mark.parametrize("name", sorted(KEPT))
-def test_a_function_is_written_again_and_accepted(name: str) -> None:
+def kept_subtask(name: str) -> Subtask:
     application, _, rest = name.partition(".")
     entry = load_applications()[application]
     (example,) = [item for item in entry.example_subtasks if item.name == rest]
+    return Subtask.of(example, entry, origin="curated")
+
+
+@cache
+def written_again(name: str) -> tuple[str, str]:
+    """What is wrong with the function of a kept subtask, and the function."""
     with EvaluationSandbox(PATIENT) as sandbox:
-        reason, source = asyncio.run(verdict(Subtask.of(example, entry, origin="curated"), sandbox))
+        return asyncio.run(verdict(kept_subtask(name), sandbox))
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_function_is_written_again_and_accepted(name: str) -> None:
+    reason, source = written_again(name)
     assert not reason, f"{reason}\n{source}"
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_the_untouched_state_has_no_progress(name: str) -> None:
+    """Conditions that hold where nothing was done are about no effect of the work."""
+    (done, *_), (_, source) = KEPT[name].trajectories(), written_again(name)
+    with EvaluationSandbox(PATIENT) as sandbox:
+        found = sandbox.evaluate(source, done.parameters, done.initial_evidence, done.initial_evidence)
+    assert found.result is not None and found.result.progress == 0.0
 
 
 def test_recordings_stay_small() -> None:

@@ -47,8 +47,9 @@ def ask(
         connection.interrupt()
 
     def attempt() -> T:
-        connection.execute(f"USE {catalogue}")
+        # Before the lake is in use: each statement after that reads the catalogue's state anew.
         admit(connection, sql)
+        connection.execute(f"USE {catalogue}")
         return take(connection.execute(sql, bound))
 
     timer: threading.Timer | None = None

@@ -175,6 +175,13 @@ def test_the_figures_of_a_version_stay_what_they_were(published: Warehouse) -> N
     assert version_figures(published).tasks == before.tasks + 5
 
 
+def test_a_version_without_a_table_counts_nothing_of_it(store: Warehouse) -> None:
+    before = version_figures(store)
+    store.change(lambda connection: connection.execute("DROP TABLE judge_trials"))
+    assert before.judge_trials == 4
+    assert version_figures(store) == before.model_copy(update={"judge_trials": 0, "judge_noticed": 0})
+
+
 def test_by_hand_gates_decide_unless_they_are_overruled(store: Warehouse) -> None:
     limits = GateSettings(fewest_tasks=11)
     with pytest.raises(CommandError, match=r"gates\.fewest_tasks is 11.*--force") as refusal:
