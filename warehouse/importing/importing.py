@@ -61,6 +61,13 @@ class ImportReading:
     """Records of the valid items."""
     broken: tuple[BrokenItem, ...]
 
+    def with_rejections(self, format_name: str) -> list[Record]:
+        """Records of the valid items, and rejections in place of the broken ones."""
+        return [
+            *self.records,
+            *(record for item in self.broken for record in item.records(format_name)),
+        ]
+
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
     """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing.
@@ -121,8 +128,7 @@ def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> l
             ),
             code=reading.broken[0].code,
         )
-    rejected = [record for item in reading.broken for record in item.records(format_name)]
-    return [*reading.records, *rejected]
+    return reading.with_rejections(format_name)
 
 
 def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Record]) -> ImportSummary:
