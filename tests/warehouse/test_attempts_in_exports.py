@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -14,16 +15,17 @@ from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.exporting import ExportOptions
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import trajectory
-from tests.warehouse.samples import export, records
+from tests.warehouse.samples import export
 
 TOLD = "Solve this."
 
 
-@pytest.fixture
-def attempted(tmp_path: Path) -> Iterator[Warehouse]:
-    """The samples with two attempts, whose first step could not be carried out, and an invalid one."""
-    with Warehouse(tmp_path / "warehouse") as store:
-        store.write(records())
+@pytest.fixture(scope="module")
+def attempted(tmp_path_factory: pytest.TempPathFactory, filled_template: Path) -> Iterator[Warehouse]:
+    """The samples with two attempts, whose first step could not be carried out, and an invalid one; no test
+    changes them."""
+    place = tmp_path_factory.mktemp("attempts") / "warehouse"
+    with Warehouse(shutil.copytree(filled_template, place)) as store:
         for agent, end in (("good", "success"), ("bad", "gave_up"), ("dead", "invalid")):
             made = trajectory()
             first = made.steps[0].model_copy(update={"problem": "it is covered"})
@@ -46,6 +48,7 @@ def attempted(tmp_path: Path) -> Iterator[Warehouse]:
                 trajectory_id=f"attempt-{agent}",
             )
             store.write([made, run])
+    with Warehouse(place, read_only=True) as store:
         yield store
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,6 @@ from taskloom.warehouse.task_quality import UNKNOWN, error_rates
 from taskloom.warehouse.viewer.server import create_application
 from taskloom.warehouse.views import views
 from tests.warehouse.foreign import run_import
-from tests.warehouse.samples import records
 
 OUTCOME = {
     "case_id": "create: renamed",
@@ -36,10 +37,18 @@ def written(path: Path, value: object) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def unlabelled_template(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("unlabelled") / "warehouse"
+    with Warehouse(shutil.copytree(filled_template, place)) as opened:
+        opened.change(lambda connection: connection.execute("DELETE FROM judged_outcomes"))
+    return place
+
+
 @pytest.fixture
-def unlabelled(warehouse: Warehouse) -> Warehouse:
-    warehouse.write([item for item in records() if not isinstance(item, JudgedOutcome)])
-    return warehouse
+def unlabelled(unlabelled_template: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    with Warehouse(shutil.copytree(unlabelled_template, tmp_path / "warehouse")) as opened:
+        yield opened
 
 
 def test_rates_are_those_of_accepted_functions_alone(unlabelled: Warehouse, tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import export, records
 
 
-@pytest.fixture
-def slipped(tmp_path: Path) -> Iterator[Warehouse]:
-    """The samples, in which the first step of every longer recording is a slip and the second takes it
-    back."""
-    with Warehouse(tmp_path / "warehouse") as store:
+@pytest.fixture(scope="module")
+def slipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    """The samples, in which the first step of every longer recording is a slip and the second takes it back;
+    no test changes them."""
+    with Warehouse(tmp_path_factory.mktemp("slips") / "warehouse") as store:
         store.write([_with_slip(item) if isinstance(item, Trajectory) else item for item in records()])
         yield store
 

@@ -3,6 +3,10 @@ anything."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from taskloom.taskgraph.records.task import Task
@@ -11,22 +15,24 @@ from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 from tests.warehouse.samples import records
 
 
-@pytest.fixture
-def searched(filled: Warehouse) -> Warehouse:
+@pytest.fixture(scope="module")
+def searched(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     """Three tasks beside the sample's."""
+    place = tmp_path_factory.mktemp("searched") / "warehouse"
     (task,) = (item for item in records() if isinstance(item, Task))
     texts = {
         "a": "Export the Customers as CSV (all of them).",
         "b": "Merge customers[1].csv and suppliers.csv in C:\\Data+",
         "c": "Écrire le rapport",
     }
-    filled.write(
-        [
-            task.model_copy(update={"task_id": name, "instruction": text, "intent": f"Goal {name}"})
-            for name, text in texts.items()
-        ]
-    )
-    return filled
+    with Warehouse(shutil.copytree(filled_template, place)) as opened:
+        opened.write(
+            [
+                task.model_copy(update={"task_id": name, "instruction": text, "intent": f"Goal {name}"})
+                for name, text in texts.items()
+            ]
+        )
+        yield opened
 
 
 @pytest.mark.parametrize(
