@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from contextlib import suppress
 
+from pydantic import JsonValue
+
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import TableMissingError
 from taskloom.warehouse.store import Warehouse
@@ -103,6 +105,6 @@ def _at(warehouse: Warehouse, version: str) -> str:
     return f" AT (VERSION => {warehouse.snapshot_of(version)})" if version else ""
 
 
-def _counts(warehouse: Warehouse, names: tuple[str, ...], at: str) -> dict[str, object]:
+def _counts(warehouse: Warehouse, names: tuple[str, ...], at: str) -> dict[str, JsonValue]:
     columns = ", ".join(f"({_COUNTS[name].replace('{at}', at)}) AS {name}" for name in names)
     return warehouse.query(f"SELECT {columns}").as_dicts()[0]

@@ -82,8 +82,8 @@ def _applications(extra: Path | None) -> tuple[tuple[str, Application], ...]:
     for folder in _folders(extra):
         if not (folder / "applications").is_dir():
             continue
-        read = _read_shipped if folder == catalog_folder() else _read_folder
-        for source in read(folder / "applications"):
+        shipped = folder == catalog_folder()
+        for source in _read_shipped() if shipped else _read_folder(folder / "applications"):
             application = parse_entry(source, expand_application(source.content), Application)
             stem = source.name.rsplit("/", 1)[-1].removesuffix(".yaml")
             problems = []
@@ -192,8 +192,10 @@ def _read_folder(folder: Traversable) -> tuple[YamlFile, ...]:
     return tuple(_read(item, f"applications/{item.name}") for item in items if item.name.endswith(".yaml"))
 
 
-_read_shipped = cache(_read_folder)
-"""Keeps what it read, which is most of the work of loading: a user's catalogue is checked beside these."""
+@cache
+def _read_shipped() -> tuple[YamlFile, ...]:
+    """Reading is most of the work of loading, and users' catalogues are checked beside these entries."""
+    return _read_folder(catalog_folder() / "applications")
 
 
 def _read(item: Traversable, name: str) -> YamlFile:

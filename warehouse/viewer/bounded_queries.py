@@ -15,17 +15,20 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet
-from pydantic import JsonValue
 
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
 from taskloom.warehouse.querying.query_result import QueryResult
-from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.querying.quick_reader import Streams, first_rows, open_quickly
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from taskloom.warehouse.store import Warehouse
 
 MOST_BYTES = 1024 << 20
 """Memory that a statement may take beside the database itself."""
@@ -118,22 +121,20 @@ def _in_a_process(
 
 
 def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
-    seconds = float(str(question["most_seconds"]))
-    address, version = str(question["address"]), question["version"]
+    sql, seconds = str(question["sql"]), float(str(question["most_seconds"]))
+    values = question.get("parameters")
+    bound = values if isinstance(values, list) else []
     try:
-        with Warehouse(address, read_only=True, version=str(version) if version else None) as opened:
-            # What the database itself takes is no part of what the statement may take.
-            opened.query("SELECT 1")
-            _bound_memory(int(str(question["most_bytes"])))
-            values = question.get("parameters")
-            bound = values if isinstance(values, list) else []
-            if "save" in question:
-                path = Path(str(question["save"]))
-                save = functools.partial(_save_parquet if path.suffix == ".parquet" else _save_csv, path)
-                return {"saved": opened.stream(str(question["sql"]), save, bound, seconds, _ROWS_AT_ONCE)}
-            found = opened.query(str(question["sql"]), bound, timeout_seconds=seconds)
-            limit = int(str(question["most_rows"]))
-            return {"columns": found.columns, "rows": list(islice(found.rows(), limit))}
+        opened = _opened(str(question["address"]), question["version"])
+        # What the database itself takes is no part of what the statement may take.
+        first_rows(opened, "SELECT 1", [], None, None, None)
+        _bound_memory(int(str(question["most_bytes"])))
+        if "save" in question:
+            path = Path(str(question["save"]))
+            save = functools.partial(_save_parquet if path.suffix == ".parquet" else _save_csv, path)
+            return {"saved": opened.stream(sql, save, bound, seconds, _ROWS_AT_ONCE)}
+        found, _ = first_rows(opened, sql, bound, seconds, int(str(question["most_rows"])), None)
+        return {"columns": found.columns, "rows": list(found.rows())}
     except QueryRefusedError as error:
         return {"refused": str(error)}
     except QueryFailedError as error:
@@ -142,6 +143,16 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
         return {"too_large": True} if too_large else {"failed": said}
     except MemoryError:
         return {"too_large": True}
+
+
+def _opened(address: str, version: JsonValue) -> Streams:
+    """The warehouse, without loading the records where the schema is known."""
+    quick = open_quickly(address) if version is None else None
+    if quick is not None:
+        return quick
+    from taskloom.warehouse.store import Warehouse
+
+    return Warehouse(address, read_only=True, version=str(version) if version else None)
 
 
 def _save_csv(path: Path, reader: pa.RecordBatchReader) -> int:
