@@ -19,6 +19,7 @@ from taskloom.resources.errors import TaskloomError
 from taskloom.warehouse.importing.importing import survey_import
 from taskloom.warehouse.importing.json_reading import read_settings
 from taskloom.warehouse.storage.rows import batch_of
+from tests.shared_work import examples
 from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
 
@@ -216,9 +217,7 @@ def test_what_is_no_file_is_refused_in_words(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", LAYOUTS)
 @settings(
-    max_examples=50,
-    derandomize=True,
-    deadline=None,
+    max_examples=examples(25, 50),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

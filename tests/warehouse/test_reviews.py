@@ -26,6 +26,7 @@ from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks, new_revie
 from taskloom.warehouse.sets.selection import Selection, select
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import people_report, task_quality
+from tests.shared_work import examples
 from tests.warehouse.samples import records
 
 TASK = next(record for record in records() if isinstance(record, Task))
@@ -165,7 +166,7 @@ def test_kappa_has_no_interval_where_none_can_be_known(
     assert (row["low"], row["high"]) == (None, None)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(40, 100))
 @given(
     st.integers(2, 4).flatmap(
         lambda people: st.lists(

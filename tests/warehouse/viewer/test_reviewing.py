@@ -47,7 +47,7 @@ def reviewing(place: Path) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def refusing(untouched: Path) -> Iterator[TestClient]:
-    """A viewer for tests that only send what must be refused."""
+    """A viewer for tests that only read, or send what must be refused."""
     with Warehouse(untouched, read_only=True) as store:
         yield TestClient(create_application(store, ReviewDesk(untouched)), base_url="http://127.0.0.1")
 
@@ -242,8 +242,8 @@ def test_hostile_text_is_never_markup(place: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/tasks", "/tasks/t1", "/review", "/assets/style.css", "/nowhere"])
-def test_head_is_answered_like_get_without_a_body(reviewing: TestClient, path: str) -> None:
-    asked, told = reviewing.head(path), reviewing.get(path)
+def test_head_is_answered_like_get_without_a_body(refusing: TestClient, path: str) -> None:
+    asked, told = refusing.head(path), refusing.get(path)
     assert asked.status_code == told.status_code
     assert asked.content == b""
     assert asked.headers["content-length"] == told.headers["content-length"]
