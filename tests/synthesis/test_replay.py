@@ -27,12 +27,21 @@ WANTED = ("simulated_notes.write_note", "simulated_notes.copy_note", "simulated_
 Verified = tuple[World, dict[str, VerifiedSubtask]]
 
 
+VERIFIED: dict[str, VerifiedSubtask] = {}
+"""Subtasks that the first test verified."""
+TASKS: list[Task] = []
+"""Tasks composed of them, those of most subtasks first."""
+
+
 @pytest.fixture
 async def pool(shared_sandbox: EvaluationSandbox) -> AsyncIterator[Verified]:
     applications = {name: APPLICATIONS[name] for name in ("simulated_notes", "simulated_mail")}
     world = World(TestModels(applications), shared_sandbox, applications)
-    done = await world.verify(*WANTED)
-    yield world, {name: item.verified for name, item in done.items() if item.verified}
+    if not VERIFIED:
+        done = await world.verify(*WANTED)
+        VERIFIED.update({name: item.verified for name, item in done.items() if item.verified})
+        TASKS.extend(composed(VERIFIED))
+    yield world, dict(VERIFIED)
     await world.environments.close()
 
 
@@ -60,7 +69,7 @@ def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: flo
 
 async def test_a_composed_task_works_in_each_order_tried(pool: Verified) -> None:
     world, verified = pool
-    task = next(item for item in composed(verified) if item.successful_order_count > 1)
+    task = next(item for item in TASKS if item.successful_order_count > 1)
     player = replayer(world, verified)
     done = await player.replay(task)
     assert done.rejection is None
@@ -80,7 +89,7 @@ async def test_files_that_the_task_makes_are_not_there_before(pool: Verified) ->
     world, verified = pool
     task = next(
         item
-        for item in composed(verified)
+        for item in TASKS
         if any(node.subtask_id == "simulated_notes.write_note" for node in item.graph.nodes)
     )
     made = {
@@ -94,7 +103,7 @@ async def test_files_that_the_task_makes_are_not_there_before(pool: Verified) ->
 
 async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_node(pool: Verified) -> None:
     world, verified = pool
-    task = composed(verified)[0]
+    task = TASKS[0]
     spoiled = {
         name: item.model_copy(
             update={
@@ -119,7 +128,7 @@ async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_nod
 
 async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool: Verified) -> None:
     world, verified = pool
-    task = composed(verified)[-1]
+    task = TASKS[-1]
     name = task.graph.nodes[0].subtask_id
     broken = [
         trajectory.model_copy(
@@ -142,9 +151,9 @@ async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool: Verifi
 
 
 async def test_a_node_that_nobody_verified_is_an_error(pool: Verified) -> None:
-    world, verified = pool
+    world, _ = pool
     with pytest.raises(StageInputInvalidError, match="has no verified trajectory"):
-        await replayer(world, {}).replay(composed(verified)[0])
+        await replayer(world, {}).replay(TASKS[0])
 
 
 def test_orders_are_taken_far_apart() -> None:
@@ -154,9 +163,9 @@ def test_orders_are_taken_far_apart() -> None:
     assert spread_orders(task, 9) == [("a", "b"), ("b", "a"), ("c",)]
 
 
-def reading_task(verified: dict[str, VerifiedSubtask]) -> Task:
+def reading_task() -> Task:
     """A task that reads a fixture before anything else makes it."""
-    for task in sorted(composed(verified), key=lambda task: len(task.graph.nodes)):
+    for task in sorted(TASKS, key=lambda task: len(task.graph.nodes)):
         if any(need.kind is ResourceKind.FILE for need in first_needs(task.graph.nodes)):
             return task
     pytest.fail("no sampled task reads a fixture")
@@ -172,7 +181,7 @@ async def test_a_replay_whose_start_is_not_what_it_needs_is_invalid(
         environments, world.sandbox, APPLICATIONS, verified, ReplaySettings(orders=1), PROVENANCE
     )
 
-    done = await spoilt.replay(reading_task(verified))
+    done = await spoilt.replay(reading_task())
 
     (replay,) = done.replays
     assert replay.invalid
@@ -188,7 +197,7 @@ async def test_a_replay_whose_start_is_not_what_it_needs_is_invalid(
 
 async def test_a_replay_as_verified_has_no_side_effects(pool: Verified) -> None:
     world, verified = pool
-    done = await replayer(world, verified, orders=1).replay(reading_task(verified))
+    done = await replayer(world, verified, orders=1).replay(reading_task())
 
     assert done.replays[0].side_effects == SideEffects()
 
@@ -223,9 +232,7 @@ async def test_on_request_the_player_slips_once_takes_it_back_and_the_task_still
     pool: Verified,
 ) -> None:
     world, verified = pool
-    tasks = [
-        task for task in composed(verified) if "simulated_mail" in {n.application for n in task.graph.nodes}
-    ]
+    tasks = [task for task in TASKS if "simulated_mail" in {n.application for n in task.graph.nodes}]
     plain = await replayer(world, verified, orders=1).replay(tasks[0])
     assert not any(step.slip for step in plain.trajectories[0].steps)
     slipped = []
@@ -252,14 +259,14 @@ async def test_a_replay_that_fails_with_a_slip_is_performed_again_without(
         return Decision(status="give_up", message="a slip was not harmless: it changed a file")
 
     monkeypatch.setattr(SlippingAgent, "decide", clumsy)
-    done = await replayer(world, verified, orders=1, slip_share=1).replay(composed(verified)[0])
+    done = await replayer(world, verified, orders=1, slip_share=1).replay(TASKS[0])
     assert done.rejection is None and done.replays[0].success
     assert not any(step.slip for step in done.trajectories[0].steps)
 
 
 async def test_steps_of_a_replay_say_what_is_seen_and_why_but_for_inserted_clicks(pool: Verified) -> None:
     world, verified = pool
-    for task in composed(verified)[:4]:
+    for task in TASKS[:4]:
         done = await replayer(world, verified, orders=1).replay(task)
         steps = done.trajectories[0].steps
         inserted = {

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -52,7 +53,13 @@ def is_known(connection: duckdb.DuckDBPyConnection) -> bool:
 
 def remember(version: int, fingerprint: str) -> None:
     """Keep the present schema for `is_known`, where the cache can be written."""
-    path, note = _cache(), json.dumps(_note(version, fingerprint))
+    _keep(_cache(), version, fingerprint)
+
+
+@cache
+def _keep(path: Path, version: int, fingerprint: str) -> None:
+    """Once in a process: to look at all sources takes a part of the time that opening takes."""
+    note = json.dumps(_note(version, fingerprint))
     with contextlib.suppress(OSError):
         if path.exists() and path.read_text("utf-8") == note:
             return
