@@ -245,7 +245,7 @@ def _print_matrix(item: Examined) -> None:
             if len(effects) > _SHOWN_EFFECTS:
                 typer.echo(f"  and {len(effects) - _SHOWN_EFFECTS} more")
     for change in quality.unguarded_changes:
-        typer.echo(f"not noticed when missing: {change}")
+        typer.echo(f"not noticed: {change}")
     for check in quality.untested_checks:
         typer.echo(f"makes no difference: {check}")
     typer.echo("acceptable" if item.acceptable else f"\n{item.feedback}")

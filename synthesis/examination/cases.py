@@ -23,8 +23,6 @@ class Case:
     """The state at the end."""
     start: Evidence
     """The state at the start."""
-    change: str = ""
-    """The essential change that it is about, if any."""
     excusable: bool = False
     """Whether a function that passes at the start already cannot be blamed: what it was asked about had
     happened before."""

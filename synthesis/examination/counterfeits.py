@@ -56,12 +56,11 @@ def _undone(subject: Subject) -> Iterator[Case]:
     for effect in subject.asked:
         evidence = undone(subject.start, subject.end, effect)
         if evidence is not None and not subject.reached(evidence):
-            told = effect.describe()
-            yield subject.case("undone_change", f"this is missing: {told}", evidence, change=told)
+            yield subject.case("undone_change", f"this is missing: {effect.describe()}", evidence)
     evidence = subject.with_first_screen(subject.end)
     if subject.shown and not subject.reached(evidence):
         told = "the screen still shows what it showed at the start"
-        yield subject.case("undone_change", told, evidence, change="what the screen shows")
+        yield subject.case("undone_change", told, evidence)
 
 
 def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
@@ -69,7 +68,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
         if effect.area == "file" and effect.kind == "removed" and not effect.address and effect.before:
             other = with_text(subject.end, effect.container, altered(effect.before))
             text = f"{effect.container} was changed, and is still there"
-            yield subject.case("wrong_value", text, other, change=effect.describe())
+            yield subject.case("wrong_value", text, other)
         whole = effect.area == "file" and effect.kind == "added" and not effect.address
         if effect.after is None or not (whole or is_leaf(effect, subject.essential)):
             continue
@@ -87,7 +86,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
             ):
                 continue
             text = f"{_where(effect)} {words} instead of {_shown(effect.after, beside=value)}"
-            yield subject.case("wrong_value", text, evidence, change=effect.describe())
+            yield subject.case("wrong_value", text, evidence)
 
 
 def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
@@ -144,8 +143,7 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
             found += put_first(subject.start, subject.end, effect)
         for edited in found:
             if not subject.reached(edited.evidence):
-                told = effect.describe()
-                yield subject.case("wrong_place", edited.description, edited.evidence, change=told)
+                yield subject.case("wrong_place", edited.description, edited.evidence)
 
 
 def _mixed(subject: Subject) -> Iterator[Case]:

@@ -107,7 +107,7 @@ def examine(
         route_dependence=round(route_dependence(asked), 4),
         unguarded_changes=tuple(
             dict.fromkeys(
-                item.case.change
+                item.case.description
                 for item in judged
                 if item.case.family == "undone_change" and not item.rightly and not item.excused
             )

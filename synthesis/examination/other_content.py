@@ -63,8 +63,7 @@ def other_content_given(subject: Subject) -> Iterator[Case]:
             states = _with_other(*states, place, target)
         if states[0] is not subject.start:
             told = f"{' and '.join(sorted(places))} held something else at the start than what is in"
-            change = f"{target}: its content"
-            yield subject.case("wrong_value", f"{told} {target} now", states[1], states[0], change=change)
+            yield subject.case("wrong_value", f"{told} {target} now", states[1], states[0])
 
 
 def given_otherwise(subject: Subject) -> Iterator[Case]:

@@ -75,13 +75,12 @@ class Subject:
         evidence: Evidence,
         start: Evidence | None = None,
         *,
-        change: str = "",
         parameters: Mapping[str, str] | None = None,
         excusable: bool = False,
     ) -> Case:
         """A case of this subject: asked about with its parameters and start, unless others are given."""
         asked = self.positive.parameters if parameters is None else parameters
-        return Case(family, description, asked, evidence, start or self.start, change, excusable)
+        return Case(family, description, asked, evidence, start or self.start, excusable)
 
     @cached_property
     def asked(self) -> tuple[Effect, ...]:

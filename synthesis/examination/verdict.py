@@ -64,11 +64,6 @@ def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str,
                 f"It does not {verb} {wrong} of {kills.total} cases of the family {kills.family}, as it"
                 " should."
             )
-    if quality.unguarded_changes:
-        reasons.append(
-            f"It does not notice when {len(quality.unguarded_changes)} of the changes that the work makes are"
-            " missing."
-        )
     if quality.untested_checks:
         reasons.append(
             f"{len(quality.untested_checks)} of its conditions ask for nothing that the work is about."
