@@ -15,6 +15,7 @@ from typing import Protocol, get_args
 
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.recorder import Alteration
+from taskloom.evaluators_api.state.templates import names_parameter
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.mutation import (
     Condition,
@@ -138,7 +139,7 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
     """
     idle: list[Condition] = []
     for one in sorted(asked, key=lambda item: (_TELLING[checks()[item.check].reads], -item.index)):
-        named = any("{" in text for _, text in one.arguments)
+        named = any(names_parameter(text) for _, text in one.arguments)
         if _TELLING[checks()[one.check].reads] > 1 or (checks()[one.check].reads == "screen" and named):
             continue
         without_it = [*idle, one]

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from taskloom.evaluators_api.checks.declaration import Answer, Check
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.recorder import LONGEST_RECORDED, Alteration
+from taskloom.evaluators_api.state.templates import templated
 from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 MOST_CONDITIONS = 60
 """Conditions of one function that are examined."""
-_SHORTEST_VALUE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Condition:
     check: str
     """Name of the check."""
     arguments: tuple[tuple[str, str], ...]
-    """Names and texts of its arguments, with values of parameters replaced by their names in braces."""
+    """Names and texts of its arguments, in terms of the parameters, as templates."""
     index: int
     """Number of the call on right work, from 0."""
     answer: str
@@ -113,19 +113,4 @@ def mutant(changed: Iterable[Condition], asked: Sequence[Condition], *, flipped:
 
 
 def _generic(arguments: Mapping[str, str], parameters: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    values = sorted(
-        ((value, name) for name, value in parameters.items() if len(value) >= _SHORTEST_VALUE),
-        key=lambda item: (-len(item[0]), item[1]),
-    )
-    exact = {parameters[name]: name for name in reversed(list(parameters))}
-    return tuple(
-        (name, _in_terms(text[:LONGEST_RECORDED], values, exact)) for name, text in arguments.items()
-    )
-
-
-def _in_terms(text: str, values: Sequence[tuple[str, str]], exact: Mapping[str, str]) -> str:
-    if text and text in exact:
-        return f"{{{exact[text]}}}"
-    for value, name in values:
-        text = text.replace(value, f"{{{name}}}")
-    return text
+    return tuple((name, templated(text[:LONGEST_RECORDED], parameters)) for name, text in arguments.items())
