@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, get_args
+from typing import get_args
 
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.recorder import Alteration
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.templates import names_parameter
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.mutation import (
@@ -41,23 +42,6 @@ _TELLING: Mapping[Reads, int] = {"inputs": 0, "screen": 1, "clipboard": 2, "file
 _YES_OR_NO = ("True", "False")
 
 
-class Sandbox(Protocol):
-    """What runs evaluation functions; `taskloom.evaluators_api.interpreter.sandbox.EvaluationSandbox` is
-    one."""
-
-    def evaluate(
-        self,
-        source: str,
-        parameters: Mapping[str, str],
-        evidence: Evidence,
-        *,
-        start: Evidence | None = None,
-        alter: Alteration | None = None,
-    ) -> Evaluation:
-        """Judge `evidence`; never raises from inside the function."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Judgement:
     case: Case
@@ -76,7 +60,7 @@ def examine(
     source: str,
     positive: Trajectory,
     cases: Sequence[Case],
-    sandbox: Sandbox,
+    sandbox: EvaluationSandbox,
     *,
     mutate: bool = True,
     routes: int = 1,
@@ -168,7 +152,7 @@ def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple
 class _Examiner:
     source: str
     subject: Trajectory
-    sandbox: Sandbox
+    sandbox: EvaluationSandbox
 
     def positive(self, alter: Alteration | None = None) -> Evaluation:
         """What the function says of the recording in which the subtask was done."""
