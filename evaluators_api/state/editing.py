@@ -29,8 +29,8 @@ _SLOTS = {"text": "text", "image": "image_sha256", "file": "file_name"}
 """Parts of the clipboard, and their fields."""
 _WAYS: tuple[Callable[[str], str], ...] = (
     lambda value: value,
-    lambda value: json.dumps(value, ensure_ascii=False),
     lambda value: "'" + value.replace("'", "''") + "'",
+    lambda value: json.dumps(value, ensure_ascii=False),
     lambda value: '"' + value.replace('"', '""') + '"',
     lambda value: '"' + html.escape(value).replace("\n", "&#10;") + '"',
     lambda value: html.escape(value, quote=False),
