@@ -14,7 +14,7 @@ from Xlib import X
 from taskloom.environments.platforms.linux_desktop.server import clipboard_keeper
 from taskloom.environments.platforms.linux_desktop.server.clipboard_keeper import ClipboardKeeper
 
-CLIPBOARD, PLACE, TARGETS, PIECES, TEXT, HTML, OTHER = range(100, 107)
+CLIPBOARD, PLACE, TARGETS, PIECES, TEXT, HTML, OTHER, MANAGER = range(100, 108)
 
 
 class Window:
@@ -70,6 +70,7 @@ class Played(ClipboardKeeper):
         self._owner = self._kept_of = X.NONE
         self._display = SimpleNamespace(get_selection_owner=lambda _: 9, pending_events=lambda: 0)
         self._idle = threading.Event()
+        self._manager, self._ending = MANAGER, []
 
     def copied(self, offered: dict[int, bytes], time: int = 7, pieces: int = 0) -> None:
         """An application copies; large contents come in `pieces`."""
@@ -153,3 +154,15 @@ def test_what_a_new_owner_offers_is_waited_for() -> None:
     keeper.copied({TEXT: b"first"})
     keeper._owner_changed(SimpleNamespace(owner=9, timestamp=9, sub_code=0))
     assert not keeper.wait(0), "the same owner has copied again"
+
+
+def test_who_ends_is_told_once_all_that_it_copied_is_kept() -> None:
+    keeper, ending = Played(), Window(5)
+    keeper._owner_changed(SimpleNamespace(owner=9, timestamp=7, sub_code=0))
+    asked = {"requestor": ending, "target": OTHER, "property": 50, "selection": MANAGER, "time": 8}
+    keeper._take_in(SimpleNamespace(type=X.SelectionRequest, **asked))
+    assert not ending.told, "nothing was kept yet"
+    keeper.copied({TEXT: b"kept"})
+    (told,) = ending.told
+    assert (told.selection, told.target, told.property) == (MANAGER, OTHER, 50)
+    assert keeper.pasted(TEXT) == b"kept"

@@ -1,7 +1,8 @@
 """Keeps the clipboard when the application that owns it ends, as the desktops of people do.
 
 Whatever an application offers is asked for as soon as it is copied, one kind after the other. When its owner
-is gone, the keeper owns the clipboard and offers the same.
+is gone, the keeper owns the clipboard and offers the same. It says so, as managers of clipboards do: some
+applications copy nothing where there is none, and those that end wait until what they copied is kept.
 """
 
 from __future__ import annotations
@@ -53,8 +54,11 @@ class ClipboardKeeper:
         self._coming: list[Content] | None = None
         self._going: dict[tuple[int, int], list[Content]] = {}
         self._owner = self._kept_of = X.NONE
+        self._ending: list[Any] = []
         self._idle = threading.Event()
         self._idle.set()
+        self._manager = self._atom("CLIPBOARD_MANAGER")
+        self._window.set_selection_owner(self._manager, X.CurrentTime)
         self._display.xfixes_query_version()
         self._display.xfixes_select_selection_input(
             self._window,
@@ -100,6 +104,9 @@ class ClipboardKeeper:
                 self._window.set_selection_owner(self._clipboard, told.timestamp)
         elif told.type == X.SelectionNotify and told.time == self._since:
             self._answered(told)
+        elif told.type == X.SelectionRequest and told.selection == self._manager:
+            self._ending.append(told)
+            self._rest(kept=self._idle.is_set())
         elif told.type == X.SelectionRequest:
             self._offer(told)
         elif told.type == X.PropertyNotify and told.window == self._window:
@@ -111,8 +118,7 @@ class ClipboardKeeper:
     def _owner_changed(self, told: Any) -> None:
         owner = getattr(told.owner, "id", told.owner)
         if owner in (X.NONE, self._window.id):
-            self._idle.set()
-            return
+            return self._rest()
         self._kept, self._left, self._coming = {}, [], None
         self._owner, self._kept_of = owner, X.NONE
         self._since = told.timestamp
@@ -161,7 +167,15 @@ class ClipboardKeeper:
             self._ask(self._left.pop(0))
         else:
             self._kept_of = self._owner
+            self._rest()
+
+    def _rest(self, *, kept: bool = True) -> None:
+        """Where all is kept, tell those that wait for it."""
+        if kept:
             self._idle.set()
+            for told in self._ending:
+                _tell(told, told.property)
+            self._ending.clear()
 
     def _offer(self, told: Any) -> None:
         """Answer an application that pastes."""
@@ -176,15 +190,7 @@ class ClipboardKeeper:
             told.requestor.change_attributes(event_mask=X.PropertyChangeMask)
             told.requestor.change_property(place, self._pieces, 32, [_size(content)])
             self._going[told.requestor.id, place] = list(_pieces_of(content))
-        told.requestor.send_event(
-            event.SelectionNotify(
-                time=told.time,
-                requestor=told.requestor,
-                selection=told.selection,
-                target=told.target,
-                property=place,
-            )
-        )
+        _tell(told, place)
 
     def _hand_over_piece(self, window: Any, place: int) -> None:
         """One piece more; an empty one says that this was all."""
@@ -194,6 +200,19 @@ class ClipboardKeeper:
         window.change_property(place, *pieces.pop(0))
         if not pieces:
             del self._going[window.id, place]
+
+
+def _tell(asked: Any, place: int) -> None:
+    """Tell who `asked` that the answer is at `place`."""
+    asked.requestor.send_event(
+        event.SelectionNotify(
+            time=asked.time,
+            requestor=asked.requestor,
+            selection=asked.selection,
+            target=asked.target,
+            property=place,
+        )
+    )
 
 
 def _size(content: Content) -> int:

@@ -62,6 +62,7 @@ class Desktop:
         self.accessibility = Accessibility()
         self.in_loop(self.accessibility.connect())
         self.screen = Screen()
+        self.screen.paint_background()
         self.inputs = Inputs(self.screen)
         self.programs = Programs()
         self.evidence = Evidence()

@@ -72,6 +72,26 @@ class Screen:
             watcher.next_event()
             self._drawn = time.monotonic()
 
+    def paint_background(self) -> None:
+        """Colour the screen behind all windows, each corner in its own way: pictures of it can be told from
+        turned ones."""
+        down = Image.linear_gradient("L").resize(self.size)
+        across = Image.linear_gradient("L").rotate(90).resize(self.size)
+        painted = Image.merge(
+            "RGB",
+            (
+                across.point(lambda level: 20 + level // 4),
+                down.point(lambda level: 60 + level // 3),
+                across.point(lambda level: 130 + level // 3),
+            ),
+        )
+        ground = self.root.create_pixmap(*self.size, self.root.get_geometry().depth)
+        ground.put_pil_image(ground.create_gc(), 0, 0, painted)
+        self.root.change_attributes(background_pixmap=ground)
+        self.root.clear_area(width=self.size[0], height=self.size[1])
+        ground.free()
+        self.display.sync()
+
     def picture(self) -> Image.Image:
         """The screen as it is."""
         return ImageGrab.grab(xdisplay=self.name)

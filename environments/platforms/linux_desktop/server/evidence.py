@@ -17,6 +17,8 @@ from taskloom.environments.platforms.linux_desktop.server.programs import HOME, 
 
 _APPLICATIONS = ".applications"
 _LEFT_OUT = frozenset({".git", "node_modules", "__pycache__", ".cache"})
+_BEFORE = "~"
+"""End of the names under which programs keep what a file was before they saved it."""
 _LARGEST = 64 * 1024 * 1024
 """Larger files are not sent."""
 _MOST_FILES = 4000
@@ -150,7 +152,8 @@ def _below(shown: str, place: Path, directories: list[str]) -> Iterator[tuple[st
             directories.append(above)
         for entry in entries:
             path = f"{above}/{entry.name}" if above else entry.name
-            if entry.name in _LEFT_OUT or (not above and entry.name.startswith(".")):
+            hidden = not above and entry.name.startswith(".")
+            if hidden or entry.name in _LEFT_OUT or entry.name.endswith(_BEFORE):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 pending.append((path, Path(entry.path)))
