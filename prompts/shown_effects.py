@@ -62,13 +62,14 @@ class Origin(Record):
         "packed",
         "unpacked",
         "joined",
+        "captured",
     ]
     """The target is a copy of the source as a whole, holds it among other text, holds all its records or a
     certain one, or is one field of it; holds a record and all that belongs to it, or a field of what belongs
     to it; shows the shapes and texts of the source, or texts that the screen showed; is the screen, which
     shows the texts of the source; is the number of its records; is a picture made from it by the change that
     `source_at` names; is an archive of the folder; is what was in the archive; is its text with that of the
-    file `source_at` behind it."""
+    file `source_at` behind it; is a picture of the screen as it is now."""
     source: str
     """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""
@@ -107,6 +108,8 @@ class Origin(Record):
                 return CheckAsked("check_drawing_shown_before", {"file_path": self.target})
             case "opened":
                 return CheckAsked("check_drawing_shown", {"file_path": self.source})
+            case "captured":
+                return CheckAsked("check_screen_captured", {"file_path": self.target})
         if self.target == "clipboard":
             return CheckAsked("check_clipboard_text", {"text": self._held})
         if self.kind == "field":

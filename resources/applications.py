@@ -107,6 +107,8 @@ class DesktopState(Record):
     """Path of its settings in dconf; seen as the file `settings.ini`."""
     processes: bool = False
     """Whether the programs that applications run are part of it; seen as the file `processes.csv`."""
+    screen: bool = False
+    """Whether checks are told what the display shows, size and colours, as of a picture."""
 
 
 class Launch(Record):

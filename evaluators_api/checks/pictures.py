@@ -1,4 +1,5 @@
-"""Checks of raster pictures: whether one was made from another, by their mean colours in a grid."""
+"""Checks of raster pictures: whether one was made from another or from the screen, by their mean colours in a
+grid."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
-from taskloom.evaluators_api.errors import CheckMisusedError
+from taskloom.evaluators_api.errors import CheckMisusedError, CheckUnavailableError
 from taskloom.taskgraph.records.evidence import FileState
 
 _Colour = tuple[int, int, int]
@@ -70,21 +71,56 @@ def check_picture(scene: Scene, source: str, target: str, change: str = "same") 
     return _alike(wanted, after) and (change == "same" or not _alike(wanted, before))
 
 
+@check("screen")
+def check_screen_captured(scene: Scene, file_path: str) -> bool:
+    """Checks if a picture shows what the screen shows now: all of it, in its size. The pointer does not
+    count.
+
+    It is for pictures that were just taken of the screen, once the program that took them is gone from it.
+
+    Args:
+        file_path: Path of the picture, relative to the home folder.
+
+    Returns:
+        True if the picture has the size and the colours of the screen.
+
+    Example:
+        check_screen_captured(file_path='Pictures/screen.png')
+    """
+    file = scene.view.file(file_path)
+    taken = None if file is None or picture_of(file) is None else _told(text_of_file(file))
+    if taken is None:
+        return False
+    if not scene.view.evidence.screen:
+        raise CheckUnavailableError("The evidence does not tell what the screen showed.")
+    shown = _told(scene.view.evidence.screen)
+    return shown is not None and shown[:2] == taken[:2] and _alike(shown[2], taken[2])
+
+
 @lru_cache(maxsize=64)
 def picture_of(file: FileState) -> _Grid | None:
     """Mean colours of a picture, row by row; None for any other file."""
     if file.content not in (None, "picture") or not (file.text or "").startswith('{\n "width":'):
         return None
+    told = _told(text_of_file(file))
+    return None if told is None else told[2]
+
+
+@lru_cache(maxsize=64)
+def _told(text: str) -> tuple[int, int, _Grid] | None:
+    """Width, height and mean colours of a picture as evidence tells of it; None for any other text."""
     try:
-        told = json.loads(text_of_file(file))
+        told = json.loads(text)
+        size = (int(told["width"]), int(told["height"]))
         rows = [[int(colour, 16) for colour in row.split()] for row in told["colours"]]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     if not rows or any(len(row) != len(rows) for row in rows):
         return None
-    return tuple(
+    grid = tuple(
         tuple((colour >> 16 & 255, colour >> 8 & 255, colour & 255) for colour in row) for row in rows
     )
+    return (*size, grid)
 
 
 def _alike(one: _Grid, other: _Grid) -> bool:

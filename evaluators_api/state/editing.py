@@ -70,7 +70,7 @@ def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evid
     if effect.kind == "removed" or effect.area == "directory":
         return None
     if effect.area != "file":
-        return _with_slot(end, effect, value)
+        return None if effect.address == ("image",) else _with_slot(end, effect, value)
     if not effect.address:
         return with_text(end, effect.container, value)
     change = change_of(start, end, effect)

@@ -16,25 +16,27 @@ _CUT = "… sha256:"
 _NO_TEXT = (("image",), ("file",))
 """Parts of the clipboard that are no text."""
 _COPIES = ("whole", "packed")
-_DRAWING, _DATABASE = "drawing", "database"
+_DRAWING, _DATABASE, _PICTURE = "drawing", "database", "picture"
+_SHOWN = {"shown": "was open", "captured": "is on the display"}
 _DATA = frozenset({"front_matter", "json_tree", "key_values", "ledger", "yaml_tree"})
 """Formats in which the same can be written in several ways."""
 
 
 def lasting_conditions(terms: Terms) -> Iterator[Condition]:
-    """What was made, changed or removed."""
+    """What was made, changed or removed. Of new pictures no colours are asked: those depend on the world."""
     effects = terms.performance.effects
     copies = {(item.source, item.target) for item in effects.origins if item.kind in _COPIES}
     for origin in effects.origins:
         if origin.kind in _COPIES or (origin.source, origin.target) not in copies:
             yield from _origin(terms, origin)
+    pictures = {item.container for item in effects.essential if item.content == _PICTURE}
     for effect in effects.essential:
         if effect.area == "directory" and effect.kind == "added" and not terms.is_holder(effect.container):
             told = f"there is no folder {effect.container}"
             yield terms.condition("check_directory_exists", told, path=effect.container)
         elif effect.area == "clipboard":
             yield from _clipboard(terms, effect)
-        elif effect.area == "file":
+        elif effect.area == "file" and (not effect.address or effect.container not in pictures):
             yield from _file(terms, effect)
     for item in effects.extended:
         yield _extended(terms, item)
@@ -55,7 +57,7 @@ def _extended(terms: Terms, item: ExtendedText) -> Condition:
 def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
     """That what was taken over is there; not where no parameter says which record, or which table, is
     meant."""
-    told = f"{item.target} does not hold what {'was open' if item.kind == 'shown' else f'{item.source} held'}"
+    told = f"{item.target} does not hold what {_SHOWN.get(item.kind, f'{item.source} held')}"
     if item.belonging_to and not any(terms.text(text).parameters for text in item.belonging_to.values()):
         return
     if item.kind == "opened" or (item.kind == "count" and not terms.file(item.source).depends):

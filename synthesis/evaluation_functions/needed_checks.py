@@ -19,8 +19,9 @@ def needed_checks(trajectories: Sequence[Trajectory], *, on_screen: bool) -> fro
     """Parts of the evidence, and contents of files, that functions for the work of `trajectories` may speak
     of.
 
-    The screen counts where the result is `on_screen` or in no file. Of files count those that changed, and
-    those that the work may read: their path stands in the instruction or a parameter, or the screen counts.
+    The screen counts where the result is `on_screen` or in no file, and where pictures of it may be taken. Of
+    files count those that changed, and those that the work may read: their path stands in the instruction or
+    a parameter, or the screen counts.
     """
     found: set[Reads | Content] = {"files"}
     for trajectory in trajectories:
@@ -30,7 +31,7 @@ def needed_checks(trajectories: Sequence[Trajectory], *, on_screen: bool) -> fro
         if any(effect.area == "clipboard" for effect in changed) or start.clipboard.text:
             found.add("clipboard")
         seen = on_screen or not lasting
-        if seen:
+        if seen or end.screen:
             found.add("screen")
         files = [*start.files, *(file for file in end.files if file.path in lasting)]
         told = " ".join((trajectory.instruction, *trajectory.parameters.values()))

@@ -76,6 +76,8 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
             yield Origin(kind="drawing", source=source.path, target=target)
         if not is_open_document(target):
             yield Origin(kind="shown", source=SCREEN, target=target)
+    if picture_of(made) is not None:
+        yield Origin(kind="captured", source=SCREEN, target=target)
     for source in start.files if picture_of(made) is not None else ():
         for change in CHANGES if picture_of(source) is not None else ():
             yield Origin(kind="picture", source=source.path, source_at=change, target=target)

@@ -62,7 +62,7 @@ class FileState(Record):
     UTF-16 or UTF-32 with a mark, and for links, which are never followed."""
     content: str | None = None
     """What `text` was made of: `text` as it stands, `database`, `archive`, `packed`, `workbook`, `xournal`,
-    `project`, `pdf` or `picture`; empty where there is none; None where that was not told."""
+    `project`, `homebank`, `pdf` or `picture`; empty where there is none; None where that was not told."""
     truncated: bool = False
     """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
     part_of: str = ""
@@ -89,6 +89,8 @@ class Evidence(Record):
     """All inputs since the reset, oldest first."""
     screenshot: Screenshot | None = None
     """Last screen."""
+    screen: str = ""
+    """What the display showed on it, as the text of a picture; empty where no application asks for it."""
     controls: tuple[Control, ...] = ()
     """Controls on it."""
     text_under_cursor: str = ""

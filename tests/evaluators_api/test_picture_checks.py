@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from taskloom.environments.evidence.unpacked_text import unpacked_text
+from taskloom.environments.evidence.unpacked_text import picture_text, unpacked_text
 from taskloom.evaluators_api.checks.pictures import CHANGES
+from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.offline.conditions.state import lasting_conditions
 from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.inputs import Performance
@@ -114,3 +115,57 @@ def test_where_a_picture_comes_from_is_found_and_asked_for(done: str) -> None:
     )
     (condition,) = lasting_conditions(Terms(performance))
     assert condition.call.source() == f"check_picture(source=old, target=new, change={done!r})"
+
+
+def screen_with_bar(image: Image.Image) -> str:
+    """What evidence tells of a screen that shows `image` above the task bar."""
+    whole = Image.new("RGB", (image.width, image.height + 36), "black")
+    whole.paste(image)
+    written = io.BytesIO()
+    whole.save(written, "PNG")
+    return picture_text(written.getvalue(), image.size) or ""
+
+
+def with_pointer() -> Image.Image:
+    image = painted()
+    image.paste("black", (100, 100, 103, 106))
+    return image
+
+
+@pytest.mark.parametrize(
+    ("taken", "form", "right"),
+    [
+        (painted(), "PNG", True),
+        (painted(), "JPEG", True),
+        (with_pointer(), "PNG", True),
+        (painted().resize((160, 100)), "PNG", False),
+        (painted().crop((0, 19, 320, 200)), "PNG", False),
+        (DONE["left and right exchanged"](painted()), "PNG", False),
+        (Image.new("RGB", (320, 200), "white"), "PNG", False),
+    ],
+)
+def test_a_picture_of_the_screen_is_as_large_and_shows_the_same(
+    taken: Image.Image, form: str, right: bool
+) -> None:
+    path = f"screen.{form.lower()}"
+    end = held(stored(path, taken, form)).model_copy(update={"screen": screen_with_bar(painted())})
+    assert ask(end, "check_screen_captured", file_path=path) is right
+    found = [item for item in origins(held(), end, [path]) if item.kind == "captured"]
+    assert found == ([Origin(kind="captured", source="screen", target=path)] if right else [])
+
+
+def test_a_picture_of_a_screen_that_nobody_told_of_is_not_judged() -> None:
+    with pytest.raises(CheckUnavailableError, match="screen"):
+        ask(held(BEFORE), "check_screen_captured", file_path="a.png")
+    told = held(BEFORE).model_copy(update={"screen": screen_with_bar(painted())})
+    assert not ask(told, "check_screen_captured", file_path="b.png"), "there is no such file"
+
+
+def test_a_picture_of_the_screen_is_asked_for() -> None:
+    performance = Performance.model_construct(
+        parameters={"new": "b.png"},
+        effects=ShownEffects(origins=(Origin(kind="captured", source="screen", target="b.png"),)),
+        instruction="Take a picture of the screen and save it as b.png.",
+    )
+    (condition,) = lasting_conditions(Terms(performance))
+    assert condition.call.source() == "check_screen_captured(file_path=new)"

@@ -19,6 +19,7 @@ from taskloom.environments.errors import (
     RequestRefusedError,
 )
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
+from taskloom.environments.evidence.unpacked_text import picture_text
 from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
 from taskloom.environments.machines.sandbox import Sandbox
@@ -161,6 +162,7 @@ class DesktopEnvironment:
                 step=self.log.step,
                 inputs=self.log.events,
                 screenshot=seen.screenshot,
+                screen=await asyncio.to_thread(self._display, seen),
                 controls=seen.controls,
                 text_under_cursor=under_pointer(seen.controls, self._pointer),
                 clipboard=clipboard,
@@ -207,6 +209,13 @@ class DesktopEnvironment:
             finally:
                 if place is not None:
                     await asyncio.to_thread(place.sandbox.close)
+
+    def _display(self, seen: Observation) -> str:
+        """What the display shows, as the text of a picture, where an application asks for it."""
+        states = (application.launch.state for application in self._applications.values())
+        if not any(state is not None and state.screen for state in states):
+            return ""
+        return picture_text(seen.screenshot.png, self._settings.display_size) or ""
 
     def _running(self) -> tuple[Machine, _Place]:
         if self._machine is None or self._place is None:

@@ -14,7 +14,7 @@ from taskloom.evaluators_api.state.operators import moved
 from taskloom.evaluators_api.state.templates import filled, templated, templated_path
 from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
 from tests.evaluators_api.state.evidence import clipboard, evidence
 from tests.shared_work import examples
 
@@ -134,6 +134,13 @@ def test_a_replaced_value_is_the_effect_of_the_edit(value: str) -> None:
     edited = replaced(start, end, effect, value)
     assert edited is not None
     assert [item.after for item in effects(start, edited, {})] == ([] if value == "20" else [value])
+
+
+def test_a_copied_picture_can_be_missing_and_no_other_one() -> None:
+    start, end = evidence({}), evidence({}, clipboard=ClipboardState(image_sha256="a"))
+    effect = _only(effects(start, end, {}))
+    assert undone(start, end, effect) == start
+    assert replaced(start, end, effect, "b") is None, "no check could tell the pictures apart"
 
 
 def test_a_value_moves_to_its_siblings() -> None:
