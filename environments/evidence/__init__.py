@@ -7,5 +7,6 @@ picture_text    text in pictures
 workbook_text   workbooks as comma-separated values
 journal_text    journals as JSON
 project_text    projects as JSON
+wallet_text     wallets as JSON
 unpacked_text   these, and packed texts, PDF documents and pictures
 """

@@ -18,6 +18,7 @@ from PIL import Image
 
 from taskloom.environments.evidence.journal_text import render_journal
 from taskloom.environments.evidence.project_text import render_project
+from taskloom.environments.evidence.wallet_text import render_wallet
 from taskloom.environments.evidence.workbook_text import render_workbook
 
 GRID = 16
@@ -34,15 +35,15 @@ _WHITE = (255, 255, 255, 255)
 _HEAD = 1000
 _ROOT = re.compile(r"(?>\s|<\?.*?\?>|<!--.*?-->)*+<([\w:]+)", re.DOTALL)
 _RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingProxyType(
-    {"xournal": render_journal, "project": render_project}
+    {"xournal": render_journal, "project": render_project, "homebank": render_wallet}
 )
 """Documents in XML that are shown, by the names of their roots."""
 
 
 def unpacked_text(content: bytes) -> tuple[str, str] | None:
     """What a file is, and a text for people and checks: the cells of a workbook, the pages of a journal, the
-    tasks of a project, what another compressed text says, the lines of a PDF document, size and colours of a
-    picture. None for anything else."""
+    tasks of a project, the transactions of a wallet, what another compressed text says, the lines of a PDF
+    document, size and colours of a picture. None for anything else."""
     if len(content) > _MOST_BYTES:
         return None
     packed = content.startswith(b"\x1f\x8b")
@@ -60,7 +61,7 @@ def unpacked_text(content: bytes) -> tuple[str, str] | None:
     elif content.startswith(b"%PDF-"):
         kind, shown = "pdf", _pages(content)
     else:
-        kind, shown = "picture", _picture(content)
+        kind, shown = "picture", picture_text(content)
     return None if shown is None else (kind, shown)
 
 
@@ -122,9 +123,10 @@ def _pages(content: bytes) -> str | None:
     return "".join(f"{line}\n" for line in lines if line)
 
 
-def _picture(content: bytes) -> str | None:
+def picture_text(content: bytes, size: tuple[int, int] | None = None) -> str | None:
     """JSON with `width` and `height` in pixels, `pixels`, a hash of their colours, and `colours`: the mean
-    colours of a grid of `GRID` by `GRID`, row by row, as they are seen upon white."""
+    colours of a grid of `GRID` by `GRID`, row by row, as they are seen upon white. With a `size`, of that
+    much of the picture, from its upper left corner. None for what is no picture."""
     try:
         with (
             warnings.catch_warnings(action="ignore"),
@@ -132,7 +134,7 @@ def _picture(content: bytes) -> str | None:
         ):
             if opened.width * opened.height > _MOST_PIXELS:
                 return None
-            seen = opened.convert("RGBA")
+            seen = opened.convert("RGBA").crop((0, 0, *(size or opened.size)))
     except Exception:  # a file from anywhere, whose readers raise whatever they meet
         return None
     upon = Image.alpha_composite(Image.new("RGBA", seen.size, _WHITE), seen).convert("RGB")

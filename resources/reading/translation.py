@@ -27,6 +27,7 @@ _ENDINGS = (
     "xopp",
     "planner",
     "zip",
+    "xhb",
 )
 _TEXTS = (
     ".txt",
@@ -43,6 +44,7 @@ _TEXTS = (
     ".pdf",
     ".xopp",
     ".planner",
+    ".xhb",
 )
 _BARE = re.compile(r"[a-z]+")
 _ONE_WORD = re.compile(r"[A-Za-z]+")
