@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -60,3 +61,59 @@ def test_nothing_is_asked_for_what_is_hidden_or_known() -> None:
 def test_circles_end() -> None:
     one, other = (":7", "/1"), (":7", "/2")
     assert set(between(Program({one: other, other: one}), node((":7", "/leaf"), one))) == {one, other}
+
+
+class Window(Accessibility):
+    """A program whose elements hold what `inside` says, whatever its cache has."""
+
+    def __init__(self, inside: dict[Reference, list[Reference]]) -> None:
+        super().__init__()
+        self.inside = inside
+
+    async def _children(self, node: Node) -> list[Reference]:
+        return self.inside.get(node.reference, [])
+
+    async def _node(self, reference: Reference, parent: Reference, index: int) -> Node | None:
+        return node(reference, parent)
+
+
+def place(name: str) -> Reference:
+    return (":7", f"/{name}")
+
+
+def up_to_date(inside: dict[str, str], *cached: Node) -> dict[Reference, Reference]:
+    told = {place(name): [place(child) for child in children] for name, children in inside.items()}
+    found = asyncio.run(Window(told)._brought_up_to_date(cached))
+    return {item.reference: item.parent for item in found}
+
+
+def holding(name: str, parent: Reference, children: int, role: int = Role.LABEL, states: int = SHOWN) -> Node:
+    return replace(node(place(name), parent, states), children=children, role=role)
+
+
+def test_what_a_cache_leaves_out_is_walked_with_all_below_it() -> None:
+    cached = [holding("w", ROOT, 1, Role.FRAME), holding("a", place("w"), 2), holding("b", place("a"), 0)]
+    found = up_to_date({"w": "a", "a": "bc", "c": "de"}, *cached)
+    assert found == {
+        place("w"): ROOT,
+        **{place(child): place(above) for child, above in ("aw", "ba", "ca", "dc", "ec")},
+    }
+
+
+def test_what_is_hidden_large_or_whole_is_not_asked() -> None:
+    large = SHOWN | 1 << State.MANAGES_DESCENDANTS
+    cached = [
+        holding("a", ROOT, 3, states=0),
+        holding("b", ROOT, 3, states=large),
+        holding("c", ROOT, 1),
+        holding("d", place("c"), 0),
+    ]
+    found = up_to_date({"a": "xyz", "b": "xyz", "c": "x"}, *cached)
+    assert set(found) == {place(name) for name in "abcd"}
+
+
+def test_a_dialog_in_the_place_of_all_that_a_window_held_takes_it_away() -> None:
+    cached = [holding("w", ROOT, 1, Role.FRAME), holding("a", place("w"), 0)]
+    assert set(up_to_date({"w": "d"}, *cached)) == {place("w"), place("d")}
+    assert set(up_to_date({"w": "ad"}, *cached)) == {place("w"), place("a"), place("d")}
+    assert set(up_to_date({}, *cached)) == {place("w"), place("a")}, "what does not answer takes nothing away"

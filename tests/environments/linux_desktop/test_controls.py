@@ -90,6 +90,21 @@ def test_a_window_that_must_be_answered_hides_the_others_of_its_program() -> Non
     assert (shown[0]["parent_type"], shown[0]["parent_text"]) == ("Dialog", "Save?")
 
 
+def test_a_dialog_inside_of_a_window_does_not_hide_that_window() -> None:
+    tree = Tree()
+    page = tree.add(main_window(tree), 95, "page", MAIN)
+    dialog = tree.add(page, Role.DIALOG, "Edit", (100, 100, 300, 200), SHOWN | 1 << State.MODAL)
+    tree.add(dialog, BUTTON, "Save", (110, 110, 50, 20))
+    assert texts(flat_controls(forest(tree), [window()], SIZE)) == ["Save"]
+
+
+def test_a_heading_is_told_once() -> None:
+    tree = Tree()
+    heading = tree.add(main_window(tree), 83, "Plan", (10, 10, 100, 20))
+    tree.add(heading, 116, "Plan", (10, 10, 40, 20))
+    assert texts(flat_controls(forest(tree), [window()], SIZE)) == ["Plan"]
+
+
 def test_another_programs_window_covers() -> None:
     below, above = Tree(7), Tree(8)
     frame = main_window(below)

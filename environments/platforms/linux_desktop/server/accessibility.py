@@ -7,6 +7,7 @@ for what shows, all calls under way at once. Applications without that call are 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from taskloom.environments.platforms.linux_desktop.server.trees import (
     Node,
     Reference,
     cached_node,
+    cell_node,
     keeps_nothing_at_hand,
     short_names,
     state_bits,
@@ -34,12 +36,15 @@ ANSWER_SECONDS = 3.0
 """How long an application may take to answer; one that takes longer hangs."""
 _LONGEST_TEXT = 20_000
 _LABELLED_BY = 2
+_OBJECT = "\ufffc"
+"""What stands in a text for what is no text."""
 _FIELDS = frozenset({Role.TEXT, Role.ENTRY, Role.COMBO_BOX, Role.SPIN_BUTTON, Role.SLIDER})
 _MOST_CHILDREN = 400
 _MOST_CELLS = 900
 _MOST_ROWS = 120
 _DEEPEST = 40
 
+_Child = tuple[Reference, Reference, int]  # an element, what it is in, its place there
 _Refused = LookupError
 """What an application answers where an element is gone, or cannot do that."""
 
@@ -101,6 +106,7 @@ class Accessibility:
             if len(nodes) < 3:
                 nodes = await self._walked(application)
             nodes += await self._between(application, nodes)
+            nodes = await self._brought_up_to_date(nodes)
             await self._fill(nodes)
             for open_one in [node for node in nodes if keeps_nothing_at_hand(node)]:
                 if "Table" in open_one.interfaces:
@@ -162,10 +168,43 @@ class Accessibility:
             pending = {node.parent for node in made if node is not None} - known
         return found
 
+    async def _brought_up_to_date(self, nodes: Sequence[Node]) -> list[Node]:
+        """Cached nodes, and what shown ones say they hold and is in no cache, with all below it: pages of a
+        browser, what was put into a window later. What stands in the place of all that a window held, such as
+        a dialog inside of it, takes it away."""
+        known = {node.reference for node in nodes}
+        held: dict[Reference, set[Reference]] = defaultdict(set)
+        for node in nodes:
+            if node.parent != node.reference:
+                held[node.parent].add(node.reference)
+        open_ones = [
+            node
+            for node in nodes
+            if node.has(State.SHOWING) and not node.has(State.MANAGES_DESCENDANTS)
+            if node.children > len(held[node.reference]) or node.role == Role.FRAME
+        ]
+        told = list(zip(open_ones, await _all(map(self._children, open_ones)), strict=True))
+        gone = {
+            child
+            for node, children in told
+            if children and held[node.reference].isdisjoint(children)
+            for child in held[node.reference]
+        }
+        more = [
+            (child, node.reference, index)
+            for node, children in told
+            for index, child in enumerate(children)
+            if child not in known
+        ]
+        return [node for node in nodes if node.reference not in gone] + await self._below(more)
+
     async def _walked(self, root: Reference) -> list[Node]:
+        return await self._below([(root, root, 0)])
+
+    async def _below(self, level: list[_Child]) -> list[Node]:
+        """These nodes, and all that is shown in them, level by level."""
         found: list[Node] = []
-        level: list[tuple[Reference, Reference, int]] = [(root, root, 0)]
-        for depth in range(_DEEPEST):
+        for depth in range(_DEEPEST if level else 0):
             nodes = [node for node in await _all(self._node(*place) for place in level) if node is not None]
             found += nodes
             level = []
@@ -215,7 +254,7 @@ class Accessibility:
         for node, box in zip(shown, boxes, strict=True):
             node.box = tuple(box[0]) if box else None
         for node, text in zip(texts, written, strict=True):
-            node.text = text[0] if text else None
+            node.text = text[0].replace(_OBJECT, "") if text else None
         for node, number in zip(values, numbers, strict=True):
             node.value = float(number[0]) if number else None
         for node, related in zip(nameless, relations, strict=True):
@@ -267,7 +306,7 @@ class Accessibility:
             if across is None or down is None:
                 continue
             made.append(
-                _cell_node(
+                cell_node(
                     cell,
                     here,
                     place,
@@ -359,28 +398,3 @@ async def _all(calls: Iterable[Awaitable[Any]]) -> list[Any]:
 
 async def _given(answer: list[Any]) -> list[Any]:
     return answer
-
-
-def _cell_node(
-    cell: Reference,
-    table: Reference,
-    place: tuple[int, int],
-    columns: int,
-    box: tuple[int, int, int, int],
-    told: tuple[list[Any], list[Any], list[Any]],
-) -> Node:
-    """A cell at `place` (row, column), of which `told` is what it answered about name, text and state."""
-    name, text, state = told
-    return Node(
-        cell,
-        table,
-        place[0] * columns + place[1],
-        name[0] if name else "",
-        Role.TABLE_CELL,
-        state_bits(state[0]) if state else 1 << State.SHOWING | 1 << State.SENSITIVE,
-        frozenset(("Component",)),
-        box=box,
-        text=text[0] if text else None,
-        row=place[0],
-        column=place[1],
-    )

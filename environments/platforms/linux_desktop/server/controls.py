@@ -16,7 +16,20 @@ Control = dict[str, object]
 
 _LONGEST_NAME = 200
 _PANEL, _VIEWPORT, _SCROLL_PANE, _GROUPING = 39, 68, 49, 99
-_WHOLE = frozenset({"Button", "MenuItem", "CheckBox", "RadioButton", "ListItem", "TreeItem", "Header"})
+_WHOLE = frozenset(
+    {
+        "Button",
+        "MenuItem",
+        "CheckBox",
+        "RadioButton",
+        "ListItem",
+        "TreeItem",
+        "Header",
+        "Heading",
+        "Hyperlink",
+        "Text",
+    }
+)
 """What these show is all in their own name, so texts and pictures inside are not listed again."""
 _ALWAYS = frozenset({"Edit", "Button", "ComboBox", "CheckBox", "RadioButton", "Slider", "Spinner", "Canvas"})
 """Types of controls that are listed although nothing names them."""
@@ -66,7 +79,7 @@ def flat_controls(forest: Forest, windows: Sequence[Window], size: tuple[int, in
     for siblings in children.values():
         siblings.sort(key=_reading_order)
     rows = _row_names(forest.nodes.values())
-    modal = {node.process for node in forest.nodes.values() if _is_modal(node)}
+    modal = {node.process for node in forest.nodes.values() if _is_modal(node, forest)}
     listing = _Listing(children, rows, forest.nodes, _Cover(windows), modal)
     everything = (0, 0, *size)
     return [control for root in roots for control in listing.below(root, _Place(everything, everything))]
@@ -219,9 +232,12 @@ def _reading_order(node: Node) -> tuple[int, int, int]:
     return (top, left, node.index)
 
 
-def _is_modal(node: Node) -> bool:
-    """Whether it is a window that must be answered before others of its process."""
-    return node.role in _MANAGED and node.has(State.MODAL) and node.has(State.SHOWING)
+def _is_modal(node: Node, forest: Forest) -> bool:
+    """Whether it is a window that must be answered before others of its process; what stands inside of one,
+    such as a dialog of a page, covers that at most."""
+    above = forest.nodes.get(node.parent)
+    alone = above is None or above.role == Role.APPLICATION
+    return alone and node.role in _MANAGED and node.has(State.MODAL) and node.has(State.SHOWING)
 
 
 def _row_names(nodes: Iterable[Node]) -> dict[tuple[Reference, int], tuple[str, Reference]]:

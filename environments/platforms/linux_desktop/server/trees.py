@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from taskloom.environments.platforms.linux_desktop.server.roles import State
+from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
 
 Reference = tuple[str, str]
 """Bus name and object path."""
@@ -25,6 +25,8 @@ class Node:
     states: int
     interfaces: frozenset[str]
     description: str = ""
+    children: int = 0
+    """How many it says it has; of cached nodes only."""
     process: int = 0
     box: Box | None = None
     text: str | None = None
@@ -66,10 +68,10 @@ def keeps_nothing_at_hand(node: Node) -> bool:
 def cached_node(item: Sequence[Any]) -> Node:
     """A node from either layout of the cache: with the number of children, or with their references."""
     if isinstance(item[3], list):
-        place, _, parent, _, interfaces, name, role, description, states = item
-        index = 0
+        place, _, parent, children, interfaces, name, role, description, states = item
+        index, count = 0, len(children)
     else:
-        place, _, parent, index, _, interfaces, name, role, description, states = item
+        place, _, parent, index, count, interfaces, name, role, description, states = item
     return Node(
         tuple(place),
         tuple(parent),
@@ -79,4 +81,30 @@ def cached_node(item: Sequence[Any]) -> Node:
         state_bits(states),
         short_names(interfaces),
         description,
+        count,
+    )
+
+
+def cell_node(
+    cell: Reference,
+    table: Reference,
+    place: tuple[int, int],
+    columns: int,
+    box: tuple[int, int, int, int],
+    told: tuple[list[Any], list[Any], list[Any]],
+) -> Node:
+    """A cell at `place` (row, column), of which `told` is what it answered about name, text and state."""
+    name, text, state = told
+    return Node(
+        cell,
+        table,
+        place[0] * columns + place[1],
+        name[0] if name else "",
+        Role.TABLE_CELL,
+        state_bits(state[0]) if state else 1 << State.SHOWING | 1 << State.SENSITIVE,
+        frozenset(("Component",)),
+        box=box,
+        text=text[0] if text else None,
+        row=place[0],
+        column=place[1],
     )
