@@ -88,7 +88,7 @@ fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time
 
 .PHONY: docs
 docs: setup  ## Write the generated pages under docs/
-	@$(BIN)/python -m taskloom.cli.documentation
+	@$(BIN)/python -m scripts.documentation
 	@$(BIN)/python -m benchmarks.quality_table
 
 ##@ Housekeeping

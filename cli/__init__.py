@@ -5,6 +5,4 @@ run_options, shared_options       options that several commands take
 answer_printing, activity         results on standard output, progress on standard error
 graph_files, predictions          reading task graphs and predicted actions from files
 application_skeleton              the entry that `taskloom apps new` writes
-documentation, agents_page        the generated pages
-house_drawing                     the drawing in ARCHITECTURE.md
 """

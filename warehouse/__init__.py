@@ -9,7 +9,6 @@ night_records                              records of scheduled builds
 score_validity                             which scores a version makes invalid
 task_quality                               quality of functions, judge and instructions
 reviews                                    verdicts of people, and the tasks that they accept
-data_model_page                            writes docs/data-model.md
 storage/                                   DuckLake and the database below it
 queries/, views/, querying/                named queries, views, and running SQL
 exports/, imports/                         one module per format, found by `lookup`

@@ -10,7 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-NOT_PACKAGES = {"tests", "benchmarks"}
+NOT_PACKAGES = {"tests", "benchmarks", "scripts"}
 PACKAGES = sorted(
     path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name not in NOT_PACKAGES
 )

@@ -259,7 +259,7 @@ def test_a_column_is_a_field_with_its_docstring() -> None:
 
 
 def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
-    from taskloom.cli import documentation
+    from scripts import documentation
 
     class Wider(RetrySettings):
         """Settings with one more field."""

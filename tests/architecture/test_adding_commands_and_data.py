@@ -21,7 +21,7 @@ from tests.architecture.conftest import Add
 
 
 def test_a_command_with_its_options_is_one_file(add: Add) -> None:
-    from taskloom.cli import documentation
+    from scripts import documentation
     from taskloom.cli.main import create_app
 
     add(

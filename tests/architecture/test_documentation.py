@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from taskloom.cli.documentation import DOCS, pages
+from scripts.documentation import DOCS, pages
 from taskloom.cli.main import MEANINGS, create_app
 from taskloom.resources.errors import ExitCode
 from taskloom.warehouse.lookup import EXPORTS, IMPORTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from taskloom.cli.documentation import pages
+from scripts.documentation import pages
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

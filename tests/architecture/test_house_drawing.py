@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.cli.house_drawing import Room, drawing, floors, rooms
+from scripts.house_drawing import Room, drawing, floors, rooms
 
 
 def room(name: str, *uses: str) -> Room:

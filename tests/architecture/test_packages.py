@@ -19,7 +19,7 @@ def test_the_tree_the_import_rules_the_types_and_the_wheel_name_the_same_package
         item["layers"] for item in tools["importlinter"]["contracts"] if item["containers"] == ["taskloom"]
     )
     assert sorted(name for layer in layers for name in layer.split(" | ")) == PACKAGES
-    assert sorted(tools["mypy"]["packages"]) == ["benchmarks", "taskloom", "tests"]
+    assert sorted(tools["mypy"]["packages"]) == ["benchmarks", "scripts", "taskloom", "tests"]
     assert tools["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/taskloom"]
     assert sorted(tools["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"]) == PACKAGES
 

@@ -1,9 +1,6 @@
-"""Writes docs/data-model.md from the schema: `python -m taskloom.warehouse.data_model_page >
-docs/data-model.md`."""
+"""The generated page of tables and views, from the schema."""
 
 from __future__ import annotations
-
-import sys
 
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES
@@ -69,7 +66,3 @@ def _short(kind: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

@@ -1,6 +1,6 @@
 """Writes the generated pages under `docs/`, and the drawing of the house in ARCHITECTURE.md.
 
-`python -m taskloom.cli.documentation` (`make docs`) writes them; a test compares them with what they would be
+`python -m scripts.documentation` (`make docs`) writes them; a test compares them with what they would be
 now.
 """
 
@@ -26,9 +26,9 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def pages() -> dict[str, str]:
     """The generated pages by path below `docs/`."""
-    from taskloom.cli.agents_page import agents_page
-    from taskloom.cli.house_drawing import architecture_page
-    from taskloom.warehouse.data_model_page import page
+    from scripts.agents_page import agents_page
+    from scripts.data_model_page import page
+    from scripts.house_drawing import architecture_page
 
     return {
         "cli.md": command_line_page(),

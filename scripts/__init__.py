@@ -1,0 +1,6 @@
+"""What makes the repository: its environment, and the pages that are generated.
+
+create_venv                         the virtual environment of `make setup`
+documentation                       writes the generated pages (`make docs`)
+house_drawing, agents_page, data_model_page    some of them
+"""
