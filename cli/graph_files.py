@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -18,12 +17,11 @@ from taskloom.taskgraph.records.graph import TaskGraph
 _MOST_BYTES = 16 << 20
 
 
-def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
-    """The task graph in a JSON file, in any of the three forms; `-` reads standard input.
+def graph_in(file: Path) -> TaskGraph:
+    """The task graph in a JSON file, in either form; `-` reads standard input.
 
     Args:
         file: The file; a list of one object, as `taskloom sql --json` prints it, counts as that object.
-        subtasks: For the paper's task metadata: a file with the list of its subtasks' metadata.
 
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
@@ -37,10 +35,6 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
         if len(document) != 1:
             raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
         document = document[0]
-    if subtasks is not None:
-        if not isinstance(document, Mapping):
-            raise CommandError(f"{file}: --subtasks goes with a JSON object, the paper's task metadata.")
-        document = {**document, "subtasks": _json_in(subtasks)}
     try:
         return read_task_graph(document, load_resource_categories(catalog), application_categories(catalog))
     except TaskGraphError as error:
@@ -85,6 +79,6 @@ def _json_in(file: Path) -> object:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CommandError(f"{name} cannot be read: {reason}.") from None
     try:
-        return parse_json(text, strict=False)
+        return parse_json(text)
     except JsonInvalidError as error:
         raise CommandError(error.of(name)) from None

@@ -32,14 +32,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 GraphFile = Annotated[
     Path,
     typer.Argument(
-        help=(
-            "JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input."
-        ),
+        help="JSON: a task record, or `nodes` and `edges`; - reads standard input.",
         show_default=False,
     ),
 ]
 """A task graph."""
-SubtasksOption = Annotated[
-    Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
-]
-"""What the paper keeps beside a task."""

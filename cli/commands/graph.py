@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import GraphFile, JsonOption, SubtasksOption
+from taskloom.cli.shared_options import GraphFile, JsonOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def register(app: typer.Typer) -> None:
 
 def graph(
     file: GraphFile,
-    subtasks: SubtasksOption = None,
     svg: Annotated[Path | None, typer.Option(help="Write the drawing to this SVG file.")] = None,
     graphml: Annotated[Path | None, typer.Option(help="Write the graph to this GraphML file.")] = None,
     as_json: JsonOption = False,
@@ -43,7 +42,7 @@ def graph(
     from taskloom.taskgraph.drawing.lanes import draw_text
     from taskloom.taskgraph.drawing.svg import draw_svg
 
-    found = graph_in(file, subtasks)
+    found = graph_in(file)
     facts = measures(found)
     try:
         if svg is not None:

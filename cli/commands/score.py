@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import DataOption, JsonOption, SettingsOption, SubtasksOption
+from taskloom.cli.shared_options import DataOption, JsonOption, SettingsOption
 from taskloom.flows.errors import CommandError
 
 
@@ -37,7 +37,6 @@ def score(
             show_default=False,
         ),
     ] = "",
-    subtasks: SubtasksOption = None,
     again: Annotated[
         bool,
         typer.Option("--again", help="Judge the recorded attempts of an experiment with today's functions."),
@@ -79,7 +78,7 @@ def score(
     from taskloom.omnieval.scoring import score_of
     from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
-    graph = graph_in(Path(file), subtasks)
+    graph = graph_in(Path(file))
     sequence = _sequence(completed)
     try:
         found = score_of(graph, sequence)

@@ -12,8 +12,8 @@ from taskloom.resources.errors import JsonInvalidError
 _LONGEST_KEY_SHOWN = 80
 
 
-def parse_json(text: str, *, strict: bool = True) -> JsonValue:
-    """The value that `text` is; with `strict`, texts inside may hold no control characters.
+def parse_json(text: str) -> JsonValue:
+    """The value that `text` is.
 
     >>> parse_json('{"a": [1, null]}')
     {'a': [1, None]}
@@ -23,9 +23,7 @@ def parse_json(text: str, *, strict: bool = True) -> JsonValue:
             twice in one object, of which one value would be lost, or is nested too deeply.
     """
     try:
-        value: JsonValue = json.loads(
-            text, strict=strict, object_pairs_hook=_unique, parse_constant=_refuse_constant
-        )
+        value: JsonValue = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise JsonInvalidError(f"is not JSON: {error.msg}", error.lineno) from None
     except RecursionError:

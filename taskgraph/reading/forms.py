@@ -1,13 +1,11 @@
-"""The forms of a task graph in JSON that are not our own records: plain graphs and the paper's task metadata
-(App. C.1, C.4)."""
+"""The form of a task graph in JSON that is not our own record: a plain graph."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, ClassVar, Final, Self, TypeVar
+from typing import Annotated, ClassVar, Final, Self
 from unicodedata import category
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -18,12 +16,11 @@ from taskloom.taskgraph.reading.faults import form_error, json_kind
 
 _ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))
 _EDGES: Final = "edges"
-_BROKEN = re.compile(r"\s*\n\s*")
 
 
 def _id_text(given: object) -> str:
-    """An id as text, whole again where a printed page broke it: the paper's own example has such ids."""
-    text = _BROKEN.sub("", str(given)) if isinstance(given, str | int) else ""
+    """An id as text."""
+    text = str(given) if isinstance(given, str | int) else ""
     if isinstance(given, bool) or not text.strip():
         found = "blank" if isinstance(given, str) else json_kind(given)
         raise form_error(f"is {found}; an id is text or a whole number")
@@ -71,7 +68,6 @@ Identifier = Annotated[str, BeforeValidator(_id_text)]
 """An id: text, or a whole number, which is read as text."""
 OptionalText = Annotated[str, BeforeValidator(_text)]
 """Text; a number is its text, and null is no text."""
-Named = TypeVar("Named", bound="NamedForm")
 
 
 class JsonForm(BaseModel):
@@ -147,18 +143,13 @@ class SidesForm(_KnownKeys):
     """Resources read and destroyed."""
 
 
-class NamedForm(JsonForm):
-    """Something with an id."""
-
-    id: Identifier
-    """Its id."""
-
-
-class NodeForm(SidesForm, NamedForm):
+class NodeForm(SidesForm):
     """A node of a plain graph: an id, or an object with an `id`."""
 
     refuses_all_unknown = False
 
+    id: Identifier
+    """Its id."""
     application: OptionalText = ""
     """Application it is done in."""
     application_category: OptionalText = ""
@@ -236,15 +227,12 @@ class EdgesForm(JsonForm):
         return [*((edge.producer, edge.consumer) for edge in self.listed), *adjacent]
 
 
-def _once(message: str) -> Callable[[tuple[Named, ...]], tuple[Named, ...]]:
-    def check(found: tuple[Named, ...]) -> tuple[Named, ...]:
-        counts = Counter(item.id for item in found)
-        twice = [name for name, count in sorted(counts.items()) if count > 1]
-        if twice:
-            raise form_error(message.format(", ".join(twice[:10])))
-        return found
-
-    return check
+def _once(found: tuple[NodeForm, ...]) -> tuple[NodeForm, ...]:
+    counts = Counter(item.id for item in found)
+    twice = [name for name, count in sorted(counts.items()) if count > 1]
+    if twice:
+        raise form_error(f"holds ids that occur twice: {', '.join(twice[:10])}")
+    return found
 
 
 class PlainGraphForm(_KnownKeys, EdgesForm):
@@ -252,7 +240,7 @@ class PlainGraphForm(_KnownKeys, EdgesForm):
 
     nodes: Annotated[
         tuple[Annotated[NodeForm, BeforeValidator(_as_named)], ...],
-        AfterValidator(_once("holds ids that occur twice: {}")),
+        AfterValidator(_once),
         BeforeValidator(_of_countable_size),
         _listed("of ids or of objects with an `id`"),
     ]
@@ -269,65 +257,4 @@ class PlainGraphForm(_KnownKeys, EdgesForm):
             unknown = sorted(set(named) - names)
             if unknown:
                 raise ValueError(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}")
-        return self
-
-
-class DagForm(EdgesForm):
-    """Nodes and edges of the paper's task metadata."""
-
-    nodes: Annotated[
-        tuple[Annotated[NamedForm, BeforeValidator(_as_named)], ...],
-        AfterValidator(_once("holds ids that occur twice: {}")),
-        BeforeValidator(_of_countable_size),
-        _listed("of ids or of objects with an `id`"),
-    ]
-    """Its subtasks."""
-
-
-def _parameter_sets(given: object) -> object:
-    """The objects in a list; the paper's own data have other things there, which say nothing."""
-    sets = [item for item in given if isinstance(item, Mapping)] if isinstance(given, list | tuple) else []
-    return [{str(name): str(value) for name, value in item.items()} for item in sets]
-
-
-class SubtaskForm(NamedForm):
-    """The paper's metadata of a subtask (C.1)."""
-
-    application: OptionalText = ""
-    """Application it is done in."""
-    instruction: OptionalText = ""
-    """What is done."""
-    instruction_template: OptionalText = ""
-    """The same with `{parameter}` placeholders."""
-    available_parameters: Annotated[tuple[dict[str, str], ...], BeforeValidator(_parameter_sets)] = ()
-    """Parameter sets."""
-    input_resources: Resources = ()
-    """Resources read."""
-    output_resources: Resources = ()
-    """Resources written."""
-
-
-class TaskMetadataForm(JsonForm):
-    """The paper's metadata of a task (C.4), with those of its subtasks."""
-
-    dag: DagForm
-    """The graph."""
-    task_instruction: OptionalText = ""
-    """Instruction of the task, which tells which parameter set was chosen."""
-    subtasks: (
-        Annotated[
-            tuple[SubtaskForm, ...],
-            AfterValidator(_once("has metadata for {} twice")),
-            _listed("of the paper's subtask metadata"),
-        ]
-        | None
-    ) = None
-    """Metadata of the subtasks; the ids are all that is known without."""
-
-    @model_validator(mode="after")
-    def _has_metadata_of_all(self) -> Self:
-        found = {subtask.id for subtask in self.subtasks or ()}
-        unknown = sorted({node.id for node in self.dag.nodes} - found)
-        if unknown and found:
-            raise ValueError(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}")
         return self

@@ -1,8 +1,7 @@
-"""Task graphs out of parsed JSON, in the three forms that users have.
+"""Task graphs out of parsed JSON, in the two forms that users have.
 
-A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks`; *task metadata* is the
-paper's (App. C.4), with its subtasks' metadata (C.1) under the key `subtasks`; a *plain* graph has `nodes`,
-`edges`, and where known `applications` and `resources`.
+A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks`; a *plain* graph has
+`nodes`, `edges`, and where known `applications` and `resources`. Files of the paper are imported instead.
 """
 
 from __future__ import annotations
@@ -14,19 +13,17 @@ from unicodedata import category
 from pydantic import ValidationError
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.instances import Resource, bind_resource, guessed_kind
+from taskloom.resources.instances import Resource, bind_resource
 from taskloom.taskgraph.bitmasks import require_size
-from taskloom.taskgraph.errors import GraphInvalidError, ParameterInvalidError
+from taskloom.taskgraph.errors import GraphInvalidError
 from taskloom.taskgraph.reading.faults import describe_faults, json_kind
 from taskloom.taskgraph.reading.forms import (
     PlainGraphForm,
     ResourceForm,
     SidesForm,
-    SubtaskForm,
-    TaskMetadataForm,
 )
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
-from taskloom.taskgraph.records.subtask import BoundSubtask, fill
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 CategoryOf = Callable[[str], str]
@@ -70,23 +67,20 @@ def _graph_in(
     document: Mapping[str, object], categories: Mapping[str, ResourceCategory], category_of: CategoryOf
 ) -> TaskGraph:
     whole = dict(document)
-    if "dag" in whole:
-        return _from_task_metadata(TaskMetadataForm.model_validate(whole), categories, category_of)
     if _is_record(whole):
         return _from_record(whole)
     if "nodes" in whole:
         return _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
     raise GraphInvalidError(
-        "This is not a task graph: it has neither `graph` (a task record), `dag` (task metadata of the"
-        f" paper) nor `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
+        "This is not a task graph: it has neither `graph` (a task record) nor `nodes` (a plain graph). Its"
+        f" keys: {', '.join(sorted(map(str, whole))) or 'none'}."
     )
 
 
 def require_single_producers(graph: TaskGraph) -> None:
     """Refuse graphs in which two subtasks write one resource, or a subtask gets one from two others.
 
-    Resources without a value, as the paper's metadata has them, may be several: only those with a value
-    count.
+    Resources without a value may be several: only those with a value count.
 
     >>> require_single_producers(TaskGraph(nodes=()))
 
@@ -159,45 +153,6 @@ def _node_of_row(node: object) -> object:
         return node
     pairs = [item for item in given if isinstance(item, Mapping)]
     return {**node, "parameters": {str(item.get("name")): item.get("value") for item in pairs}}
-
-
-def _from_task_metadata(
-    form: TaskMetadataForm, categories: Mapping[str, ResourceCategory], category_of: CategoryOf
-) -> TaskGraph:
-    subtasks = {subtask.id: subtask for subtask in form.subtasks or ()}
-    nodes = []
-    for name in (node.id for node in form.dag.nodes):
-        subtask = subtasks.get(name) or SubtaskForm(id=name)
-        template = subtask.instruction or subtask.instruction_template
-        values = _parameters(subtask.available_parameters, form.task_instruction)
-        try:
-            instruction = fill(template, values)
-        except ParameterInvalidError:
-            instruction = template
-        application = subtask.application
-        inputs, outputs = (
-            _bound_resources(given, name, application, categories, values=values, guess=True)
-            for given in (subtask.input_resources, subtask.output_resources)
-        )
-        nodes.append(
-            BoundSubtask(
-                instance_id=name,
-                subtask_id=name,
-                application=application,
-                application_category=category_of(application) if application else "",
-                instruction=instruction or name,
-                inputs=inputs,
-                outputs=outputs,
-            )
-        )
-    return _linked(nodes, form.dag.pairs, {})
-
-
-def _parameters(sets: Sequence[Mapping[str, str]], told: str) -> Mapping[str, str]:
-    """The parameter set that the instruction tells of, or the only one."""
-    if len(sets) == 1:
-        return sets[0]
-    return next((item for item in sets if all(value in told for value in item.values())), {})
 
 
 def _from_plain(
@@ -284,17 +239,11 @@ def _with(node: BoundSubtask, side: str, flowing: Sequence[Resource]) -> BoundSu
     return node.model_copy(update={side: tuple(dict.fromkeys((*getattr(node, side), *flowing)))})
 
 
-_NO_VALUES: Mapping[str, str] = {}
-
-
 def _bound_resources(
     given: Sequence[ResourceForm],
     name: str,
     application: str,
     categories: Mapping[str, ResourceCategory],
-    *,
-    values: Mapping[str, str] = _NO_VALUES,
-    guess: bool = False,
 ) -> tuple[Resource, ...]:
     """The resources, each once.
 
@@ -303,25 +252,18 @@ def _bound_resources(
         name: Whose they are, for messages.
         application: Where those live that live in an application.
         categories: The known ones by name.
-        values: Values of resources that give none, by category.
-        guess: Whether a category that is unknown is taken for what its name says (`xlsx_path` is a file).
-
-    >>> form = ResourceForm(category="xlsx_path")
-    >>> _bound_resources([form], "a", "Excel", {}, values={"xlsx_path": "a.xlsx"}, guess=True)[0].value
-    'a.xlsx'
 
     Raises:
-        GraphInvalidError: a category is unknown, and neither its kind is given nor guessed.
+        GraphInvalidError: a category is unknown, and its kind is not given.
     """
     found = []
     for item in given:
         known = categories.get(item.category)
         if known is None:
-            kind = item.kind or (guessed_kind(item.category) if guess else None)
-            if kind is None:
+            if item.kind is None:
                 raise GraphInvalidError(_unknown_category(name, item.category, categories))
-            known = ResourceCategory(name=item.category, kind=kind, description="")
-        found.append(bind_resource(known, application, item.value.strip() or values.get(item.category, "")))
+            known = ResourceCategory(name=item.category, kind=item.kind, description="")
+        found.append(bind_resource(known, application, item.value.strip()))
     return tuple(dict.fromkeys(found))
 
 

@@ -59,46 +59,6 @@ def test_graph_writes_svg_and_graphml(run: Run, diamond: Path, tmp_path: Path) -
     assert networkx.read_graphml(graphml).number_of_edges() == 4
 
 
-def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run: Run, tmp_path: Path) -> None:
-    task, subtasks = tmp_path / "task.json", tmp_path / "subtasks.json"
-    task.write_text(json.dumps({"dag": {"nodes": ["x", "y"], "edges": {"x": ["y"], "y": []}}}))
-    subtasks.write_text(json.dumps([{"id": "x", "application": "Excel"}, {"id": "y", "application": "Word"}]))
-    code, out, _ = run("graph", task, "--subtasks", subtasks)
-    assert code == 0
-    assert "knowledge                 1 application category" in out
-    assert "knowledge says little" in run("graph", task)[1]
-
-
-def test_graph_takes_the_papers_example_with_the_line_breaks_of_the_page(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "paper.json"
-    path.write_text(
-        """{
-  "task_instruction": "In Excel,
-  export the document as a PDF.",
-  "dag": {
-    "nodes": ["a7310aa0-b194-77e3-5c36
-      -996391a1bc7d", "df3fc68b-fa76-4e19-7da6
-      -aef17792523b"],
-    "edges": {
-      "a7310aa0-b194-77e3-5c36
-      -996391a1bc7d": ["df3fc68b-fa76-4e19-
-          7da6-aef17792523b"],
-      "df3fc68b-fa76-4e19-7da6
-      -aef17792523b": []
-    }
-  },
-  "task_intent": "Center Excel data
-  and export to PDF"
-}"""
-    )
-    facts = json.loads(run("graph", path, "--json")[1])
-    assert facts["subtasks"] == [
-        "a7310aa0-b194-77e3-5c36-996391a1bc7d",
-        "df3fc68b-fa76-4e19-7da6-aef17792523b",
-    ]
-    assert facts["edges"] == [facts["subtasks"]]
-
-
 def test_graph_names_the_clash_where_no_order_works(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "clash.json"
     path.write_text(

@@ -1,16 +1,12 @@
-"""The three forms of a task graph, and what is wrong with bad ones."""
+"""The forms of a task graph, and what is wrong with bad ones."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.resources.categories import ResourceKind
-from taskloom.resources.instances import Resource
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.taskgraph.errors import GraphInvalidError, TaskGraphError
 from taskloom.taskgraph.measures.interference import orders_of
@@ -19,20 +15,6 @@ from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from tests.taskgraph.small_graphs import file, linked, node, shaped
 
 CATEGORIES = load_resource_categories()
-
-PAPER_TASK: dict[str, Any] = {
-    "task_instruction": "In Excel, center the A column. Then, export the document as a PDF.",
-    "dag": {
-        "nodes": ["a7310aa0-b194-77e3-5c36-996391a1bc7d", "25e2a51e-c019-1a9a-0747-d16fe0e9d457d"],
-        "edges": {
-            "a7310aa0-b194-77e3-5c36-996391a1bc7d": ["25e2a51e-c019-1a9a-0747-d16fe0e9d457d"],
-            "25e2a51e-c019-1a9a-0747-d16fe0e9d457d": [],
-        },
-    },
-    "task_intent": "Center Excel data and export to PDF",
-    "successful_topo": [],
-}
-
 
 KEYS = (
     "id",
@@ -61,25 +43,6 @@ def read(document: object) -> TaskGraph:
 def test_reads_our_own_graph_record_back() -> None:
     graph = shaped((0, 0b1, 0b1), "aab")
     assert read(graph.model_dump(mode="json")) == graph
-
-
-def test_reads_the_papers_task_metadata_whose_ids_are_no_uuids() -> None:
-    graph = read(PAPER_TASK)
-    assert graph.predecessors == (0, 1)
-    assert graph.nodes[1].instance_id == "25e2a51e-c019-1a9a-0747-d16fe0e9d457d"
-
-
-def test_subtask_metadata_gives_applications_and_resources() -> None:
-    first, second = PAPER_TASK["dag"]["nodes"]
-    subtasks = [
-        {"id": first, "application": "Excel", "output_resources": ["csv_path"]},
-        {"id": second, "application": "Excel", "input_resources": ["csv_path"]},
-    ]
-    graph = read({**PAPER_TASK, "subtasks": subtasks})
-    assert {item.application_category for item in graph.nodes} == {"category of Excel"}
-    assert graph.edges[0].resource.category == "csv_path"
-    with pytest.raises(GraphInvalidError, match=f"no metadata for these nodes: {second}"):
-        read({**PAPER_TASK, "subtasks": subtasks[:1]})
 
 
 def test_reads_a_plain_graph_with_applications_and_an_adjacency_object() -> None:
@@ -125,39 +88,10 @@ def test_reads_what_networkx_writes_as_node_link_data() -> None:
     assert found.nodes[0].application == "Notes"
 
 
-def test_reads_the_papers_own_subtask_metadata() -> None:
-    """Its resource categories are in no catalogue, and its values stand in the parameters (C.1)."""
-    book = "C:\\Users\\user\\Desktop\\office\\The Evolution of Urbanization Rate.xlsx"
-    first, second = PAPER_TASK["dag"]["nodes"]
-    subtasks = [
-        {
-            "id": first,
-            "instruction_template": "Open '{xlsx_path}', select the all data, and copy it.",
-            "application": "Excel",
-            "available_parameters": [{"xlsx_path": book}],
-            "OS": "Windows",
-            "input_resources": ["xlsx_path"],
-            "output_resources": ["table_in_clipboard", "xlsx_in_processing"],
-        },
-        {"id": second, "application": "Excel", "input_resources": ["xlsx_in_processing"]},
-    ]
-    graph = read({**PAPER_TASK, "subtasks": subtasks})
-    assert graph.nodes[0].instruction == f"Open '{book}', select the all data, and copy it."
-    assert graph.nodes[0].inputs == (Resource(category="xlsx_path", kind=ResourceKind.FILE, value=book),)
-    assert graph.edges[0].resource.slot == ("open_document", "Excel")
-    subtasks[0]["output_resources"] = ["colour"]
-    with pytest.raises(GraphInvalidError, match="unknown resource category 'colour'"):
-        read({**PAPER_TASK, "subtasks": subtasks})
-
-
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3), nested))
 def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
-    for document in (value, {"nodes": value}, {"nodes": ["a", "b"], "edges": value}, {"dag": value}):
-        for whole in (
-            document,
-            {"nodes": ["a"], "resources": {"a": value}},
-            {"dag": {"nodes": ["a"]}, "subtasks": value},
-        ):
+    for document in (value, {"nodes": value}, {"nodes": ["a", "b"], "edges": value}):
+        for whole in (document, {"nodes": ["a"], "resources": {"a": value}}):
             try:
                 read(whole)
             except TaskGraphError as error:
@@ -192,7 +126,6 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
             {"nodes": ["a"], "resources": {"a": {"inputs": "csv_path"}}},
             "`resources.a.inputs` is text; it must be a list",
         ),
-        ({"dag": []}, "`dag` must be an object, not a list"),
         (
             {
                 "nodes": ["a", "b", "c"],
@@ -248,11 +181,6 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
             "`resources.a.inputs\\[0\\].kind` must be 'file', .* not 'fil'",
         ),
         ({"graph": None}, "The graph must be an object, not null"),
-        ({"dag": {"nodes": ["a"]}, "subtasks": "a"}, "`subtasks` is text"),
-        (
-            {"dag": {"nodes": ["a"]}, "subtasks": [{"id": "a"}, {"id": "a"}]},
-            "`subtasks` has metadata for a twice",
-        ),
         (
             {"nodes": ["a", "b"], "resources": {name: {"outputs": ["csv_path:x"]} for name in "ab"}},
             "csv_path x has two producers, a and b",
