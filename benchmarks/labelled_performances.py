@@ -271,7 +271,7 @@ async def perform_missing(
 
     async def work(name: str) -> None:
         module = platform(name)
-        environment = module.create(module.settings({"data_folder": data}))
+        environment = module.create(module.SETTINGS.model_validate({"data_folder": data}))
         try:
             while case := next((item for item in queue if item.application.platform == name), None):
                 queue.remove(case)
@@ -281,7 +281,7 @@ async def perform_missing(
                 except (EnvironmentFailureError, TimeoutError) as error:
                     performance = _not_performed(case, f"{type(error).__name__}: {error}")
                     await environment.close()
-                    environment = module.create(module.settings({"data_folder": data}))
+                    environment = module.create(module.SETTINGS.model_validate({"data_folder": data}))
                 kept.keep(case, performance)
                 if performance.problem:
                     failed.append(f"{case.case_id}: {performance.problem}")

@@ -47,7 +47,7 @@ def simulated_recordings() -> list[RecordedSubtask]:
 
     async def record() -> list[RecordedSubtask]:
         module = platform("simulated")
-        environment = module.create(module.settings({"pictures": False}))
+        environment = module.create(module.SETTINGS.model_validate({"pictures": False}))
         try:
             return [
                 item
@@ -120,7 +120,7 @@ def _read(folder: Path, applications: Iterable[Application]) -> Iterator[Recorde
 async def record_missing(data: Path, names: Sequence[str]) -> None:
     """Record what is not recorded yet, application by application."""
     module = platform("web_browser")
-    environment = module.create(module.settings({"data_folder": data}))
+    environment = module.create(module.SETTINGS.model_validate({"data_folder": data}))
     folder = data / "recordings"
     folder.mkdir(parents=True, exist_ok=True)
     try:

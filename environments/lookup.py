@@ -19,7 +19,7 @@ PLATFORMS = PluginKind(
     folder="taskloom.environments.platforms",
     group="taskloom.platforms",
     module="platform",
-    needs=("SETTINGS", "settings", "applications", "missing", "prepare", "install", "create"),
+    needs=("SETTINGS", "applications", "missing", "prepare", "install", "create"),
 )
 """Each offers what `Platform` says."""
 _JOINT = "+"
@@ -30,11 +30,6 @@ class Platform(Protocol):
 
     SETTINGS: type[Record]
     """The platform's settings record."""
-
-    @staticmethod
-    def settings(values: dict[str, object]) -> Record:
-        """The platform's settings record from plain values; unknown keys are refused by the record."""
-        ...
 
     @staticmethod
     def applications() -> tuple[Application, ...]:
@@ -108,10 +103,8 @@ def create_environment(name: str, values: Mapping[str, object]) -> Environment:
     members = []
     for part in platforms_in(name):
         module = platform(part)
-        known = module.SETTINGS.model_fields
-        members.append(
-            module.create(module.settings({key: value for key, value in values.items() if key in known}))
-        )
+        known = {key: value for key, value in values.items() if key in module.SETTINGS.model_fields}
+        members.append(module.create(module.SETTINGS.model_validate(known)))
     if len(members) == 1:
         return members[0]
     from taskloom.environments.joint import JointEnvironment, Member

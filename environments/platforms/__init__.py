@@ -1,6 +1,6 @@
 """One folder per platform; the folder's name is the platform's.
 
 A platform is found by its module `platform`, which offers `SETTINGS` (its settings record),
-`settings(values)`, `applications()` (those it brings itself) and `create(settings)`; see
+`applications()` (those it brings itself) and `create(settings)`; see
 `taskloom.environments.lookup.Platform`.
 """

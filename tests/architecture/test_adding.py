@@ -77,9 +77,6 @@ class NovelSettings(Record):
 
 SETTINGS = NovelSettings
 
-def settings(values):
-    return NovelSettings.model_validate(values)
-
 def applications():
     brought = simulated_applications()[0]
     return (brought.model_copy(update={"name": "novel_notes", "platform": "novel"}),)

@@ -19,7 +19,6 @@ FOUND_BY_NAME = {
         *("copy", "paste"),
     },
     "taskloom.environments.platforms": {
-        "settings",
         "applications",
         "missing",
         "prepare",

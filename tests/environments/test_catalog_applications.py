@@ -138,7 +138,7 @@ CHAINS = {
 async def environment() -> AsyncIterator[Environment]:
     """One environment of the web browser platform over the installed applications."""
     web = platform("web_browser")
-    made = web.create(web.settings({"data_folder": DATA}))
+    made = web.create(web.SETTINGS.model_validate({"data_folder": DATA}))
     yield made
     await made.close()
 

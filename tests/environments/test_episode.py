@@ -76,7 +76,7 @@ class Failing:
 @pytest.fixture
 async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
-    made = module.create(module.settings({"pictures": False}))
+    made = module.create(module.SETTINGS.model_validate({"pictures": False}))
     yield made
     await made.close()
 

@@ -32,7 +32,8 @@ def test_looking_up_a_platform_does_not_import_another(monkeypatch: pytest.Monke
 def test_the_browser_driver_is_not_imported_before_an_environment_is_made() -> None:
     code = (
         "import sys; from taskloom.environments.lookup import platform; import taskloom.environments.episode,"
-        " taskloom.environments.annotated;platform('web_browser').settings({'data_folder': 'x'});"
+        " taskloom.environments.annotated;"
+        " platform('web_browser').SETTINGS.model_validate({'data_folder': 'x'});"
         " print('playwright' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

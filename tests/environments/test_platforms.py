@@ -165,7 +165,7 @@ async def test_closing_twice_is_no_error(started: tuple[Environment, list[Applic
 @pytest.mark.parametrize("name", PLATFORMS.built_in())
 def test_an_unknown_setting_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="no_such_setting"):
-        platform(name).settings({"no_such_setting": 1, "data_folder": "/nowhere"})
+        platform(name).SETTINGS.model_validate({"no_such_setting": 1, "data_folder": "/nowhere"})
 
 
 def test_only_the_simulated_platform_says_so(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ NOTES, MAIL = APPLICATIONS["simulated_notes"], APPLICATIONS["simulated_mail"]
 @pytest.fixture
 async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
-    made = module.create(module.settings({"pictures": False}))
+    made = module.create(module.SETTINGS.model_validate({"pictures": False}))
     yield made
     await made.close()
 

@@ -110,7 +110,7 @@ async def test_branches_are_completed_by_turns_and_a_process_stopped_behind_them
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}; `taskloom install` does it")
     module = platform("web_browser")
-    environment = module.create(module.settings({"data_folder": str(DATA)}))
+    environment = module.create(module.SETTINGS.model_validate({"data_folder": str(DATA)}))
     branches = [(name, BRANCHES[name][0]) for name in front]
     everything = (*front, "supervisor")
     try:

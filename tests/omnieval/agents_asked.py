@@ -31,7 +31,7 @@ Answerer = Callable[[WireCall], str]
 async def simulated() -> AsyncIterator[Environment]:
     """A simulated environment."""
     module = platform("simulated")
-    made = module.create(module.settings({}))
+    made = module.create(module.SETTINGS.model_validate({}))
     try:
         yield made
     finally:

@@ -33,7 +33,7 @@ APPLICATIONS = {item.name: item for item in simulated_applications()}
 def simulated(name: str) -> Environment:
     """A closed environment of a platform that draws no pictures."""
     module = platform(name)
-    return module.create(module.settings({"pictures": False}))
+    return module.create(module.SETTINGS.model_validate({"pictures": False}))
 
 
 @dataclass

@@ -39,7 +39,7 @@ Turn = Callable[[WireCall], Native]
 @pytest.fixture
 async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
-    made = module.create(module.settings({}))
+    made = module.create(module.SETTINGS.model_validate({}))
     yield made
     await made.close()
 

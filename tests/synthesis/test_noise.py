@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
-from taskloom.environments.platforms.simulated.platform import applications, create, settings
+from taskloom.environments.platforms.simulated.platform import SETTINGS, applications, create
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
 from taskloom.resources.assets import catalog_folder
@@ -110,7 +110,7 @@ def test_what_was_measured_is_no_effect_of_the_recordings_themselves(
 
 async def test_an_application_is_started_and_left_alone() -> None:
     application = applications()[0]
-    environment = create(settings({}))
+    environment = create(SETTINGS())
     try:
         found = await measure_noise([application], environment, SHORT, Provenance())
         assert found.places == () and found.recordings == 2
@@ -238,7 +238,7 @@ def test_an_application_is_opened_as_all_of_its_worked_examples_begin() -> None:
 async def test_a_version_is_measured_once_for_the_worlds_it_was_measured_in() -> None:
     application = applications()[0]
     entries = [application, application.model_copy(update={"world": "bakery-1"})]
-    environment = create(settings({}))
+    environment = create(SETTINGS())
     try:
         found = await measure_noise(entries, environment, SHORT, Provenance())
     finally:

@@ -64,7 +64,7 @@ async def copied(shared_sandbox: EvaluationSandbox) -> Trajectory:
 @pytest.fixture
 async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
-    made = module.create(module.settings({"pictures": False}))
+    made = module.create(module.SETTINGS.model_validate({"pictures": False}))
     yield made
     await made.close()
 

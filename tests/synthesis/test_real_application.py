@@ -41,7 +41,7 @@ async def test_a_curated_subtask_of_tiddlywiki_is_verified(shared_sandbox: Evalu
     if not is_installed(TIDDLYWIKI["tiddlywiki"], DATA):
         pytest.skip("tiddlywiki is not installed; `taskloom install tiddlywiki` does it")
     module = platform("web_browser")
-    environment = module.create(module.settings({"data_folder": str(DATA)}))
+    environment = module.create(module.SETTINGS.model_validate({"data_folder": str(DATA)}))
     world = World(
         TestModels(TIDDLYWIKI),
         shared_sandbox,

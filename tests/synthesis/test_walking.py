@@ -20,7 +20,7 @@ NOTES = next(item for item in platform("simulated").applications() if item.name 
 @pytest.fixture
 async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
-    made = module.create(module.settings({"pictures": False}))
+    made = module.create(module.SETTINGS.model_validate({"pictures": False}))
     yield made
     await made.close()
 

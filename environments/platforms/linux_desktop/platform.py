@@ -15,11 +15,6 @@ from taskloom.resources.record import Record
 SETTINGS = LinuxDesktopSettings
 
 
-def settings(values: dict[str, object]) -> LinuxDesktopSettings:
-    """The settings of this platform from plain values."""
-    return LinuxDesktopSettings.model_validate(values)
-
-
 def applications() -> tuple[Application, ...]:
     """None: desktop applications are the catalogue's."""
     return ()

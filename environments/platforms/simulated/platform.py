@@ -15,11 +15,6 @@ from taskloom.resources.record import Record
 SETTINGS = SimulatedSettings
 
 
-def settings(values: dict[str, object]) -> SimulatedSettings:
-    """The settings of this platform from plain values."""
-    return SimulatedSettings.model_validate(values)
-
-
 def applications() -> tuple[Application, ...]:
     """The simulated applications."""
     return simulated_applications()

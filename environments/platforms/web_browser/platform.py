@@ -14,11 +14,6 @@ from taskloom.resources.record import Record
 SETTINGS = WebBrowserSettings
 
 
-def settings(values: dict[str, object]) -> WebBrowserSettings:
-    """The settings of this platform from plain values."""
-    return WebBrowserSettings.model_validate(values)
-
-
 def applications() -> tuple[Application, ...]:
     """None: web applications are the catalogue's."""
     return ()

@@ -31,7 +31,7 @@ SUBTASKS = [
 @pytest.fixture
 async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
-    made = module.create(module.settings({"pictures": False}))
+    made = module.create(module.SETTINGS.model_validate({"pictures": False}))
     yield made
     await made.close()
 
@@ -126,7 +126,7 @@ async def test_a_path_out_of_the_home_is_not_written(environment: Environment) -
 
 async def test_pictures_show_the_controls_and_are_the_same_for_the_same_screen() -> None:
     module = platform("simulated")
-    environment = module.create(module.settings({}))
+    environment = module.create(module.SETTINGS.model_validate({}))
     try:
         first = await environment.reset(list(APPLICATIONS.values()))
         again = await environment.reset(list(APPLICATIONS.values()))

@@ -46,7 +46,7 @@ from tests.servers.web_applications.watches import Watches
 PLATFORM = "text_browser"
 FILES = {
     "text_browser/__init__.py": "",
-    "text_browser/platform.py": f"from {__name__} import SETTINGS, applications, create, settings\n",
+    "text_browser/platform.py": f"from {__name__} import SETTINGS, applications, create\n",
 }
 """What a test adds to the folder of platforms."""
 
@@ -283,11 +283,6 @@ class TextBrowser:
 
 
 SETTINGS = TextBrowserSettings
-
-
-def settings(values: dict[str, object]) -> TextBrowserSettings:
-    """The settings of this platform from plain values."""
-    return TextBrowserSettings.model_validate(values)
 
 
 def applications() -> tuple[Application, ...]:
