@@ -63,13 +63,15 @@ class Origin(Record):
         "unpacked",
         "joined",
         "captured",
+        "said",
     ]
     """The target is a copy of the source as a whole, holds it among other text, holds all its records or a
     certain one, or is one field of it; holds a record and all that belongs to it, or a field of what belongs
     to it; shows the shapes and texts of the source, or texts that the screen showed; is the screen, which
     shows the texts of the source; is the number of its records; is a picture made from it by the change that
     `source_at` names; is an archive of the folder; is what was in the archive; is its text with that of the
-    file `source_at` behind it; is a picture of the screen as it is now."""
+    file `source_at` behind it; is a picture of the screen as it is now; says all that the source says, laid
+    out in another way."""
     source: str
     """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""
@@ -102,6 +104,8 @@ class Origin(Record):
                 return CheckAsked("check_picture", {**place, "change": self.source_at})
             case "packed" | "unpacked":
                 return CheckAsked(f"check_{self.kind}", place)
+            case "said":
+                return CheckAsked("check_says_all", place)
             case "drawing":
                 return CheckAsked("check_drawing_copied", place)
             case "shown":

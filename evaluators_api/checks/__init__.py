@@ -11,5 +11,6 @@ parts         tables, sections and other large parts of files
 drawings      shapes and texts of drawings
 pictures      how a raster picture was made from another
 archives      what was packed and unpacked
+documents     what documents say, however they are laid out
 since_start   what changed or was lost since the start
 """

@@ -12,6 +12,7 @@ from functools import lru_cache
 from taskloom.evaluators_api.checks.archives import is_archive
 from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.checks.declaration import Answer, Scene
+from taskloom.evaluators_api.checks.documents import is_laid_out
 from taskloom.evaluators_api.checks.pictures import CHANGES, picture_of
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.errors import CheckUnavailableError
@@ -82,6 +83,9 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
         for change in CHANGES if picture_of(source) is not None else ():
             yield Origin(kind="picture", source=source.path, source_at=change, target=target)
     yield from _joined(made, start, named)
+    for source in (file for file in sources if file.path in named):
+        if is_laid_out(source) or is_laid_out(made):
+            yield Origin(kind="said", source=source.path, target=target)
     wanted = (made.text or "").strip()
     if (new or target == CLIPBOARD) and wanted and len(wanted) <= _LARGEST_SOURCE:
         for source in sources:

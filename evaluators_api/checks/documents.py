@@ -1,0 +1,108 @@
+"""Checks of what documents say to those who read them, however they are laid out."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+from taskloom.evaluators_api.checks.contents import CLIPBOARD
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
+from taskloom.evaluators_api.state.formats.delimited import HEADER, ROWS
+from taskloom.evaluators_api.state.reading import read
+from taskloom.taskgraph.records.evidence import FileState
+
+_MARKUP, _TABLE, _PROJECT = "markup", "delimited", "project"
+_NOT_SHOWN = frozenset({"head", "script", "style", "template"})
+
+
+@check("files", of_source=True)
+def check_says_all(scene: Scene, source: str, target: str) -> bool:
+    """Checks if the target says all that the source said at the start of the subtask, in this order: a web
+    page or a text that was printed as a PDF document, what a page shows copied to the clipboard.
+
+    How it is laid out, and spaces and line breaks, do not count. The target may have further lines, such as
+    the number of a page. Of a web page only what it shows is meant; of a table each line, of a project each
+    text in it, wherever they stand.
+
+    Args:
+        source: Path of a file relative to the home folder, as it was at the start.
+        target: Path of a file relative to the home folder, or 'clipboard', as it is now.
+
+    Returns:
+        True if the source said something and the target says all of it.
+
+    Example:
+        check_says_all(source='Documents/page.html', target='Documents/page.pdf')
+    """
+    wanted, lines = _said(scene.start, source), _lines(scene.view, target)
+    return bool(wanted) and all(_stands_in(lines, part) for part in wanted)
+
+
+def is_laid_out(file: FileState) -> bool:
+    """Whether a file says something else than its text as it stands."""
+    return file.content == "pdf" or (file.content in ("text", None) and _is_page(file))
+
+
+def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
+    """The parts of what it says, each without spaces, that must stay whole."""
+    file = None if place == CLIPBOARD else view.file(place)
+    if file is None or file.text is None:
+        return _bare(view.evidence.clipboard.text or "") if place == CLIPBOARD else ()
+    whole_text(file)
+    text = text_of_file(file)
+    if file.content == _PROJECT:
+        return _bare(*(value for value in _values(file.path, text) if any(map(str.isalpha, value))))
+    if _is_page(file):
+        return _bare(" ".join(_values(file.path, text)))
+    form, tree = read(file.path, text)
+    if form != _TABLE:
+        return _bare(text)
+    header, rows = tree.at((HEADER,)), tree.at((ROWS,))
+    lines = [header, *(rows.children if rows is not None else ())]
+    return _bare(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
+
+
+def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
+    """What it says, line by line; of a web page each of its texts."""
+    file = None if place == CLIPBOARD else view.file(place)
+    if file is None or file.text is None:
+        return _bare(*(view.evidence.clipboard.text or "").splitlines()) if place == CLIPBOARD else ()
+    whole_text(file)
+    text = text_of_file(file)
+    return _bare(*(_values(file.path, text) if _is_page(file) else text.splitlines()))
+
+
+def _stands_in(lines: Sequence[str], wanted: str) -> bool:
+    """Whether some lines, one behind the other, are just what is wanted."""
+    everything, ends = "".join(lines), list(accumulate(map(len, lines), initial=0))
+    return any(everything.startswith(wanted, end) and end + len(wanted) in ends for end in ends)
+
+
+def _is_page(file: FileState) -> bool:
+    path = file.path.casefold()
+    return path.endswith((".html", ".htm", ".xhtml")) and read(file.path, file.text or "")[0] == _MARKUP
+
+
+@lru_cache(maxsize=64)
+def _values(path: str, text: str) -> tuple[str, ...]:
+    """What a file holds one behind the other, without what a web page does not show."""
+    texts = []
+    pending = [read(path, text)[1]]
+    while pending:
+        node = pending.pop()
+        tag = node.name.partition("#")[0].partition("[")[0].casefold()
+        if tag in _NOT_SHOWN or tag.startswith("@"):
+            continue
+        if node.value is not None:
+            texts.append(node.value)
+        pending.extend(reversed(node.children))
+    return tuple(texts)
+
+
+def _bare(*texts: str) -> tuple[str, ...]:
+    """Texts without spaces, and without what only their typesetting adds, such as ligatures."""
+    bare = ("".join(unicodedata.normalize("NFKC", text).split()) for text in texts)
+    return tuple(text for text in bare if text)

@@ -1,0 +1,107 @@
+"""What documents say is compared however it is laid out, and found where it came from."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from taskloom.offline.conditions.state import lasting_conditions
+from taskloom.offline.conditions.terms import Terms
+from taskloom.prompts.inputs import Performance
+from taskloom.prompts.shown_effects import ShownEffects
+from taskloom.synthesis.evaluation_functions.origins import origins
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from tests.evaluators_api.test_state_checks import ask
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><title>Not shown</title><style>p { color: red }</style></head>
+<body><h1>Trip &amp; plan</h1>
+<p id="a">Take the <b>night</b> train</p><script>let a = 1</script></body></html>
+"""
+SAID = "Trip & plan\nTake the night train\n"
+WORDS = st.lists(st.text("abcdefg", min_size=1, max_size=6), min_size=1, max_size=8)
+
+
+def file(path: str, text: str) -> FileState:
+    kind = "pdf" if path.endswith(".pdf") else "text"
+    return FileState(path=path, size=len(text), sha256=f"{path} {text}", text=text, content=kind)
+
+
+def held(*files: FileState, copied: str | None = None) -> Evidence:
+    return Evidence(step=0, files=files, clipboard=ClipboardState(text=copied))
+
+
+START = held(file("a.html", PAGE), file("b.txt", "Take the night train\n"))
+
+
+def says(text: str, source: str = "a.html") -> object:
+    end = held(*START.files, file("a.pdf", text))
+    return ask(end, "check_says_all", START, source=source, target="a.pdf")
+
+
+def test_what_a_page_shows_is_what_its_printed_form_says() -> None:
+    assert says(SAID)
+    assert not says(SAID.strip() + "s")
+    assert says("1 of 1\nTrip & plan\nTake the\nnight train\nfile://a.html\n")
+    assert says("Take the night train", "b.txt")
+    for other in (
+        "",
+        "Take the night train",
+        "Take the night train\nTrip & plan",
+        "Trip & plan\nTake a train",
+        "A " + SAID,
+    ):
+        assert not says(other), other
+    copied = held(*START.files, copied="Trip & plan\n\nTake the night train")
+    assert ask(copied, "check_says_all", START, source="a.html", target="clipboard")
+    assert not ask(START, "check_says_all", START, source="a.html", target="clipboard")
+    assert not ask(START, "check_says_all", START, source="gone.html", target="a.html")
+
+
+@given(WORDS, st.lists(st.sampled_from([" ", "\n", "  \n"]), min_size=8, max_size=8), WORDS)
+def test_line_breaks_do_not_count_and_words_do(
+    words: list[str], breaks: list[str], others: list[str]
+) -> None:
+    assume("".join(words) not in "".join(others))
+    start = held(file("a.txt", " ".join(words)))
+    printed = "".join(word + space for word, space in zip(words, breaks, strict=False))
+    assert ask(held(file("a.pdf", printed)), "check_says_all", start, source="a.txt", target="a.pdf")
+    other = held(file("a.pdf", " ".join(others)))
+    assert not ask(other, "check_says_all", start, source="a.txt", target="a.pdf")
+
+
+def test_of_tables_rows_and_of_projects_texts_stay_whole() -> None:
+    project = (
+        '{"project": {"name": "Trip"}, "tasks": [{"name": "Buy a map", "hours": "8"}, {"name": "Pack"}]}'
+    )
+    planned = file("a.planner", project).model_copy(update={"content": "project"})
+    start = held(file("a.csv", 'item,amount\nRent,900\n"Food, fresh",350\n'), planned)
+    for source, target, said, right in (
+        ("a.csv", "a.pdf", "a.csv\nitem amount\nRent 900\nFood, fresh 350\nPage 1", True),
+        ("a.csv", "a.pdf", "item amount\nRent 350\nFood, fresh 900\n", False),
+        ("a.csv", "a.pdf", "item amount\nRent 900\n", False),
+        ("a.csv", "a.pdf", "Rent 900\nFood, fresh 350\n", False),
+        ("a.planner", "a.html", "<html><h1>Trip</h1><p>Pack<p>Buy a map</html>", True),
+        ("a.planner", "a.html", "<html><h1>Trip</h1><p>Unpack<p>Buy a map</html>", False),
+    ):
+        end = held(*start.files, file(target, said))
+        assert ask(end, "check_says_all", start, source=source, target=target) is right, said
+
+
+def asked(end: Evidence, parameters: dict[str, str]) -> set[str]:
+    found = origins(START, end, list(parameters.values()), set(parameters.values()))
+    performance = Performance.model_construct(
+        parameters=parameters, effects=ShownEffects(origins=found), instruction="Do it."
+    )
+    return {item.call.source() for item in lasting_conditions(Terms(performance))}
+
+
+def test_where_a_laid_out_document_comes_from_is_found_and_asked_for() -> None:
+    printed = held(*START.files, file("a.pdf", SAID))
+    assert "check_says_all(source=old, target=new)" in asked(printed, {"old": "a.html", "new": "a.pdf"})
+    copied = held(*START.files, copied=SAID)
+    assert "check_says_all(source=old, target='clipboard')" in asked(copied, {"old": "a.html"})
+    text = held(*START.files, file("c.txt", "Take the night train\n"))
+    assert asked(text, {"old": "b.txt", "new": "c.txt"}) == {
+        "check_copied(source=old, target=new, whole=True)"
+    }, "of texts as they stand, copies say more"
