@@ -109,6 +109,9 @@ class DesktopState(Record):
     """Whether the programs that applications run are part of it; seen as the file `processes.csv`."""
     screen: bool = False
     """Whether checks are told what the display shows, size and colours, as of a picture."""
+    written_seconds: float = Field(default=0.0, ge=0, le=10)
+    """How long after the last input the application may wait before it writes its state; so long evidence
+    waits."""
 
 
 class Launch(Record):

@@ -8,5 +8,6 @@ workbook_text   workbooks as comma-separated values
 journal_text    journals as JSON
 project_text    projects as JSON
 wallet_text     wallets as JSON
+bookmarks_text  bookmarks of a browser as JSON
 unpacked_text   these, and packed texts, PDF documents and pictures
 """

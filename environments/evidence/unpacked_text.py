@@ -1,4 +1,4 @@
-"""What a file says that is no text as it stands: packed texts, pages of PDF documents, pictures."""
+"""What a file says that is no text as it stands: packed texts, PDF documents, pictures, bookmarks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
+from taskloom.environments.evidence.bookmarks_text import render_bookmarks
 from taskloom.environments.evidence.journal_text import render_journal
 from taskloom.environments.evidence.project_text import render_project
 from taskloom.environments.evidence.wallet_text import render_wallet
@@ -42,8 +43,8 @@ _RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingPr
 
 def unpacked_text(content: bytes) -> tuple[str, str] | None:
     """What a file is, and a text for people and checks: the cells of a workbook, the pages of a journal, the
-    tasks of a project, the transactions of a wallet, what another compressed text says, the lines of a PDF
-    document, size and colours of a picture. None for anything else."""
+    tasks of a project, the transactions of a wallet, bookmarks, what another compressed text says, the lines
+    of a PDF document, size and colours of a picture. None for anything else."""
     if len(content) > _MOST_BYTES:
         return None
     packed = content.startswith(b"\x1f\x8b")
@@ -56,6 +57,8 @@ def unpacked_text(content: bytes) -> tuple[str, str] | None:
         told = ("workbook", table) if table is not None else _rendered(text)
         if told is not None:
             return told
+    if (bookmarks := render_bookmarks(unpacked)) is not None:
+        return "bookmarks", bookmarks
     if packed:
         kind, shown = "packed", _as_text(unpacked)
     elif content.startswith(b"%PDF-"):

@@ -28,6 +28,7 @@ _ENDINGS = (
     "planner",
     "zip",
     "xhb",
+    "html",
 )
 _TEXTS = (
     ".txt",
@@ -45,6 +46,7 @@ _TEXTS = (
     ".xopp",
     ".planner",
     ".xhb",
+    ".html",
 )
 _BARE = re.compile(r"[a-z]+")
 _ONE_WORD = re.compile(r"[A-Za-z]+")

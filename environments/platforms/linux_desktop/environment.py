@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,7 @@ class DesktopEnvironment:
         self._view: View | None = None
         self.log = InputLog()
         self._pointer: tuple[float, float] = (-1.0, -1.0)
+        self._acted = 0.0
         self._lock = asyncio.Lock()
 
     async def reset(
@@ -134,7 +136,9 @@ class DesktopEnvironment:
             self.log.note(aimed.action, target, controls, self._front)
             self._point_at(aimed)
             inputs = inputs_of(aimed, self._settings.display_size)
-            seen = await self._look(await self._ask("act", {"inputs": inputs}))
+            reply = await self._ask("act", {"inputs": inputs})
+            self._acted = time.monotonic()
+            seen = await self._look(reply)
             if describe_change(view.observation, seen) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
                 await asyncio.sleep(_LATE_SECONDS)
                 seen = await self._look()
@@ -154,6 +158,7 @@ class DesktopEnvironment:
             view, (machine, place) = self._view, self._running()
             if view is None:
                 raise EnvironmentBrokenError("The environment must be looked at before there is evidence.")
+            await asyncio.sleep(self._unwritten())
             home, clipboard, selection = await place.files.take(
                 machine, tuple(self._applications.values()), self._started
             )
@@ -216,6 +221,12 @@ class DesktopEnvironment:
         if not any(state is not None and state.screen for state in states):
             return ""
         return picture_text(seen.screenshot.png, self._settings.display_size) or ""
+
+    def _unwritten(self) -> float:
+        """Seconds until the applications have written what the last input changed."""
+        states = [self._applications[name].launch.state for name in self._started]
+        longest = max((state.written_seconds for state in states if state is not None), default=0.0)
+        return max(0.0, self._acted + longest - time.monotonic())
 
     def _running(self) -> tuple[Machine, _Place]:
         if self._machine is None or self._place is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -12,6 +13,7 @@ from taskloom.environments.machines.machine import Document, Machine, MachineMak
 from taskloom.environments.platforms.linux_desktop import environment
 from taskloom.environments.platforms.linux_desktop.environment import DesktopEnvironment
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
+from taskloom.resources.applications import DesktopState
 from taskloom.resources.reading.catalog import load_application
 from taskloom.taskgraph.records.interaction import KeyboardInput
 
@@ -47,3 +49,19 @@ async def test_what_seemed_to_do_nothing_is_looked_at_again(
     await played.observe()
     observation = await played.act(KeyboardInput(keys="{ENTER}"))
     assert (played.asked, observation.window_title) == (asked, seen)
+
+
+@pytest.mark.parametrize(("ago", "wait"), [(0.0, 4.0), (3.0, 1.0), (9.0, 0.0)])
+def test_evidence_waits_for_what_an_application_writes_later(
+    ago: float, wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = Played([], tmp_path)
+    browser = load_application("chromium")
+    state = DesktopState(folder=".browser", written_seconds=4.0)
+    browser = browser.model_copy(update={"launch": browser.launch.model_copy(update={"state": state})})
+    played._applications["browser"] = browser
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    played._acted = 100.0 - ago
+    assert played._unwritten() == 0.0, "nothing is waited for that was not started"
+    played._started = {"browser", "mousepad"}
+    assert played._unwritten() == wait
