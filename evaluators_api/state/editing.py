@@ -10,10 +10,10 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from taskloom.evaluators_api.state.comparison import Change, match_parts
 from taskloom.evaluators_api.state.effects import file_changes
@@ -119,23 +119,32 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
     cuts = [(node.extent, "") for node, value in edits if value is None and node.extent is not None]
     if len(values) + len(cuts) < len(edits):
         return None
-    for places in _written_out(text, values):
-        edited = spliced(text, *places)
-        if values and not _says(path, text, edited, dict(values)):
-            continue
-        edited = finished(name, text, spliced(text, *places, *cuts)) if cuts else edited
-        return edited if not edited or read(path, edited)[0] == name else None
-    return None
+    places = _written_out(path, text, values)
+    if places is None:
+        return None
+    edited = spliced(text, *places)
+    edited = finished(name, text, spliced(text, *places, *cuts)) if cuts else edited
+    return edited if not edited or read(path, edited)[0] == name else None
 
 
-def _written_out(text: str, values: Sequence[tuple[Span, str]]) -> Iterator[list[tuple[Span, str]]]:
-    """All values written in one way after the other, each in those that look like its old one first."""
-    each = [
-        sorted((way(value) for way in _WAYS), key=partial(_is_unlike, _cut(text, place)))
-        for place, value in values
-    ]
-    for rank in range(len(_WAYS) if values else 1):
-        yield [(place, ways[rank]) for (place, _), ways in zip(values, each, strict=True)]
+def _written_out(path: str, text: str, values: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]] | None:
+    """Every value as it can be written in its place: all as their old ones look, or each in the first way
+    that says it alone and changes nothing around it."""
+    each = [(place, value, _ways(_cut(text, place), value)) for place, value in values]
+    alike = [(place, ways[0]) for place, _, ways in each]
+    if not values or _says(path, text, spliced(text, *alike), dict(values)):
+        return alike
+    found: list[tuple[Span, str]] = []
+    for place, value, ways in each:
+        says = (way for way in ways if _says(path, text, spliced(text, (place, way)), {place: value}))
+        found += [(place, way) for way in islice(says, 1)]
+    whole = len(found) == len(values) and _says(path, text, spliced(text, *found), dict(values))
+    return found if whole else None
+
+
+def _ways(old: str, value: str) -> list[str]:
+    """How `value` may be written, first in the ways that look like the `old` one."""
+    return sorted((way(value) for way in _WAYS), key=partial(_is_unlike, old))
 
 
 def _is_unlike(old: str, new: str) -> bool:
@@ -144,22 +153,26 @@ def _is_unlike(old: str, new: str) -> bool:
     return (marks[0] != marks[1] and not _MARKS.isdisjoint(marks)) or old.endswith("\n") != new.endswith("\n")
 
 
-def _says(path: str, before: str, after: str, values: dict[Span, str]) -> bool:
-    """Whether leaves say the `values`, and all others what they said before; empty ones may be left out."""
-    wanted = (values.get(place, said) for place, said in _leaves(path, before))
-    return list(filter(None, wanted)) == [said for _, said in _leaves(path, after) if said]
+def _says(path: str, before: str, after: str, values: Mapping[Span, str]) -> bool:
+    """Whether leaves say the `values`, and all others what they said before, each in its place; where a value
+    is empty, in their order, because an empty leaf may be left out."""
+    wanted = [(where, values.get(place, said)) for where, place, said in _leaves(path, before)]
+    found = [(where, said) for where, _, said in _leaves(path, after)]
+    if all(values.values()):
+        return wanted == found
+    return [said for _, said in wanted if said] == [said for _, said in found if said]
 
 
 @lru_cache(maxsize=8)
-def _leaves(path: str, text: str) -> tuple[tuple[Span, str], ...]:
-    """Places and values in the order of the text."""
-    found: list[tuple[Span, str]] = []
-    pending = [read(path, text)[1]]
+def _leaves(path: str, text: str) -> tuple[tuple[tuple[int, ...], Span, str], ...]:
+    """The leaves in the order of the text: which child of which they are, where they stand, what they say."""
+    found: list[tuple[tuple[int, ...], Span, str]] = []
+    pending: list[tuple[tuple[int, ...], Node]] = [((), read(path, text)[1])]
     while pending:
-        node = pending.pop()
+        where, node = pending.pop()
         if node.value is not None:
-            found.append((node.raw, node.value))
-        pending.extend(reversed(node.children))
+            found.append((where, node.raw, node.value))
+        pending.extend(reversed([((*where, number), child) for number, child in enumerate(node.children)]))
     return tuple(found)
 
 

@@ -1,6 +1,8 @@
 """Every format of state keeps the same promises: values at addresses, edits that say exactly what they say,
 no raise."""
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,3 +98,35 @@ def test_broken_texts_are_refused_in_one_way_and_then_read_as_lines(name: str, d
         assert read(path, broken)[0] != name
     else:
         assert read(path, broken)[0] in FORMATS
+
+
+CREATED = 'CREATE TABLE "o"("id" PRIMARY KEY, "item", "amount", "note"); -- 2 rows\n'
+SEVERAL = [
+    ("orders.csv", 'id,name,n\n1,"Bread, old",8\n2,Milk,6\n'),
+    (
+        "orders.db",
+        CREATED + "INSERT INTO \"o\" VALUES(1,'It''s, ok',8,'new thing');\n"
+        "INSERT INTO \"o\" VALUES(2,'Tea',3,NULL);\n",
+    ),
+    ("list.xml", '<r><i id="a" n="5">Bread &amp; "b"</i><i id="b" n="2">Tea</i></r>'),
+    ("list.json", '[{"id": "a", "name": "Two, \\"x\\"", "n": 7}, {"id": "b", "name": "-7", "n": 9}]'),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), SEVERAL)
+def test_values_that_change_places_are_each_written_as_their_place_asks(path: str, text: str) -> None:
+    """A number and a text of two words, what needs quotation marks and what needs none."""
+    tree = read(path, text)[1]
+    leaves = [(address, node) for address, node in tree.walk() if node.value]
+    refused = 0
+    for (_, one), (_, other) in combinations(leaves, 2):
+        if one.value == other.value:
+            continue
+        edited = rewritten(path, text, [(one, other.value), (other, one.value)])
+        if edited is None:
+            refused += 1
+            continue
+        found = [node.value for _, node in read(path, edited)[1].walk() if node.value]
+        swapped = {id(one): other.value, id(other): one.value}
+        assert found == [swapped.get(id(node), node.value) for _, node in leaves]
+    assert refused == (4 if path.endswith(".db") else 0)  # the number of rows, which is a number
