@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from taskloom.cli.answer_printing import print_json
 from taskloom.cli.shared_options import JsonOption, WarehouseOption
 from taskloom.flows.errors import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskloom.taskgraph.records.task import Rejection
+
+_SHOWN = 20
+"""Rejections that are printed."""
 
 
 def register(app: typer.Typer) -> None:
@@ -50,16 +58,25 @@ def import_data(
     if path is None:
         raise CommandError("name the file or folder to import.")
     from taskloom.flows.places import load_places
+    from taskloom.taskgraph.records.task import Rejection
     from taskloom.warehouse.importing.importing import read_import, store_import
     from taskloom.warehouse.store import Warehouse
 
     records = read_import(format_name, path, skip_broken=skip_broken)
     if dry_run:
-        kinds: Counter[str] = Counter(type(record).__name__ for record in records)
+        kinds: Counter[str] = Counter()
+        rejected: list[Rejection] = []
+        for record in records:
+            if isinstance(record, Rejection):
+                rejected.append(record)
+            else:
+                kinds[type(record).__name__] += 1
         if as_json:
-            print_json({"records": dict(sorted(kinds.items())), "stored": False})
+            faults = [rejection.message for rejection in rejected]
+            print_json({"records": dict(sorted(kinds.items())), "rejected": faults, "stored": False})
         else:
             typer.echo(f"{kinds.total()} records are in order; nothing was stored.")
+            _print_rejected(rejected)
         return
     with Warehouse(load_places(warehouse=warehouse).warehouse_location) as opened:
         summary = store_import(opened, format_name, records)
@@ -70,10 +87,14 @@ def import_data(
         typer.echo(f"{table}: {count}")
     if summary.infeasible:
         typer.echo(f"infeasible by declaration: {summary.infeasible}")
-    for rejection in summary.rejected[:20]:
+    _print_rejected(summary.rejected)
+
+
+def _print_rejected(rejected: Sequence[Rejection]) -> None:
+    for rejection in rejected[:_SHOWN]:
         typer.echo(f"rejected: {rejection.message}")
-    if len(summary.rejected) > 20:
-        typer.echo(f"… and {len(summary.rejected) - 20} more; `taskloom sql rejections` counts them")
+    if len(rejected) > _SHOWN:
+        typer.echo(f"… and {len(rejected) - _SHOWN} more")
 
 
 def _list_formats(as_json: bool) -> None:

@@ -113,7 +113,7 @@ def _told(text: str) -> tuple[int, int, _Grid] | None:
         told = json.loads(text)
         size = (int(told["width"]), int(told["height"]))
         rows = [[int(colour, 16) for colour in row.split()] for row in told["colours"]]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
     if not rows or any(len(row) != len(rows) for row in rows):
         return None

@@ -13,8 +13,6 @@ from taskloom.taskgraph.records.effect import Effect
 
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
-_NO_TEXT = (("image",), ("file",))
-"""Parts of the clipboard that are no text."""
 _COPIES = ("whole", "packed")
 _DRAWING, _DATABASE, _PICTURE = "drawing", "database", "picture"
 _SHOWN = {"shown": "was open", "captured": "is on the display"}
@@ -67,7 +65,11 @@ def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
 
 def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
     value = effect.after or ""
-    if value and effect.address not in _NO_TEXT and _is_whole(value):
+    if effect.address == ("image",) and value:
+        yield terms.condition("clipboard_contains_image", "there is no image in the clipboard")
+    elif effect.address == ("file",) and value:
+        yield terms.condition("clipboard_contains_file", "the file is not in the clipboard", file_name=value)
+    elif value and _is_whole(value):
         told = "the clipboard does not hold what it should"
         yield terms.condition("check_clipboard_text", told, text=value)
 

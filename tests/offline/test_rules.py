@@ -256,6 +256,16 @@ class TestEvaluationWriter:
         source = written(pasted("Documents/a.txt"), pasted("Documents/b.txt"))
         assert "check_copied(source='clipboard', target=text_path, whole=False)" in source
 
+    def test_a_picture_and_a_file_in_the_clipboard_are_asked_for(self) -> None:
+        def copied(slot: str, value: str) -> Performance:
+            effect = Effect(
+                area="clipboard", kind="added", container="clipboard", address=(slot,), after=value
+            )
+            return Performance(instruction="", parameters={}, effects=ShownEffects(essential=(effect,)))
+
+        assert "clipboard_contains_image()" in written(copied("image", "a" * 64))
+        assert "clipboard_contains_file(file_name='a.txt')" in written(copied("file", "a.txt"))
+
     def test_says_that_it_saw_nothing_rather_than_accept_everything(self) -> None:
         assert "changed nothing visible" in written()
 

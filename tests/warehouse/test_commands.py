@@ -181,6 +181,18 @@ def test_a_dry_run_counts_and_stores_nothing(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("sql", "SELECT count(*) AS n FROM tasks", "--json").stdout) == [{"n": 1}]
 
 
+def test_a_dry_run_lists_what_would_be_rejected(run: Run, tmp_path: Path) -> None:
+    folder = foreign.crab(tmp_path / "crab")
+    foreign.write(folder, "broken.json", {"id": "a"})
+
+    answer = json.loads(run("import", "crab", str(folder), "--skip-broken", "--dry-run", "--json").stdout)
+    said = run("import", "crab", str(folder), "--skip-broken", "--dry-run").stdout
+
+    assert "Rejection" not in answer["records"] and len(answer["rejected"]) == 1
+    assert f"{sum(answer['records'].values())} records are in order" in said
+    assert f"rejected: {answer['rejected'][0]}" in said
+
+
 def test_a_refused_import_makes_no_warehouse(ask: Run, tmp_path: Path) -> None:
     foreign.write(tmp_path, "in/chrome/a.json", {"id": "a"})
     fresh = tmp_path / "fresh"
