@@ -64,13 +64,9 @@ def import_data(
 
     records = read_import(format_name, path, skip_broken=skip_broken)
     if dry_run:
-        kinds: Counter[str] = Counter()
-        rejected: list[Rejection] = []
-        for record in records:
-            if isinstance(record, Rejection):
-                rejected.append(record)
-            else:
-                kinds[type(record).__name__] += 1
+        everything = tuple(records)
+        rejected = [record for record in everything if isinstance(record, Rejection)]
+        kinds = Counter(type(record).__name__ for record in everything if not isinstance(record, Rejection))
         if as_json:
             faults = [rejection.message for rejection in rejected]
             print_json({"records": dict(sorted(kinds.items())), "rejected": faults, "stored": False})
