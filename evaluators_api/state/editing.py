@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from taskloom.evaluators_api.state.comparison import Change, match_parts
 from taskloom.evaluators_api.state.effects import file_changes
@@ -128,18 +128,32 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
 
 
 def _written_out(path: str, text: str, values: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]] | None:
-    """Every value as it can be written in its place: all as their old ones look, or each in the first way
-    that says it alone and changes nothing around it."""
-    each = [(place, value, _ways(_cut(text, place), value)) for place, value in values]
-    alike = [(place, ways[0]) for place, _, ways in each]
-    if not values or _says(path, text, spliced(text, *alike), dict(values)):
-        return alike
+    """Every value as it can be written in its place, and nothing around them changed: all as their old ones
+    look, or those of one kind in one way, or each in its own."""
+    each = [(place, _ways(_cut(text, place), value)) for place, value in values]
+    kinds: dict[tuple[object, ...], list[tuple[Span, str]]] = {}
+    for place, value in values:
+        kinds.setdefault(_kind(_cut(text, place), value), []).append((place, value))
+    for rank in range(len(_WAYS) if len(kinds) == 1 else 1):
+        places = [(place, ways[rank]) for place, ways in each]
+        if not values or _says(path, text, spliced(text, *places), dict(values)):
+            return places
+    if len(values) < 2:
+        return None
+    half = len(values) // 2
     found: list[tuple[Span, str]] = []
-    for place, value, ways in each:
-        says = (way for way in ways if _says(path, text, spliced(text, (place, way)), {place: value}))
-        found += [(place, way) for way in islice(says, 1)]
-    whole = len(found) == len(values) and _says(path, text, spliced(text, *found), dict(values))
-    return found if whole else None
+    for part in kinds.values() if len(kinds) > 1 else (values[:half], values[half:]):
+        written = _written_out(path, text, part)
+        if written is None:
+            return None
+        found += written
+    return found if _says(path, text, spliced(text, *found), dict(values)) else None
+
+
+def _kind(old: str, value: str) -> tuple[object, ...]:
+    """What decides how a value is written: how the old one begins, and what is in the new one."""
+    begins = old[:1] if old[:1] in _MARKS else old[:1].isdigit()
+    return begins, value[:1].isdigit(), value.isalnum(), html.escape(value) == value
 
 
 def _ways(old: str, value: str) -> list[str]:

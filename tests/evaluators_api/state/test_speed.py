@@ -1,8 +1,12 @@
 """Reading and comparing takes time in proportion to the text, whatever is in it."""
 
+import json
+
 import pytest
 
+from taskloom.evaluators_api.state.editing import rewritten
 from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.reading import read
 from tests.evaluators_api.state.evidence import evidence
 from tests.limits import work_within
 
@@ -60,3 +64,13 @@ def test_files_that_did_not_change_are_not_read() -> None:
     files = {f"{number}.json": "[" * 30_000 for number in range(500)}
     with work_within(5):
         assert effects(evidence(files), evidence(files), {}) == ()
+
+
+def test_many_values_of_several_kinds_are_edited_within_seconds() -> None:
+    """What is written in several ways is not tried value by value."""
+    items = [{"id": str(number), "n": -number, "x": None, "name": f"N {number}"} for number in range(300)]
+    text = json.dumps(items)
+    leaves = [node for _, node in read("a.json", text)[1].walk() if node.value]
+    with work_within(5):
+        edited = rewritten("a.json", text, [(node, f"{node.value} & more") for node in leaves])
+    assert edited is not None and edited.count(" & more") == len(leaves)
