@@ -8,6 +8,8 @@ from collections.abc import Iterator
 _DEEPEST = 50
 _ROOTS = "roots"
 _BAR = "bookmark_bar"
+_KEYS = frozenset({"checksum", _ROOTS, "sync_metadata", "version"})
+"""What a file of bookmarks holds; one with more is another file."""
 
 
 def render_bookmarks(content: bytes) -> str | None:
@@ -17,13 +19,14 @@ def render_bookmarks(content: bytes) -> str | None:
     if not content.lstrip().startswith(b"{") or b'"roots"' not in content:
         return None
     try:
-        roots = json.loads(content).get(_ROOTS)
-        if not isinstance(roots, dict) or _BAR not in roots:
+        held = json.loads(content)
+        roots = held.get(_ROOTS)
+        if not isinstance(roots, dict) or _BAR not in roots or not held.keys() <= _KEYS:
             return None
         told = [item for root in roots.values() if isinstance(root, dict) for item in _below(root, "", 0)]
     except (ValueError, RecursionError):
         return None
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    return json.dumps(told, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
 
 
 def _below(folder: dict[str, object], above: str, depth: int) -> Iterator[dict[str, str]]:

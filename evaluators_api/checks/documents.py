@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
 
 from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
@@ -76,9 +75,12 @@ def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
 
 
 def _stands_in(lines: Sequence[str], wanted: str) -> bool:
-    """Whether some lines, one behind the other, are just what is wanted."""
-    everything, ends = "".join(lines), list(accumulate(map(len, lines), initial=0))
-    return any(everything.startswith(wanted, end) and end + len(wanted) in ends for end in ends)
+    """Whether some of the lines, in their order, are just what is wanted; others may stand between them, such
+    as the number of a page."""
+    reached = {0}
+    for line in lines:
+        reached |= {place + len(line) for place in reached if wanted.startswith(line, place)}
+    return len(wanted) in reached
 
 
 def _is_page(file: FileState) -> bool:

@@ -64,7 +64,7 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
     if passing:
         told = ", ".join(map(repr, sorted(place[-1] for place in passing)[:3]))
         evidence = subject.end.model_copy(
-            update={"controls": _without(subject, passing), "text_under_cursor": ""}
+            update={"controls": _without(subject, passing, in_rows=True), "text_under_cursor": ""}
         )
         yield subject.case("without_messages", f"messages that come and go are gone: {told}", evidence)
 
@@ -78,11 +78,17 @@ def _said(found: Sequence[Effect]) -> set[tuple[str, ...]]:
     }
 
 
-def _without(subject: Subject, said: Collection[tuple[str, ...]]) -> tuple[Control, ...]:
-    """The controls at the end without those that say this and are in no row."""
+def _without(
+    subject: Subject, said: Collection[tuple[str, ...]], *, in_rows: bool = False
+) -> tuple[Control, ...]:
+    """The controls at the end without those that say this; those in rows stay unless they are meant too."""
     places = shown_controls(subject.end.controls)
     own = [control for control in subject.end.controls if control.application != "environment"]
-    gone = {id(item) for item, place in zip(own, places, strict=True) if place in said and not item.row}
+    gone = {
+        id(item)
+        for item, place in zip(own, places, strict=True)
+        if place in said and (in_rows or not item.row)
+    }
     return tuple(control for control in subject.end.controls if id(control) not in gone)
 
 

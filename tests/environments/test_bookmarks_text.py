@@ -71,6 +71,22 @@ def test_anything_may_stand_where_bookmarks_are_meant(roots: object) -> None:
     assert isinstance(json.loads(found[1]), list)
 
 
-@pytest.mark.parametrize("content", ['{"a": 1}', '{"roots": []}', '["roots"]', '{"roots": ' + "[" * 90_000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a": 1}',
+        '{"roots": {"bookmark_bar": {}}, "mine": "text"}',
+        '{"roots": []}',
+        '["roots"]',
+        '{"roots": ' + "[" * 90_000,
+    ],
+)
 def test_other_files_are_no_bookmarks(content: str) -> None:
     assert unpacked_text(content.encode()) is None
+
+
+def test_what_no_file_of_text_can_hold_is_told_otherwise() -> None:
+    content = b'{"roots": {"bookmark_bar": {"children": [{"name": "\\ud800", "guid": "1"}]}}, "version": 1}'
+    told = unpacked_text(content)
+    assert told is not None
+    assert json.loads(told[1].encode())[0]["name"] == "?"

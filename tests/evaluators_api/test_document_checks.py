@@ -43,6 +43,7 @@ def test_what_a_page_shows_is_what_its_printed_form_says() -> None:
     assert says(SAID)
     assert not says(SAID.strip() + "s")
     assert says("1 of 1\nTrip & plan\nTake the\nnight train\nfile://a.html\n")
+    assert says("Trip & plan\n1/2\nTake the night train\n2/2")
     assert says("Take the night train", "b.txt")
     for other in (
         "",

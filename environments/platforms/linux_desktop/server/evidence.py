@@ -153,9 +153,9 @@ def _below(shown: str, place: Path, directories: list[str]) -> Iterator[tuple[st
         for entry in entries:
             path = f"{above}/{entry.name}" if above else entry.name
             hidden = not above and entry.name.startswith(".")
-            if hidden or entry.name in _LEFT_OUT or entry.name.endswith(_BEFORE):
+            if hidden or entry.name in _LEFT_OUT:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 pending.append((path, Path(entry.path)))
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(_BEFORE):
                 yield path, Path(entry.path)
