@@ -47,7 +47,8 @@ class Condition:
         >>> Condition("check_file_exists", (("file_path", "{path}"),), 0, "True").describe()
         "check_file_exists('{path}') [call 0]"
         """
-        return f"{self.check}({', '.join(repr(text) for _, text in self.arguments)}) [call {self.index}]"
+        told = (text.replace("{{", "{").replace("}}", "}") for _, text in self.arguments)
+        return f"{self.check}({', '.join(map(repr, told))}) [call {self.index}]"
 
 
 def conditions(evaluation: Evaluation, parameters: Mapping[str, str]) -> tuple[Condition, ...]:
