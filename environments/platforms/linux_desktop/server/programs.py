@@ -87,9 +87,13 @@ class Programs:
             return ""
 
     def runs(self, application: str) -> bool:
-        """Whether a process of it is left."""
+        """Whether a process of it is left, if only one that is about to end: that one has no memory any more to
+        tell by, and is not over yet."""
         self._reap()
-        return bool(self.processes(application))
+        started = self._started.get(application)
+        return (started is not None and started.process.returncode is None) or bool(
+            self.processes(application)
+        )
 
     def ended_well(self, application: str) -> bool:
         """Whether the process that was started ended without an error, as after handing over."""
