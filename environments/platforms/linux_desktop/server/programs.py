@@ -87,8 +87,8 @@ class Programs:
             return ""
 
     def runs(self, application: str) -> bool:
-        """Whether a process of it is left, if only one that is about to end: that one has no memory any more to
-        tell by, and is not over yet."""
+        """Whether a process of it is left, if only one that is about to end and has no memory any more to
+        tell by."""
         self._reap()
         started = self._started.get(application)
         return (started is not None and started.process.returncode is None) or bool(
