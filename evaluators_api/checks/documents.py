@@ -14,6 +14,8 @@ from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
 _MARKUP, _TABLE, _PROJECT = "markup", "delimited", "project"
+_MOST_PLACES = 100
+"""Places in a text up to which lines may have said it."""
 _NOT_SHOWN = frozenset({"head", "script", "style", "template"})
 
 
@@ -76,10 +78,12 @@ def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
 
 def _stands_in(lines: Sequence[str], wanted: str) -> bool:
     """Whether some of the lines, in their order, are just what is wanted; others may stand between them, such
-    as the number of a page."""
-    reached = {0}
+    as the number of a page. Of lines that all look alike only the furthest places are followed."""
+    reached = [0]
     for line in lines:
-        reached |= {place + len(line) for place in reached if wanted.startswith(line, place)}
+        longer = {place + len(line) for place in reached if wanted.startswith(line, place)}
+        if longer:
+            reached = [*sorted(longer.union(reached), reverse=True)[:_MOST_PLACES], 0]
     return len(wanted) in reached
 
 

@@ -12,6 +12,7 @@ from taskloom.prompts.shown_effects import ShownEffects
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
 from tests.evaluators_api.test_state_checks import ask
+from tests.limits import work_within
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><title>Not shown</title><style>p { color: red }</style></head>
@@ -106,3 +107,10 @@ def test_where_a_laid_out_document_comes_from_is_found_and_asked_for() -> None:
     assert asked(text, {"old": "b.txt", "new": "c.txt"}) == {
         "check_copied(source=old, target=new, whole=True)"
     }, "of texts as they stand, copies say more"
+
+
+def test_lines_that_look_alike_are_compared_within_seconds() -> None:
+    start = held(file("b.txt", "a" * 30_000 + "b"))
+    end = held(*start.files, file("a.pdf", "a\n" * 30_000))
+    with work_within(5):
+        assert not ask(end, "check_says_all", start, source="b.txt", target="a.pdf")
