@@ -29,11 +29,7 @@ def check_says_all(scene: Scene, source: str, target: str) -> bool:
     text in it, wherever they stand.
 
     Args:
-        source: Path of a file relative to the home folder, as it was at the start.
-        target: Path of a file relative to the home folder, or 'clipboard', as it is now.
-
-    Returns:
-        True if the source said something and the target says all of it.
+        target: A file, or 'clipboard'.
 
     Example:
         check_says_all(source='Documents/page.html', target='Documents/page.pdf')

@@ -78,12 +78,6 @@ def check_screen_captured(scene: Scene, file_path: str) -> bool:
 
     It is for pictures that were just taken of the screen, once the program that took them is gone from it.
 
-    Args:
-        file_path: Path of the picture, relative to the home folder.
-
-    Returns:
-        True if the picture has the size and the colours of the screen.
-
     Example:
         check_screen_captured(file_path='Pictures/screen.png')
     """
