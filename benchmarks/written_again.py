@@ -25,7 +25,6 @@ from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.examining.examination import StoredFunction, stored_functions
-from taskloom.offline.mistakes import MistakeSource
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
@@ -47,14 +46,12 @@ class _Rules:
     """The offline rules without a ledger."""
 
     rules: OfflineRules = field(
-        default_factory=lambda: OfflineRules(
-            load_applications(), load_resource_categories(), MistakeSource(0.0, 0)
-        )
+        default_factory=lambda: OfflineRules(load_applications(), load_resource_categories())
     )
 
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Any:
         """As `taskloom.synthesis.ports.Models` has it."""
-        return self.rules.answer(question, attempt)[0]
+        return self.rules.answer(question, attempt)
 
 
 def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[EvaluationFunction | None, str]:

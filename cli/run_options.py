@@ -39,10 +39,6 @@ class RunOptions:
     budget: Annotated[
         str, typer.Option(help="Spending limit, such as 25usd or 2Mtok; the run stops before exceeding it.")
     ] = ""
-    offline_mistakes: Annotated[
-        float | None,
-        typer.Option(help="Share of deliberate mistakes of the offline provider, 0 to 1."),
-    ] = None
     replay: Annotated[
         bool,
         typer.Option(
@@ -88,7 +84,6 @@ class RunOptions:
             data=self.data,
             catalog=self.catalog,
             seed=self.seed,
-            offline_mistakes=self.offline_mistakes,
             warehouse=warehouse,
         )
 

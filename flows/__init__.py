@@ -16,7 +16,7 @@ pool/                         what is known of the pool from earlier runs
 running/                      what a run needs: Prefect's server, environments to lease, recording,
                               progress, signals
 nights/                       scheduled builds: what to explore, what still replays, what may be published
-summaries/                    the summary of a run: funnel, cost, deliberate mistakes
+summaries/                    the summary of a run: funnel, times, cost
 planning/                     what a run, or a request for tasks, would cost and supply
 deploying/                    scheduled runs: deployments, and what a Prefect server needs for them
 fan_out/                      worker processes, here or on other machines

@@ -118,8 +118,6 @@ class Settings(BaseSettings):
     """Log lines on standard error about stages and warnings: for people, or one JSON object per line."""
     seed: int = 0
     """Seed of every random choice."""
-    offline_mistakes: float = Field(default=0.0, ge=0, le=1)
-    """Share of answers in which the offline provider makes a deliberate mistake."""
     models: RunCallSettings = RunCallSettings()
     """Which model plays which role, at what speed and cost."""
     noise: NoiseSettings = NoiseSettings()

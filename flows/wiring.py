@@ -30,7 +30,6 @@ from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.offline.mistakes import MistakeSource
 from taskloom.offline.models import OfflineModels
 from taskloom.offline.rules import OfflineRules
 from taskloom.resources.applications import Application
@@ -359,11 +358,7 @@ def offline_rules(settings: Settings) -> OfflineRules:
     Raises:
         CatalogError: a catalogue folder is missing or holds mistakes.
     """
-    return OfflineRules(
-        catalogue(settings),
-        load_resource_categories(settings.catalog),
-        MistakeSource(settings.offline_mistakes, settings.seed),
-    )
+    return OfflineRules(catalogue(settings), load_resource_categories(settings.catalog))
 
 
 def _call_notes(counters: CallCounters) -> list[str]:

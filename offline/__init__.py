@@ -7,5 +7,4 @@ conditions/  what the evaluation writer asserts
 phrasebook   the catalogue's phrases for the subtasks of a task
 telling      writes a task graph in them, for the intent extractor and the summarizer
 telling_steps    the actor's thought for a worked step
-mistakes     makes deliberate mistakes like those of models
 """

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from taskloom.environments.screen_words import describe_screen
-from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.offline.telling_steps import WAITING, named, position_in, whole_thought
 from taskloom.prompts.inputs import ActorInput, ControlInView
 from taskloom.prompts.replies import ActorArguments, ActorReply, Point
@@ -22,46 +21,14 @@ _PATIENCE = 3
 _NOWHERE = Rectangle(left=0, top=0, right=1, bottom=1)
 
 
-def act(
-    view: ActorInput, application: Application | None, attempt: int, mistakes: MistakeSource
-) -> tuple[ActorReply, MistakeKind | None]:
+def act(view: ActorInput, application: Application | None) -> ActorReply:
     """The next action; where it stands is read from its own thoughts in the history."""
     found = _recognise(view.instruction, application)
     if found is None:
-        return _give_up("no worked example fits this instruction"), None
+        return _give_up("no worked example fits this instruction")
     example, parameters = found[0], with_path_parts(found[1])
     steps = (view.another_way and example.second_example) or example.worked_example
-    drawn = mistakes.draw(
-        ("wrong_control", "stops_early", "claims_success"),
-        "actor",
-        view.application,
-        view.instruction,
-        attempt,
-    )
     position, failures = position_in(view.history, steps, parameters)
-    reply = _next(view, steps, parameters, position, failures)
-    if drawn:
-        kind, random = drawn
-        stop = random.randrange(1, max(2, len(steps)))
-        if kind == "claims_success" and position == 0:
-            return _finish("Everything is as the instruction wants it."), kind
-        if kind == "stops_early" and position == stop < len(steps):
-            return _finish("That was the last step."), kind
-        others = _others_like(reply.control_label, view)
-        if kind == "wrong_control" and position == stop - 1 and not failures and others:
-            wrong = random.choice(others)
-            target = {"control_label": wrong.label, "control_text": wrong.control_text}
-            return reply.model_copy(update=target), kind
-    return reply, None
-
-
-def _next(
-    view: ActorInput,
-    steps: tuple[WorkedStep, ...],
-    parameters: Mapping[str, str],
-    position: int,
-    failures: int,
-) -> ActorReply:
     controls = [_control(item) for item in view.controls]
     for index in range(position, len(steps)):
         step = steps[index]
@@ -84,7 +51,7 @@ def _next(
             function="wait",
             args=ActorArguments(seconds=0.5 * (failures + 1)),
         )
-    return _finish("All steps are done.")
+    return ActorReply(status="FINISH", thought="All steps are done.")
 
 
 def _recognise(
@@ -137,19 +104,6 @@ def _control(view: ControlInView) -> Control:
     )
 
 
-def _others_like(label: str, view: ActorInput) -> list[ControlInView]:
-    """Other controls of the type of the one with this label, with other texts; none where there is none."""
-    right = next((item for item in view.controls if item.label == label), None)
-    return [
-        item
-        for item in view.controls
-        if right is not None
-        and item.control_type == right.control_type
-        and not item.disabled
-        and item.control_text not in ("", right.control_text)
-    ]
-
-
 def _do(
     steps: Sequence[WorkedStep],
     index: int,
@@ -176,10 +130,6 @@ def _do(
             seconds=min(5.0, step.seconds or 1.0),
         ),
     )
-
-
-def _finish(thought: str) -> ActorReply:
-    return ActorReply(status="FINISH", thought=thought)
 
 
 def _give_up(reason: str) -> ActorReply:

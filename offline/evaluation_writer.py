@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from taskloom.offline.conditions.conditions import Condition
 from taskloom.offline.conditions.finding import shared_conditions
-from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.prompts.replies import EvaluationWriterReply
 
@@ -18,31 +16,14 @@ _NOTHING_SEEN: _Row = (
     "check_text_exists_via_control('nothing')",
     "'the performances changed nothing visible'",
 )
-_NO_ERROR: _Row = ("not check_text_exists_via_control('Error')", "'an error is shown'")
 _CALL = re.compile(r"\[call (\d+)\]$")
 
 
-def write_function(
-    view: EvaluationWriterInput, attempt: int, mistakes: MistakeSource
-) -> tuple[EvaluationWriterReply, MistakeKind | None]:
+def write_function(view: EvaluationWriterInput) -> EvaluationWriterReply:
     """A function over the view's parameters: all conditions at first, then without those that were found
     wanting."""
-    chosen = _choose(view)
-    rows = [(condition.source(), condition.complaint.source()) for condition in chosen]
-    drawn = mistakes.draw(
-        ("check_too_weak", "check_too_strict"), "writer", view.application, view.instruction_template, attempt
-    )
-    mistake: MistakeKind | None = None
-    if drawn and _used(rows, view):
-        mistake, random = drawn
-        if mistake == "check_too_strict":
-            parameters = random.choice(view.performances).parameters
-            rows = [(_frozen(condition, parameters), complaint) for condition, complaint in rows]
-        else:
-            weaker = [rows[:number] + rows[number + 1 :] for number in range(len(rows))]
-            blind = [kept for kept in weaker if kept and _used(kept, view) < _used(rows, view)]
-            rows = random.choice(blind) if blind else [_NO_ERROR]
-    return EvaluationWriterReply(source=_function(view.parameter_names, rows or [_NOTHING_SEEN])), mistake
+    rows = [(condition.source(), condition.complaint.source()) for condition in _choose(view)]
+    return EvaluationWriterReply(source=_function(view.parameter_names, rows or [_NOTHING_SEEN]))
 
 
 def _choose(view: EvaluationWriterInput) -> list[Condition]:
@@ -63,21 +44,6 @@ def _choose(view: EvaluationWriterInput) -> list[Condition]:
         if not wanting.intersection(calls):
             kept.append(condition)
     return kept or candidates
-
-
-def _used(rows: Sequence[_Row], view: EvaluationWriterInput) -> set[str]:
-    """The parameters in conditions."""
-    nodes = [node for condition, _ in rows for node in ast.walk(ast.parse(condition))]
-    return {node.id for node in nodes if isinstance(node, ast.Name)}.intersection(view.parameter_names)
-
-
-def _frozen(condition: str, parameters: Mapping[str, str]) -> str:
-    """A condition with values for its parameters: right for one set only."""
-    tree = ast.parse(condition)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in parameters:
-            node.id = repr(parameters[node.id])
-    return ast.unparse(tree)
 
 
 def _function(names: Sequence[str], rows: Sequence[_Row]) -> str:

@@ -14,7 +14,6 @@ from taskloom.model_clients.ledger.budget import Amount
 from taskloom.model_clients.ledger.ledger import call_record
 from taskloom.model_clients.ledger.request_keys import canonical_json
 from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
-from taskloom.offline.mistakes import mark
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.synthesis.ports import Models
@@ -32,9 +31,8 @@ class OfflineModels:
     """Plays some roles by rule and leaves the others to models.
 
     Guarantees that a reply is in the ledger before it is returned and that the ledger's reply is used where
-    there is one, so that runs resume and replay as they do with models. A row names a mistake made on purpose
-    in its `provider_request_id`; its tokens are those of the prompt that a model would have been sent, at
-    four characters each.
+    there is one, so that runs resume and replay as they do with models. The tokens of a row are those of the
+    prompt that a model would have been sent, at four characters each.
     """
 
     def __init__(
@@ -79,14 +77,13 @@ class OfflineModels:
         if account.replay:
             raise account.missing(key, request, f"{PROVIDER}/{MODEL}")
         started = perf_counter()
-        reply, mistake = self._rules.answer(question, attempt)
+        reply = self._rules.answer(question, attempt)
         text = reply.model_dump_json()
         answer = ModelReply(
             text=text,
             answering_model=MODEL,
             input_tokens=_characters(request) // _CHARACTERS_PER_TOKEN,
             output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
-            provider_request_id=mark(mistake),
             latency_seconds=perf_counter() - started,
         )
         spent = Amount(tokens=answer.tokens)

@@ -13,7 +13,6 @@ from taskloom.offline.actor import act
 from taskloom.offline.dependency_judge import infer
 from taskloom.offline.evaluation_writer import write_function
 from taskloom.offline.intent_extractor import extract
-from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.offline.phrasebook import Phrasebook
 from taskloom.offline.summarizer import summarize
 from taskloom.prompts.inputs import (
@@ -33,8 +32,6 @@ RULES_VERSION = 12
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the
 new."""
 
-_Answer = tuple[BaseModel, MistakeKind | None]
-
 
 @dataclass(frozen=True, slots=True)
 class OfflineRules:
@@ -48,17 +45,14 @@ class OfflineRules:
     """Applications whose worked examples the actor knows, by name."""
     categories: Mapping[str, ResourceCategory]
     """Resource categories with the words for them, by name."""
-    mistakes: MistakeSource
-    """Mistakes made on purpose."""
 
-    def answer(self, question: PromptInput[Reply], attempt: int = 0) -> tuple[Reply, MistakeKind | None]:
-        """The reply, and the mistake made in it on purpose, if any."""
-        reply, made = self._answer(question, attempt)
-        return cast(Reply, reply), made
+    def answer(self, question: PromptInput[Reply], attempt: int = 0) -> Reply:
+        """The reply."""
+        return cast(Reply, self._answer(question, attempt))
 
     def fingerprint(self) -> str:
         """Hash of all that determines replies besides the question and the attempt."""
-        digest = hashlib.sha256(f"{RULES_VERSION} {self.mistakes.rate} {self.mistakes.seed}".encode())
+        digest = hashlib.sha256(str(RULES_VERSION).encode())
         for name in sorted(self.applications):
             for example in self.applications[name].example_subtasks:
                 digest.update(example.model_dump_json().encode())
@@ -66,20 +60,20 @@ class OfflineRules:
             digest.update(self.categories[category].model_dump_json().encode())
         return digest.hexdigest()
 
-    def _answer(self, question: PromptInput[Reply], attempt: int) -> _Answer:
+    def _answer(self, question: PromptInput[Reply], attempt: int) -> BaseModel:
         match question:
             case ExplorerInput():
-                return ExplorerReply(subtasks=[]), None  # The curated ones are in the pool already.
+                return ExplorerReply(subtasks=[])  # The curated ones are in the pool already.
             case ActorInput():
-                return act(question, self.applications.get(question.application), attempt, self.mistakes)
+                return act(question, self.applications.get(question.application))
             case EvaluationWriterInput():
-                return write_function(question, attempt, self.mistakes)
+                return write_function(question)
             case IntentExtractorInput():
-                return extract(question, attempt, self._book()), None
+                return extract(question, attempt, self._book())
             case SummarizerInput():
-                return summarize(question, attempt, self.mistakes, self._book())
+                return summarize(question, attempt, self._book())
             case DependencyJudgeInput():
-                return infer(question, self._book()), None
+                return infer(question, self._book())
             case _:
                 raise TypeError(f"there is no rule for {type(question).__name__}")
 

@@ -1,13 +1,10 @@
-"""The summary of a run: the funnel, the times, what became of mistakes, and what to try next."""
+"""The summary of a run: the funnel, the times, and what to try next."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import shlex
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pydantic import Field
 
@@ -17,100 +14,12 @@ from taskloom.flows.running.core_seconds import in_words, total_of
 from taskloom.flows.summaries.measured_pairs import PairsMeasured
 from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import Run
-from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.offline.mistakes import read_mark
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
-from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
-from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Rejection
-from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import TaskQuality, error_rates, task_quality
-
-
-class MistakeFate(Record):
-    """What became of the mistakes of one kind."""
-
-    kind: str
-    """Kind of mistake."""
-    made: int
-    """How many were made."""
-    repaired: int
-    """The item got into the dataset without it."""
-    rejected: int
-    """The item did not get into the dataset."""
-    slipped_through: int
-    """It stands in the dataset."""
-
-    def describe(self) -> str:
-        """The fate in one line."""
-        return (
-            f"{self.kind}: {self.made} made, {self.repaired} repaired, {self.rejected} rejected,"
-            f" {self.slipped_through} slipped through"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Dataset:
-    subtasks: dict[str, Subtask]
-    trajectories: frozenset[str]
-    functions: frozenset[str]
-    instructions: dict[str, str]
-
-
-def account_of_mistakes(ledger: Ledger, warehouse: Warehouse, run_id: str) -> tuple[MistakeFate, ...]:
-    """The fate of every mistake made in answers to `run_id`, by kind; empty if there were none."""
-    marked = [(call, kind) for call in ledger.calls(run_id) if (kind := read_mark(call.provider_request_id))]
-    if not marked:
-        return ()
-    dataset = _read(warehouse)
-    fates: dict[str, Counter[str]] = {}
-    for call, kind in marked:
-        fates.setdefault(kind, Counter())[_fate(call, ledger, dataset)] += 1
-    return tuple(
-        MistakeFate(
-            kind=kind,
-            made=counts.total(),
-            repaired=counts["repaired"],
-            rejected=counts["rejected"],
-            slipped_through=counts["slipped through"],
-        )
-        for kind, counts in sorted(fates.items())
-    )
-
-
-def _read(warehouse: Warehouse) -> _Dataset:
-    accepted = warehouse.query(
-        "SELECT DISTINCT subtask_id, source FROM evaluation_functions WHERE accepted"
-    ).rows()
-    verified = {str(row[0]) for row in accepted}
-    trajectories = warehouse.query("SELECT DISTINCT trajectory_id FROM verifications WHERE accepted").rows()
-    tasks = warehouse.query("SELECT task_id, instruction FROM tasks WHERE status = 'validated'").rows()
-    return _Dataset(
-        subtasks={item.subtask_id: item for item in warehouse.read(Subtask) if item.subtask_id in verified},
-        trajectories=frozenset(str(row[0]) for row in trajectories),
-        functions=frozenset(str(row[1]) for row in accepted),
-        instructions={str(row[0]): str(row[1]) for row in tasks},
-    )
-
-
-def _fate(call: ModelCall, ledger: Ledger, dataset: _Dataset) -> str:
-    reply = ledger.find(call.key)
-    text = reply.text if reply else "{}"
-    if call.role is ModelRole.SUMMARIZER:
-        kept = dataset.instructions.get(call.item_id)
-        return _settled(kept is not None, kept == json.loads(text).get("instruction", "").strip())
-    if call.role is ModelRole.EVALUATION_WRITER:
-        return _settled(call.item_id in dataset.subtasks, json.loads(text).get("source") in dataset.functions)
-    subtask_id = call.item_id.rpartition(":")[0]
-    return _settled(subtask_id in dataset.subtasks, f"{call.item_id}:{call.attempt}" in dataset.trajectories)
-
-
-def _settled(item_is_in: bool, mistake_is_in: bool) -> str:
-    if item_is_in and mistake_is_in:
-        return "slipped through"
-    return "repaired" if item_is_in else "rejected"
 
 
 class FunnelRow(Record):
@@ -178,8 +87,6 @@ class RunSummary(Record):
     """What the run did and decided; None where it made no records."""
     not_composed: tuple[str, ...] = ()
     """What composition was short of, and why."""
-    mistakes: tuple[MistakeFate, ...] = ()
-    """What became of mistakes that the offline provider made on purpose."""
 
     @property
     def exit_code(self) -> int:
@@ -235,9 +142,6 @@ class RunSummary(Record):
             ]
         if self.report is not None and self.report.night:
             lines += ["", "Night", *(f"  {line}" for line in self.report.lines())]
-        if self.mistakes:
-            lines += ["", "Mistakes made on purpose"]
-            lines += [f"  {fate.describe()}" for fate in self.mistakes]
         if self.not_composed:
             lines += ["", "Tasks that the pool cannot supply", *(f"  {text}" for text in self.not_composed)]
         if self.not_published:
@@ -359,7 +263,6 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         report=await asyncio.to_thread(
             run_report, run.warehouse, run.record.model_copy(update={"status": "completed"})
         ),
-        mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
 
 

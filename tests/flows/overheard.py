@@ -40,7 +40,7 @@ class OverheardAnswers:
                 if question.role is ModelRole.CRITIC:
                     answers[question.rendered().user] = PLEASED.model_dump_json()
                 else:
-                    reply, _ = rules.answer(cast(PromptInput[R], question), attempt)
+                    reply = rules.answer(cast(PromptInput[R], question), attempt)
                     answers[question.rendered().user] = reply.model_dump_json()
                 return await super().ask(question, stage=stage, item_id=item_id, attempt=attempt)
 

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.flows import wiring
 from taskloom.flows.settings import Settings
 from taskloom.flows.summaries.summary import RunSummary
+from taskloom.offline.rules import OfflineRules
+from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.prompts.replies import EvaluationWriterReply, SummarizerReply
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
+from tests.synthesis.mistakes import TOO_EARLY, MistakenRules
 
 
 def build(chosen: Settings) -> RunSummary:
@@ -73,11 +80,37 @@ def test_a_second_run_verifies_nothing_again_and_makes_other_tasks(
 
 
 @pytest.mark.slow
-def test_mistakes_made_on_purpose_do_not_reach_the_dataset(prefect_home: Path, tmp_path: Path) -> None:
-    summary = build(whole_settings(tmp_path, "offline_mistakes=0.3"))
-    assert sum(fate.made for fate in summary.mistakes) > 20
-    assert {fate.kind: fate.slipped_through for fate in summary.mistakes if fate.slipped_through} == {}
-    assert all(fate.made == fate.repaired + fate.rejected for fate in summary.mistakes)
+def test_mistakes_made_on_purpose_do_not_reach_the_dataset(
+    prefect_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoilt: list[object] = []
+
+    class SpoiltRules(OfflineRules):
+        def answer(self, question: PromptInput[Reply], attempt: int = 0) -> Reply:
+            rules = OfflineRules(self.applications, self.categories)
+            reply, mistake = MistakenRules(rules, 0.3).answer(question, attempt)
+            spoilt.extend([reply] if mistake else [])
+            return reply
+
+    rules = wiring.offline_rules(whole_settings(tmp_path))
+    monkeypatch.setattr(wiring, "offline_rules", lambda _: SpoiltRules(rules.applications, rules.categories))
+    assert reached(build(whole_settings(tmp_path)))["tasks validated"] >= 10
+    assert len(spoilt) > 20
+    with Warehouse(tmp_path / "warehouse", read_only=True) as store:
+        accepted = [
+            str(row[0])
+            for row in store.query("SELECT DISTINCT trajectory_id FROM verifications WHERE accepted").rows()
+        ]
+        performed = [item for item in store.read(Trajectory) if item.trajectory_id in accepted]
+        functions = [item.source for item in store.read(EvaluationFunction, "accepted")]
+        told = [item.instruction for item in store.read(Task, "status = 'validated'")]
+    assert not [item for item in performed if item.steps[-1].thought == TOO_EARLY]
+    assert not [
+        item
+        for item in spoilt
+        if (isinstance(item, EvaluationWriterReply) and item.source in functions)
+        or (isinstance(item, SummarizerReply) and item.instruction in told)
+    ]
 
 
 @pytest.mark.slow

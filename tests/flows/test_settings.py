@@ -25,11 +25,11 @@ def test_options_win_over_variables_and_variables_over_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "run.yaml"
-    file.write_text("seed: 1\nenvironments: 3\noffline_mistakes: 0.25\n")
+    file.write_text("seed: 1\nenvironments: 3\nshared_limits: true\n")
     monkeypatch.setenv("TASKLOOM_ENVIRONMENTS", "4")
     monkeypatch.setenv("TASKLOOM_SEED", "2")
     settings = load_settings(file, seed=5)
-    assert (settings.seed, settings.environments, settings.offline_mistakes) == (5, 4, 0.25)
+    assert (settings.seed, settings.environments, settings.shared_limits) == (5, 4, True)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from taskloom.model_clients.errors import BudgetExhaustedError, ReplyMissingErro
 from taskloom.model_clients.ledger.accounts import RunAccount
 from taskloom.model_clients.ledger.budget import Budget
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.offline.mistakes import MistakeSource, read_mark
 from taskloom.offline.models import OfflineModels
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
@@ -55,16 +54,13 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def player(
     ledger: Ledger,
     *,
-    mistakes: float = 0.0,
     budget: str = "",
     replay: bool = False,
     roles: Iterable[ModelRole] = ModelRole,
     others: Models | None = None,
 ) -> OfflineModels:
     account = RunAccount(ledger, Budget.of(budget, {}), CallCounters(), "r1", replay)
-    return OfflineModels(
-        OfflineRules({}, {}, MistakeSource(mistakes, 2)), account, roles, others or NobodyElse()
-    )
+    return OfflineModels(OfflineRules({}, {}), account, roles, others or NobodyElse())
 
 
 async def test_a_second_run_reads_the_ledger_and_answers_the_same(ledger: Ledger) -> None:
@@ -98,19 +94,12 @@ async def test_equal_questions_at_the_same_time_are_one_row_of_the_first_item(le
     assert (models._account.counters.total.calls_made, models._account.counters.total.from_ledger) == (1, 7)
 
 
-async def test_other_attempts_rates_and_questions_are_other_calls(ledger: Ledger) -> None:
+async def test_other_attempts_and_questions_are_other_calls(ledger: Ledger) -> None:
     await player(ledger).ask(WRITE, stage="instructions", item_id="t1")
     await player(ledger).ask(WRITE, stage="instructions", item_id="t1", attempt=1)
-    await player(ledger, mistakes=0.5).ask(WRITE, stage="instructions", item_id="t1")
     changed = WRITE.model_copy(update={"goal": "Keep some order"})
     await player(ledger).ask(changed, stage="instructions", item_id="t1")
-    assert len(list(ledger.calls())) == 4
-
-
-async def test_mistakes_are_marked_in_the_ledger(ledger: Ledger) -> None:
-    await player(ledger, mistakes=1.0).ask(WRITE, stage="instructions", item_id="t1")
-    (row,) = ledger.calls()
-    assert read_mark(row.provider_request_id) == "dependency_reversed"
+    assert len(list(ledger.calls())) == 3
 
 
 async def test_a_budget_of_tokens_stops_it_before_the_call_is_kept(ledger: Ledger) -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from taskloom.offline.actor import act
 from taskloom.offline.conditions.expressions import generalise
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.mistakes import MistakeSource, mark, read_mark
 from taskloom.offline.telling_steps import position_in, thought_of, whole_thought
 from taskloom.prompts.inputs import (
     ActorInput,
@@ -25,7 +24,6 @@ from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 PARAMETERS = {"text": "Milk (2)", "text_path": "Documents/a.txt"}
-NO_MISTAKES = MistakeSource(0.0)
 NOTES = Application(
     name="notes",
     title="Notes",
@@ -83,17 +81,17 @@ def done(step: int, outcome: str = "done") -> StepInHistory:
 
 class TestActor:
     def test_passes_over_an_optional_step_and_grounds_the_next(self) -> None:
-        reply, _ = act(screen(CLOSE, NEW), NOTES, 0, NO_MISTAKES)
+        reply = act(screen(CLOSE, NEW), NOTES)
         assert (reply.function, reply.control_label, reply.control_text) == ("click_input", "0", "New")
         assert reply.thought == "'New' is next. I click the button 'New'."
         assert reply.observation == "The application is in front; the button 'New' is there."
 
     def test_does_an_optional_step_when_its_control_is_there(self) -> None:
-        reply, _ = act(screen(NEW, LATER), NOTES, 0, NO_MISTAKES)
+        reply = act(screen(NEW, LATER), NOTES)
         assert reply.control_text == "Later"
 
     def test_escapes_values_in_keys_and_knows_the_parts_of_paths(self) -> None:
-        reply, _ = act(screen(NEW, history=(done(2),)), NOTES, 0, NO_MISTAKES)
+        reply = act(screen(NEW, history=(done(2),)), NOTES)
         assert reply.args.keys == "Milk {(}2{)}^sa.txt{ENTER}"
 
     def test_goes_another_way_when_asked_where_one_is_known(self) -> None:
@@ -102,44 +100,33 @@ class TestActor:
         notes = NOTES.model_copy(update={"example_subtasks": (example,)})
         asked = screen(CLOSE, NEW).model_copy(update={"another_way": True})
 
-        assert act(asked, notes, 0, NO_MISTAKES)[0].args.keys == "^n"
-        assert act(screen(CLOSE, NEW), notes, 0, NO_MISTAKES)[0].control_text == "New"
-        assert act(asked, NOTES, 0, NO_MISTAKES)[0].control_text == "New"
+        assert act(asked, notes).args.keys == "^n"
+        assert act(screen(CLOSE, NEW), notes).control_text == "New"
+        assert act(asked, NOTES).control_text == "New"
 
     def test_recognises_values_that_no_parameter_set_has(self) -> None:
         view = screen(NEW, instruction="Write 'Jam' into 'Documents/c.txt'.", history=(done(2),))
-        assert act(view, NOTES, 0, NO_MISTAKES)[0].args.keys == "Jam^sc.txt{ENTER}"
+        assert act(view, NOTES).args.keys == "Jam^sc.txt{ENTER}"
 
     def test_finishes_after_the_last_step(self) -> None:
-        assert act(screen(NEW, history=(done(2), done(3))), NOTES, 0, NO_MISTAKES)[0].status == "FINISH"
+        assert act(screen(NEW, history=(done(2), done(3))), NOTES).status == "FINISH"
 
     def test_waits_for_a_control_and_gives_up_in_the_end(self) -> None:
         history: tuple[StepInHistory, ...] = ()
         for _ in range(3):
-            reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
+            reply = act(screen(CLOSE, history=history), NOTES)
             assert reply.function == "wait"
             history = (*history, in_history(reply.thought))
-        reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
+        reply = act(screen(CLOSE, history=history), NOTES)
         assert (reply.status, reply.message) == ("GIVE_UP", "there is no Button 'New' on the screen")
 
     def test_does_a_refused_step_again(self) -> None:
-        reply, _ = act(screen(NEW, history=(done(2, "the control is covered"),)), NOTES, 0, NO_MISTAKES)
+        reply = act(screen(NEW, history=(done(2, "the control is covered"),)), NOTES)
         assert reply.control_text == "New"
 
     def test_gives_up_on_what_no_worked_example_fits(self) -> None:
-        assert act(screen(NEW, instruction="Fly to the moon."), NOTES, 0, NO_MISTAKES)[0].status == "GIVE_UP"
-        assert act(screen(NEW), None, 0, NO_MISTAKES)[0].status == "GIVE_UP"
-
-    def test_a_mistake_is_marked_where_it_is_made_and_a_new_attempt_may_be_right(self) -> None:
-        kinds = set()
-        for attempt in range(60):
-            history = (done(1),) if attempt % 2 else ()
-            reply, made = act(screen(CLOSE, NEW, history=history), NOTES, attempt, MistakeSource(0.5, 1))
-            kinds.add(made)
-            if not made:
-                assert reply.control_text == "New"
-        assert "claims_success" in kinds
-        assert "wrong_control" in kinds
+        assert act(screen(NEW, instruction="Fly to the moon."), NOTES).status == "GIVE_UP"
+        assert act(screen(NEW), None).status == "GIVE_UP"
 
 
 def performance(text: str, path: str, *, made: str = "", shown: str = "") -> Performance:
@@ -154,9 +141,7 @@ def performance(text: str, path: str, *, made: str = "", shown: str = "") -> Per
     )
 
 
-def written(
-    *performances: Performance, attempt: int = 0, mistakes: MistakeSource = NO_MISTAKES, **changes: object
-) -> str:
+def written(*performances: Performance, **changes: object) -> str:
     view = EvaluationWriterInput(
         checks_reference="",
         operating_system="linux",
@@ -167,7 +152,7 @@ def written(
         performances=performances,
         **changes,
     )
-    return write_function(view, attempt, mistakes)[0].source
+    return write_function(view).source
 
 
 MILK, TEA = performance("Milk", "Documents/a.txt"), performance("Tea", "Documents/b.txt")
@@ -269,13 +254,6 @@ class TestEvaluationWriter:
     def test_says_that_it_saw_nothing_rather_than_accept_everything(self) -> None:
         assert "changed nothing visible" in written()
 
-    def test_mistakes_are_too_weak_or_hold_one_parameter_set_only(self) -> None:
-        right = written(MILK, TEA)
-        spoiled = {written(MILK, TEA, attempt=attempt, mistakes=MistakeSource(1.0)) for attempt in range(12)}
-        assert right not in spoiled
-        assert any("Documents/a.txt" in source or "Documents/b.txt" in source for source in spoiled)
-        assert any("'* ' + text" not in source and "Documents" not in source for source in spoiled)
-
 
 @given(
     st.dictionaries(
@@ -286,23 +264,6 @@ class TestEvaluationWriter:
 def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters: dict[str, str], text: str) -> None:
     expression = generalise(text, parameters)
     assert eval(expression.source(), dict(parameters)) == text
-
-
-@given(st.integers(0, 2**32), st.floats(0, 1), st.text(max_size=10))
-def test_draws_depend_on_seed_and_key_alone(seed: int, rate: float, key: str) -> None:
-    source = MistakeSource(rate, seed)
-    first, second = (source.draw(("stops_early", "wrong_control"), key, 1) for _ in range(2))
-    assert (first and first[0]) == (second and second[0])
-
-
-def test_the_share_of_mistakes_is_the_rate() -> None:
-    made = sum(MistakeSource(0.3, 9).draw(("stops_early",), number) is not None for number in range(2000))
-    assert 520 < made < 680
-
-
-def test_marks_are_read_back() -> None:
-    assert read_mark(mark("wrong_control")) == "wrong_control"
-    assert read_mark(mark(None)) is read_mark("req_abc") is read_mark("mistake:unheard_of") is None
 
 
 class TestThoughts:

@@ -1,7 +1,6 @@
 """Conditions that the offline writer makes of what is shown."""
 
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.mistakes import MistakeSource
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -26,7 +25,7 @@ def written(*trajectories: Trajectory) -> str:
         performances=performances(trajectories),
         result_on_screen=True,
     )
-    return write_function(view, 0, MistakeSource(0.0, 0))[0].source
+    return write_function(view).source
 
 
 def test_the_end_of_an_address_is_asked_for_where_its_beginning_differs() -> None:

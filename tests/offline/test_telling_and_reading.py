@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from taskloom.offline.dependency_judge import infer
-from taskloom.offline.mistakes import MistakeSource
 from taskloom.offline.phrasebook import Phrasebook
+from taskloom.offline.rules import OfflineRules
 from taskloom.offline.summarizer import summarize
 from taskloom.prompts.inputs import (
     DependencyJudgeInput,
@@ -34,11 +34,12 @@ from taskloom.synthesis.validation.validation import compare_orders
 from taskloom.taskgraph.records.judge_trial import SpoilKind
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
+from tests.synthesis.mistakes import MistakenRules
 
 APPLICATIONS = load_applications()
 BOOK = Phrasebook(APPLICATIONS, load_resource_categories())
+MISTAKEN = MistakenRules(OfflineRules(APPLICATIONS, load_resource_categories()), 0.7, 5)
 TITLES = {name: application.title for name, application in APPLICATIONS.items()}
-NO_MISTAKES = MistakeSource(0.0)
 
 
 @cache
@@ -122,7 +123,7 @@ def test_every_task_of_the_catalogue_is_told_shortly_and_read_back(attempt: int)
     shorter = 0
     for task in (*tasks(), *worldly_tasks(wide=True)):
         asked = view(task)
-        reply, _ = summarize(asked, attempt, NO_MISTAKES, BOOK)
+        reply = summarize(asked, attempt, BOOK)
         assert agrees(read(reply.instruction, asked.subtasks), asked), reply.instruction
         assert literal_problems(task, reply.instruction, TITLES) == ()
         assert goal_problems(task, reply.goal, TITLES) == ()
@@ -136,7 +137,7 @@ def test_every_kind_of_spoilt_instruction_is_noticed(kind: SpoilKind) -> None:
     tried = 0
     for task in tasks():
         asked = view(task)
-        text = summarize(asked, 0, NO_MISTAKES, BOOK)[0].instruction
+        text = summarize(asked, 0, BOOK).instruction
         spoilt = spoil(text, task, kind, tasks()[:40], Random(task.task_id))
         if spoilt is not None:
             tried += 1
@@ -145,7 +146,7 @@ def test_every_kind_of_spoilt_instruction_is_noticed(kind: SpoilKind) -> None:
 
 
 def test_a_goal_says_what_is_pasted() -> None:
-    goals = [summarize(view(task), 0, NO_MISTAKES, BOOK)[0].goal for task in tasks()]
+    goals = [summarize(view(task), 0, BOOK).goal for task in tasks()]
     pasted = [goal for goal in goals if "paste the text" in goal.lower()]
     assert pasted
     assert all("copy " in goal.lower() for goal in pasted)
@@ -156,8 +157,8 @@ def test_mistakes_made_on_purpose_are_noticed() -> None:
     for task in tasks()[:60]:
         asked = view(task)
         for attempt in range(3):
-            reply, mistakes = summarize(asked, attempt, MistakeSource(0.7, 5), BOOK)
-            if mistakes:
+            reply, mistake = MISTAKEN.answer(asked, attempt)
+            if mistake:
                 made += 1
                 noticed += not agrees(read(reply.instruction, asked.subtasks), asked)
     assert made > 40
@@ -232,6 +233,6 @@ def test_subtasks_without_phrases_are_told_and_read_in_their_own_words() -> None
     )
     links = (ResourceLink(producer=1, consumer=2, category="text_in_clipboard", kind="clipboard"),)
     asked = SummarizerInput(goal="Keep Home", subtasks=subtasks, links=links)
-    reply, _ = summarize(asked, 0, NO_MISTAKES, BOOK)
+    reply = summarize(asked, 0, BOOK)
     assert reply.goal == "Keep Home"
     assert agrees(read(reply.instruction, subtasks), asked), reply.instruction

@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from taskloom.model_clients.errors import ReplyInvalidError
-from taskloom.offline.mistakes import MistakeKind, MistakeSource
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.taskgraph.records.model_calls import ModelRole
+from tests.synthesis.mistakes import MistakeKind, MistakenRules
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TestModels:
         seed: int = 0,
         scripted: Mapping[ModelRole, Sequence[BaseModel | str]] | None = None,
     ) -> None:
-        self.rules = OfflineRules(applications, load_resource_categories(), MistakeSource(mistakes, seed))
+        self.rules = MistakenRules(OfflineRules(applications, load_resource_categories()), mistakes, seed)
         self.scripted = {role: list(replies) for role, replies in (scripted or {}).items()}
         self.calls: dict[ModelRole, list[AnsweredCall]] = defaultdict(list)
 

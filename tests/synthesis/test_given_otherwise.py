@@ -7,7 +7,6 @@ import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.mistakes import MistakeSource
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
 from taskloom.synthesis.examination.case_building import build_cases
@@ -108,7 +107,7 @@ def test_the_offline_writer_asks_where_it_came_from() -> None:
         parameter_names=("title", "path"),
         performances=performances([exported(), exported("Trip")]),
     )
-    source = write_function(view, 0, MistakeSource(0.0, 0))[0].source
+    source = write_function(view).source
     assert "field='tags'" in source
     assert "'home'" not in source
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.mistakes import MistakeSource
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.synthesis.cross_verification.agreement import agreeing
 from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
@@ -58,7 +57,7 @@ def written(trajectories: Sequence[Trajectory]) -> str:
         parameter_names=tuple(first.parameters),
         performances=performances(trajectories),
     )
-    return write_function(view, 0, MistakeSource(0.0))[0].source
+    return write_function(view).source
 
 
 def cases(trajectories: Sequence[Trajectory], words: str) -> list[Case]:
