@@ -18,7 +18,6 @@ running/                      what a run needs: Prefect's server, environments t
 nights/                       scheduled builds: what to explore, what still replays, what may be published
 summaries/                    the summary of a run: funnel, times, cost
 planning/                     what a run, or a request for tasks, would cost and supply
-deploying/                    scheduled runs: deployments, and what a Prefect server needs for them
 fan_out/                      worker processes, here or on other machines
 examining/                    examines evaluation functions again from recorded evidence
 """

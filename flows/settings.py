@@ -111,9 +111,6 @@ class Settings(BaseSettings):
     fan_out: FanOutSettings = FanOutSettings()
     """Whether performances, validations, replays and attempts of agents are done in other processes or on
     other machines."""
-    shared_limits: bool = False
-    """Whether environments and model calls also take places in the global limits of Prefect's server, which
-    several runs share and `taskloom setup-prefect` creates."""
     logs: Literal["off", "text", "json"] = "off"
     """Log lines on standard error about stages and warnings: for people, or one JSON object per line."""
     seed: int = 0

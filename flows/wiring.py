@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -29,7 +29,6 @@ from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
-from taskloom.model_clients.settings import ModelSettings
 from taskloom.offline.models import OfflineModels
 from taskloom.offline.rules import OfflineRules
 from taskloom.resources.applications import Application
@@ -211,9 +210,7 @@ async def _objects(
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
         environments = environment_pool(settings, applications.values())
-        async with RoleModels(
-            settings.models, ledger, run_id=record.run_id, shared_place=call_place_of(settings)
-        ) as calls:
+        async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
             yield Run(
                 run_id=record.run_id,
                 record=record,
@@ -322,29 +319,16 @@ def create_environment(settings: Settings, name: str) -> Environment:
 
 
 def environment_pool(settings: Settings, applications: Iterable[Application]) -> EnvironmentPool:
-    """Environments for the items of one process, which share their limit with other runs if the settings say
-    so; one, where one of the `applications` has one state for everybody."""
+    """Environments for the items of one process; one, where one of the `applications` has one state for
+    everybody."""
 
     def create(name: str) -> Environment:
         return create_environment(settings, name)
 
     alone = any(application.launch.address for application in applications)
     first = 1 if alone else settings.first_environments
-    if settings.shared_limits:
-        from taskloom.flows.running.shared_places import environment_place
-
-        return EnvironmentPool(create, first, environment_place)
     machine = None if alone or settings.environments else SpareCapacity(first)
     return EnvironmentPool(create, first, machine=machine)
-
-
-def call_place_of(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:
-    """The place that a request takes in the limits that several runs share; None without them."""
-    if not settings.shared_limits:
-        return None
-    from taskloom.flows.running.shared_places import call_place
-
-    return call_place
 
 
 def sandbox_settings(settings: Settings) -> SandboxSettings:

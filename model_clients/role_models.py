@@ -23,7 +23,7 @@ from taskloom.model_clients.ledger.accounts import RunAccount
 from taskloom.model_clients.ledger.budget import Budget
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.limits.limiter import Priority
-from taskloom.model_clients.limits.senders import Place, Senders
+from taskloom.model_clients.limits.senders import Senders
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.paid_calls import Call, PaidCalls
 from taskloom.model_clients.settings import CallSettings, ModelSettings
@@ -49,15 +49,13 @@ class RoleModels:
         ledger: Ledger,
         *,
         run_id: str = "",
-        shared_place: Place | None = None,
         account: RunAccount | None = None,
     ) -> None:
         """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
 
         Several may share the `account` of a run, and so its budget and its figures.
 
-        What `run_id` has already spent, according to the ledger, counts against its budget. A request that is
-        sent also takes a `shared_place(model)`, which other processes may hold.
+        What `run_id` has already spent, according to the ledger, counts against its budget.
 
         Raises:
             BudgetInvalidError: a budget cannot be read.
@@ -68,7 +66,7 @@ class RoleModels:
             budget = Budget.of(settings.budget, settings.stage_budgets, spent)
             account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
         self.account = account
-        self._senders = Senders(settings, ledger, self.counters, shared_place)
+        self._senders = Senders(settings, ledger, self.counters)
         self._calls = PaidCalls(settings, self.account, self._senders)
         self._begun: set[str] = set()
 

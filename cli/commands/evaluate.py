@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +104,7 @@ def evaluate(
         from taskloom.flows.run_experiment import run_experiment
 
         quiet_libraries()
-        if _named_server():
+        if os.environ.get("PREFECT_API_URL"):  # without a server nothing needs one
             require_server()
             report = asyncio.run(run_experiment(asked, settings=settings, quiet=options.quiet))
         else:
@@ -131,10 +132,3 @@ def print_report(report: ExperimentReport, *, as_json: bool) -> None:
             f"{report.invalid} of {report.attempts} attempts are invalid: the figures do not hold",
             exit_code=ExitCode.NEGATIVE_ANSWER,
         )
-
-
-def _named_server() -> bool:
-    """Whether the user runs a Prefect server; without one nothing needs it."""
-    import os
-
-    return bool(os.environ.get("PREFECT_API_URL"))

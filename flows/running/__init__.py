@@ -6,7 +6,6 @@ run_records         the record of a run
 core_seconds        processor time by what it was spent on
 clock               the time that runs are dated with
 progress            live progress on standard error
-shared_places       how a run takes its places in the limits that all runs share
 together            coroutines side by side, the first failure as it is
 interruptions       Ctrl-C and SIGTERM
 cancellation        runs that Prefect cancels

@@ -41,10 +41,6 @@ class _Waiting:
         self.turn = asyncio.Event()
 
 
-def _no_place(_: str) -> AbstractAsyncContextManager[None]:
-    return nullcontext()
-
-
 class EnvironmentPool:
     """Up to `size` environments per platform, created on first use.
 
@@ -57,20 +53,17 @@ class EnvironmentPool:
         self,
         create: Callable[[str], Environment],
         size: int,
-        shared_place: Callable[[str], AbstractAsyncContextManager[None]] = _no_place,
         machine: Machine | None = None,
         look_every: float = _LOOK_EVERY,
     ) -> None:
         """Create environments with `create(platform)`, with at most `size` in use at once.
 
-        A lease also takes a `shared_place(platform)`, which other processes may hold. With a `machine`, which
-        is asked every `look_every` seconds, `size` is how many there are at first.
+        With a `machine`, which is asked every `look_every` seconds, `size` is how many there are at first.
         """
         self._size = size
         self._machine, self._look_every = machine, look_every
         self._looking: asyncio.Task[None] | None = None
         self._create = create
-        self._shared_place = shared_place
         self._free = size
         self._room = max(1, round(size * _APPLICATIONS_EACH))
         self._in_use = 0
@@ -106,8 +99,7 @@ class EnvironmentPool:
             idle = self._idle.setdefault(platform, [])
             environment = idle.pop(_best(names, idle))[0] if idle else self._new(platform)
             try:
-                async with self._shared_place(platform):
-                    yield environment
+                yield environment
             except (EnvironmentFailureError, asyncio.CancelledError):
                 await self._discard(environment)
                 raise

@@ -91,28 +91,13 @@ def prefect_server() -> Iterator[None]:
             process.wait()
 
 
-def named_server() -> str:
-    """The address of the user's own server, from `PREFECT_API_URL`.
-
-    Raises:
-        CommandError: none is named.
-    """
-    if url := os.environ.get("PREFECT_API_URL"):
-        return url
-    raise CommandError(
-        "schedules and shared limits live on a Prefect server; start one (`prefect server start`) and name"
-        " it: export PREFECT_API_URL=http://127.0.0.1:4200/api",
-        ExitCode.MISSING_REQUIREMENT,
-    )
-
-
 def require_server() -> None:
-    """Check that the user's own server answers.
+    """Check that the user's own server, which `PREFECT_API_URL` names, answers.
 
     Raises:
-        CommandError: none is named, or it does not answer.
+        CommandError: it does not answer.
     """
-    url = named_server()
+    url = os.environ["PREFECT_API_URL"]
     try:
         if not url.startswith(("http://", "https://")):
             raise ValueError("no http address")

@@ -20,7 +20,7 @@ from taskloom.environments.agents.guarding import GuardedAgent, Patience
 from taskloom.environments.errors import AgentError, AttemptBudgetError
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.flows.errors import CommandError
-from taskloom.flows.wiring import Run, Workplace, call_place_of
+from taskloom.flows.wiring import Run, Workplace
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import RoleSettings
@@ -277,13 +277,7 @@ async def agent_model(run: Run, order: AgentOrder) -> AsyncIterator[None]:
         return
     roles = {**run.settings.models.roles, ModelRole.ACTOR: RoleSettings(model=entry.model)}
     settings = run.settings.models.model_copy(update={"roles": roles})
-    async with RoleModels(
-        settings,
-        run.ledger,
-        run_id=run.run_id,
-        shared_place=call_place_of(run.settings),
-        account=run.calls.account,
-    ) as models:
+    async with RoleModels(settings, run.ledger, run_id=run.run_id, account=run.calls.account) as models:
         run.players[title] = _Bounded(models, run.ledger, order.limits)
         yield
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import tenacity
@@ -115,14 +115,6 @@ def _plain_input_tokens(request: ModelRequest) -> int:
 _LONGEST_ASKED_WAIT_SECONDS = 600.0
 
 
-Place = Callable[[ModelSettings], AbstractAsyncContextManager[None]]
-"""Gives a place for one request to a model, and waits until there is one."""
-
-
-def _no_place(_: ModelSettings) -> AbstractAsyncContextManager[None]:
-    return nullcontext()
-
-
 @dataclass(slots=True)
 class Sender:
     """Sends requests to one model; all retries count against one limit and pass the rate limiter again."""
@@ -137,8 +129,6 @@ class Sender:
     estimates: TokenEstimates
     counters: CallCounters
     """Live figures."""
-    shared_place: Place = _no_place
-    """Gives a place that a request takes while it is sent, and that other processes may hold."""
     refused_key: ModelClientError | None = None
     """Why no request can succeed; once set, none is sent."""
     _client: ModelClient | None = field(default=None)
@@ -201,7 +191,7 @@ class Sender:
             self.counters.waiting -= 1
         self.counters.in_flight += 1
         try:
-            async with self.shared_place(self.settings), asyncio.timeout(self.settings.total_seconds):
+            async with asyncio.timeout(self.settings.total_seconds):
                 yield answers
         except TimeoutError:
             error = ConnectionLostError(
@@ -246,16 +236,8 @@ class Senders:
     models of one server share its circuit.
     """
 
-    def __init__(
-        self,
-        settings: CallSettings,
-        ledger: Ledger,
-        counters: CallCounters,
-        shared_place: Place | None = None,
-    ) -> None:
-        """Build by `settings`; keep batches in `ledger`, report pauses to `counters`; requests take a
-        `shared_place`."""
-        self._shared_place = shared_place or _no_place
+    def __init__(self, settings: CallSettings, ledger: Ledger, counters: CallCounters) -> None:
+        """Build by `settings`; keep batches in `ledger`, report pauses to `counters`."""
         self.estimates = TokenEstimates()
         self._settings, self._ledger, self._counters = settings, ledger, counters
         self._senders: dict[str, Sender] = {}
@@ -278,7 +260,6 @@ class Senders:
                 circuit=circuit,
                 estimates=self.estimates,
                 counters=self._counters,
-                shared_place=self._shared_place,
             )
         return self._senders[identity]
 

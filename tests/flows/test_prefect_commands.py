@@ -31,7 +31,6 @@ data: {data}
 platform: simulated
 applications: [simulated_notes]
 environments: 2
-shared_limits: true
 composition: {{count: 4}}
 intents: {{wanted: 2}}
 replay_share: 0
@@ -113,17 +112,7 @@ def deployed(environment: dict[str, str], tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("deployed")
     settings = folder / "taskloom.yaml"
     settings.write_text(SMALL.format(data=folder / "data"))
-    command = [
-        sys.executable,
-        "-m",
-        "taskloom.cli.main",
-        "setup-prefect",
-        "--settings",
-        str(settings),
-        "--json",
-    ]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert json.loads(done.stdout) == [{"name": "taskloom-environments-simulated", "limit": 2}], done.stderr
+    said(started(environment, "work-pool", "create", "taskloom", "--type", "process"))
     definition = folder / "prefect.yaml"
     text = (ROOT / "prefect.yaml").read_text()
     text = text.replace(" taskloom.yaml", f" {settings}").replace("exported/", f"{folder}/exported/")
@@ -138,9 +127,6 @@ def test_deployments_are_made_listed_and_scheduled(environment: dict[str, str], 
     assert "build_dataset/nightly" in output["deployment"]
     assert "export_test_set/after-nightly" in output["deployment"]
     assert "Artifacts" in output["artifact"]
-    limits = asked(environment, "v2/concurrency_limits/filter", {})
-    ours = {item["name"]: item["limit"] for item in limits if item["name"].startswith("taskloom-")}
-    assert ours == {"taskloom-environments-simulated": 2}
     form = asked(environment, "deployments/name/build_dataset/nightly")["parameter_openapi_schema"]
     for shown in (form, form["definitions"]["Settings"]):
         assert all(item["description"] for item in shown["properties"].values())

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -56,19 +54,14 @@ def test_an_application_with_one_state_for_everybody_is_used_by_one_environment(
     assert list(choose_applications(settings("environments=1"))[0]) == ["board"]
 
 
-@pytest.mark.parametrize("shared", ["false", "true"])
 async def test_what_has_one_state_for_everybody_is_leased_by_one_at_a_time(
-    shared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = SimpleNamespace(environment_place=lambda _: nullcontext())
-    monkeypatch.setitem(sys.modules, "taskloom.flows.running.shared_places", places)
     monkeypatch.setattr(wiring, "create_environment", lambda *_: IdleEnvironment())
     monkeypatch.setattr("taskloom.flows.settings.first_environments", lambda: 4)
     entry = running_entry("board", "Board", "Office", "http://127.0.0.1:5000/")
     write_entry(tmp_path / "mine" / "applications" / "board.yaml", entry)
-    settings = load_settings(
-        assignments=[f"shared_limits={shared}"], catalog=tmp_path / "mine", data=tmp_path
-    )
+    settings = load_settings(catalog=tmp_path / "mine", data=tmp_path)
     pool = wiring.environment_pool(settings, [wiring.catalogue(settings)["board"]])
     most = await most_in_use(pool, ["board"], 4)
     await pool.close()
