@@ -6,5 +6,5 @@ ledger             the stored calls and what was asked; `writer` is its only wri
 request_keys       the identity of a call
 call_texts         what was said in a call, for people
 call_summaries     sums by stage, model and outcome
-transfer           export, import, clean-up
+pruning            clean-up
 """

@@ -29,5 +29,5 @@ class RunAccount:
         return ReplyMissingError(
             f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item"
             f" {request.item_id!r}, role {request.role}, {who}, attempt {request.attempt}, key {key}."
-            " Import the ledger of the run, or run without replay"
+            " Put the ledger.sqlite of the run into the data folder, or run without replay"
         )

@@ -1,4 +1,4 @@
-"""`taskloom calls` sums up the ledger, moves it and prunes it."""
+"""`taskloom calls` sums up the ledger and prunes it."""
 
 from __future__ import annotations
 
@@ -85,15 +85,6 @@ def test_duckdb_reads_the_ledger_in_place_by_the_documented_line(
     assert sorted(rows) == [("intents", "m", "answered", 2, 0.5), ("intents", "m", "refused", 1, 0.25)]
 
 
-def test_moves_a_ledger_to_another_folder(tmp_path: Path) -> None:
-    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "calls.sqlite"
-    fill(here, ["a", "b"])
-    assert json.loads(run("--data", str(here), "--export", str(file), "--json"))["exported"] == 2
-    imported = json.loads(run("--data", str(there), "--import", str(file), "--json"))
-    assert imported == {"added": 2, "present": 0}
-    assert run("--data", str(there), "--json") == run("--data", str(here), "--json")
-
-
 def test_prunes_requests_and_keeps_replies(tmp_path: Path) -> None:
     fill(tmp_path, ["a", "b"])
     pruned = json.loads(run("prune", "--data", str(tmp_path), "--requests", "--json"))
@@ -104,5 +95,3 @@ def test_prunes_requests_and_keeps_replies(tmp_path: Path) -> None:
 def test_a_folder_without_a_ledger_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="there is no ledger"):
         run("--data", str(tmp_path))
-    with pytest.raises(CommandError, match="no file"):
-        run("--data", str(tmp_path), "--import", str(tmp_path / "missing.sqlite"))

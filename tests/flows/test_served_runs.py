@@ -17,7 +17,6 @@ from pydantic import JsonValue
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.summaries.summary import RunSummary
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.ledger.transfer import export_ledger
 from taskloom.warehouse.store import Warehouse
 from tests.flows.overheard import OverheardAnswers
 from tests.servers.models.behaviour import Behaviour, RandomScript
@@ -165,11 +164,10 @@ async def test_a_build_with_a_fifth_of_all_answers_troubled_adds_up_and_keeps_th
 
     with Ledger(data / "ledger.sqlite") as ledger:
         assert sum(call.retries for call in ledger.calls()) > 0
-        export_ledger(ledger, tmp_path / "export.sqlite")
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     files += [path for path in prefect_home.rglob("*") if path.is_file()]
     places = [path.read_bytes().decode("utf-8", errors="replace") for path in files]
-    for path in [*tmp_path.rglob("ledger.sqlite"), tmp_path / "export.sqlite", *prefect_home.glob("*.db")]:
+    for path in [*tmp_path.rglob("ledger.sqlite"), *prefect_home.glob("*.db")]:
         places += texts_of_database(path)
     places += [*kept, log.getvalue(), shown, summary.model_dump_json(), summary.describe()]
     assert not any(KEY in place for place in places)

@@ -16,8 +16,8 @@ import pytest
 from taskloom.model_clients.errors import LedgerBrokenError
 from taskloom.model_clients.ledger.call_texts import read_call_text
 from taskloom.model_clients.ledger.ledger import Ledger, moment
+from taskloom.model_clients.ledger.pruning import prune_ledger
 from taskloom.model_clients.ledger.request_keys import request_key
-from taskloom.model_clients.ledger.transfer import export_ledger, import_ledger, prune_ledger
 from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.settings import ModelPrices, ModelSettings
 from taskloom.taskgraph.records.interaction import Screenshot
@@ -132,33 +132,11 @@ async def test_an_expired_lease_is_free(ledger: Ledger) -> None:
         assert await other.lease("k1", 60)
 
 
-async def test_an_exported_ledger_can_be_imported_elsewhere(tmp_path: Path, ledger: Ledger) -> None:
-    await keep(ledger, "k1")
-    await keep(ledger, "k2", run_id="r2")
-    await keep(ledger, "k3", "failed")
-    file = tmp_path / "export.sqlite"
-    assert export_ledger(ledger, file) == 3
-    with Ledger(tmp_path / "elsewhere.sqlite") as other:
-        await keep(other, "k1")
-        await keep(other, "k2", "failed")
-        imported = import_ledger(other, file)
-        assert (imported.added, imported.present) == (2, 1)
-        assert other.find("k2") == ledger.find("k2")
-        assert other.select("SELECT COUNT(*) FROM contents") == [(2,)]
-    with pytest.raises(LedgerBrokenError, match="exists already"):
-        export_ledger(ledger, file)
-    assert export_ledger(ledger, tmp_path / "one.sqlite", run_id="r2") == 1
-
-
-def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, ledger: Ledger) -> None:
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_text("not a ledger, but long enough to be looked at as one" * 100)
-    with pytest.raises(LedgerBrokenError, match="cannot be imported"):
-        import_ledger(ledger, file)
     with pytest.raises(LedgerBrokenError):
         Ledger(file)
-    with pytest.raises(LedgerBrokenError, match="there is no file"):
-        import_ledger(ledger, tmp_path / "missing")
     assert os.listdir(tmp_path).count("text.txt") == 1
 
 
@@ -261,16 +239,6 @@ def test_a_ledger_of_the_first_form_is_brought_up_to_date_when_it_is_opened(tmp_
                 (ModelRole.ACTOR, "answered"),
                 (ModelRole.ACTOR, "failed"),
             ]
-
-
-def test_an_export_of_the_first_form_is_imported_and_stays_as_it_is(tmp_path: Path, ledger: Ledger) -> None:
-    source = earlier_ledger(tmp_path / "earlier.sqlite")
-    before = source.read_bytes()
-    assert import_ledger(ledger, source).added == 2
-    found = ledger.find("k1")
-    assert found is not None
-    assert found.text == "{}"
-    assert source.read_bytes() == before
 
 
 async def test_what_was_said_is_read_without_changing_the_ledger(tmp_path: Path, ledger: Ledger) -> None:

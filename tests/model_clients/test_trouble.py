@@ -18,7 +18,6 @@ import pytest
 
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.ledger.transfer import export_ledger
 from taskloom.model_clients.role_models import RoleModels
 from tests.model_clients.requests import (
     KEY,
@@ -80,7 +79,6 @@ async def test_a_chaotic_provider_costs_items_only_with_a_reason_and_never_shows
 
                     outcomes = await asyncio.gather(*(one(number) for number in range(120)))
                 recorded = Counter(call.outcome for call in ledger.calls())
-                export_ledger(ledger, tmp_path / "export.sqlite")
     finally:
         logging.getLogger().removeHandler(handler)
         for logger in loggers:

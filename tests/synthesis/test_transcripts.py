@@ -3,13 +3,13 @@ the ledger alone."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.ledger.transfer import export_ledger, import_ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.synthesis.cross_verification.cross_verification import Verification
@@ -59,7 +59,6 @@ async def test_a_session_with_the_habits_of_real_models_is_verified_and_replayed
         with Ledger(tmp_path / "ledger.sqlite") as ledger:
             async with RoleModels(CallSettings(default=model), ledger) as models:
                 world, (done,) = await verified(SESSIONS[session], models, shared_sandbox)
-            export_ledger(ledger, tmp_path / "session.sqlite")
         asked = len(server.calls)
     assert done.verified is not None, done.rejection
     assert transcript.unused == []
@@ -67,8 +66,8 @@ async def test_a_session_with_the_habits_of_real_models_is_verified_and_replayed
     assert [REFUSED[session] in step.problem for step in refused] == [True]
     assert asked == sum(len(part.replies) for part in transcript.parts)
 
+    shutil.copy(tmp_path / "ledger.sqlite", tmp_path / "other.sqlite")
     with Ledger(tmp_path / "other.sqlite") as ledger:
-        import_ledger(ledger, tmp_path / "session.sqlite")
         async with RoleModels(CallSettings(default=model, replay=True), ledger) as models:
             replayed, (again,) = await verified(SESSIONS[session], models, shared_sandbox)
     assert again.verified is not None

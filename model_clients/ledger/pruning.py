@@ -1,0 +1,74 @@
+"""Cleans up a ledger."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from taskloom.model_clients.errors import LedgerBrokenError
+from taskloom.model_clients.ledger.ledger import Ledger, moment
+from taskloom.taskgraph.records.model_calls import FINAL_OUTCOMES
+
+_FINAL = f"({', '.join(repr(outcome) for outcome in sorted(FINAL_OUTCOMES))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was thrown away."""
+
+    calls: int
+    requests: int
+    """Requests of calls whose replies stay."""
+    contents: int
+    """Pictures and long texts that no call needs any longer."""
+    bytes_before: int
+    """Size of the file before."""
+    bytes_after: int
+    """Size of the file after."""
+
+
+def prune_ledger(
+    ledger: Ledger, *, older_than_days: float | None = None, failed: bool = False, requests: bool = False
+) -> Pruned:
+    """Delete what the arguments select, then all pictures and texts that no call needs, and shrink the file.
+
+    Args:
+        ledger: the ledger.
+        older_than_days: calls that ended longer ago; they would have to be paid for again.
+        failed: calls without a reply.
+        requests: the messages of all calls; their replies stay and still save calls.
+
+    Raises:
+        LedgerBrokenError: the file cannot be written.
+    """
+    before = _size(ledger.path)
+    connection = sqlite3.connect(ledger.path, timeout=60, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        calls = cleared = 0
+        if older_than_days is not None:
+            oldest = moment(datetime.now(UTC) - timedelta(days=older_than_days))
+            calls += connection.execute("DELETE FROM calls WHERE finished_at < ?", (oldest,)).rowcount
+        if failed:
+            calls += connection.execute(f"DELETE FROM calls WHERE outcome NOT IN {_FINAL}").rowcount  # noqa: S608
+        if requests:
+            cleared = connection.execute("UPDATE calls SET request = NULL WHERE request IS NOT NULL").rowcount
+            connection.execute("DELETE FROM call_contents")
+        connection.execute("DELETE FROM call_contents WHERE key NOT IN (SELECT key FROM calls)")
+        contents = connection.execute(
+            "DELETE FROM contents WHERE sha256 NOT IN (SELECT sha256 FROM call_contents)"
+        ).rowcount
+        connection.execute("COMMIT")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise LedgerBrokenError(f"cannot prune the ledger {ledger.path}: {error}") from error
+    finally:
+        connection.close()
+    return Pruned(calls, cleared, contents, before, _size(ledger.path))
+
+
+def _size(path: Path) -> int:
+    return sum(part.stat().st_size for part in (path, path.with_name(path.name + "-wal")) if part.exists())
