@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -111,8 +111,6 @@ class Settings(BaseSettings):
     fan_out: FanOutSettings = FanOutSettings()
     """Whether performances, validations, replays and attempts of agents are done in other processes or on
     other machines."""
-    logs: Literal["off", "text", "json"] = "off"
-    """Log lines on standard error about stages and warnings: for people, or one JSON object per line."""
     seed: int = 0
     """Seed of every random choice."""
     models: RunCallSettings = RunCallSettings()

@@ -6,6 +6,7 @@ Steps take and return plain records only, never live objects, so that Prefect ca
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
@@ -14,7 +15,6 @@ from time import monotonic
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.fanning import fanned_out
 from taskloom.flows.hosting.progress_artifact import progress_shown
-from taskloom.flows.hosting.run_logs import RUN_LOG, logged
 from taskloom.flows.running.cancellation import cancellable
 from taskloom.flows.running.core_seconds import since
 from taskloom.flows.settings import Settings
@@ -50,6 +50,7 @@ class Work:
         return TaskMaking(self.run, self.growth.verified)
 
 
+_LOG = logging.getLogger(__name__)
 _open: dict[str, Work] = {}
 """The runs that are open in this process."""
 
@@ -65,11 +66,10 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
         work = Work(run)
         _open[run.run_id] = work
         try:
-            with logged(settings.logs, run.run_id):
-                RUN_LOG.info("run begins", extra={"fields": {"flow": flow}})
-                async with progress_shown(run), fanned_out(run, lambda names: work.making.subtasks(names)):
-                    yield work
-                RUN_LOG.info("run completed", extra={"fields": dict(run.stage_seconds)})
+            _LOG.info("run %s of %s begins", run.run_id, flow)
+            async with progress_shown(run), fanned_out(run, lambda names: work.making.subtasks(names)):
+                yield work
+            _LOG.info("run %s completed", run.run_id)
         finally:
             del _open[run.run_id]
 
@@ -101,5 +101,4 @@ def timed(run: Run, stage: str) -> Iterator[None]:
         known = run.core_seconds.setdefault(stage, {})
         for purpose, value in costs.items():
             known[purpose] = round(known.get(purpose, 0.0) + value, 1)
-        fields = {"stage": stage, "seconds": round(seconds, 1), "core_seconds": costs}
-        RUN_LOG.info("stage ended", extra={"fields": fields})
+        _LOG.info("%s ended after %.1f s, core-seconds %s", stage, seconds, costs)

@@ -7,15 +7,16 @@ rejected and why, what waits, and what was spent.
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from taskloom.flows.hosting.run_logs import RUN_LOG
 from taskloom.flows.running.progress import StageProgress
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.counters import CallCounters
 
+_LOG = logging.getLogger(__name__)
 _SECONDS = 30.0
 
 
@@ -80,7 +81,7 @@ class _Shown:
             async with prefect.get_client() as client:
                 await client.update_artifact(self.artifact, ArtifactUpdate(data=text))  # type: ignore[arg-type]
         except Exception as error:
-            RUN_LOG.warning("the progress could not be shown: %s", error)
+            _LOG.warning("the progress could not be shown: %s", error)
 
 
 async def _keep_shown(shown: _Shown) -> None:

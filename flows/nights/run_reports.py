@@ -125,11 +125,6 @@ class RunReport(Record):
         found.append(f"{self.model_calls} model calls, ${self.cost_usd:.2f}, {self.seconds:.0f} s")
         return found
 
-    def markdown(self) -> str:
-        """The report for Prefect's UI."""
-        lines = "\n".join(f"- {line}" for line in self.lines())
-        return f"## {self.flow} {self.run_id}\n\n{lines}\n"
-
 
 def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:
     """Reports of all runs that make records, oldest first, or of one run."""

@@ -15,12 +15,9 @@ from taskloom.resources.record import Record
 
 
 async def publish_artifacts(summary: RunSummary) -> None:
-    """Put the funnel and the summary of a run into Prefect's UI; a failed gate becomes an event."""
-    await publish_table(f"Run {summary.run_id}", "funnel", summary.funnel)
+    """Put the summary of a run into Prefect's UI; a failed gate becomes an event."""
     text = f"```\n{summary.describe().strip()}\n```"
     await _published(create_markdown_artifact(key="summary", markdown=text))
-    if summary.report is not None:
-        await _published(create_markdown_artifact(key="run-report", markdown=summary.report.markdown()))
     if summary.exit_code == ExitCode.GATE_FAILED:
         emit_gate_failure(summary)
 
