@@ -25,11 +25,11 @@ def test_options_win_over_variables_and_variables_over_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "run.yaml"
-    file.write_text("seed: 1\nenvironments: 3\nshared_limits: true\n")
+    file.write_text("seed: 1\nenvironments: 3\nreplay_share: 0.5\n")
     monkeypatch.setenv("TASKLOOM_ENVIRONMENTS", "4")
     monkeypatch.setenv("TASKLOOM_SEED", "2")
     settings = load_settings(file, seed=5)
-    assert (settings.seed, settings.environments, settings.shared_limits) == (5, 4, True)
+    assert (settings.seed, settings.environments, settings.replay_share) == (5, 4, 0.5)
 
 
 @pytest.mark.parametrize(
