@@ -31,10 +31,8 @@ def register(app: typer.Typer) -> None:
 def verify(
     options: RunOptions,
     function: Annotated[
-        Path | None, typer.Option(help="Examine the evaluation function in this file; needs --evidence.")
-    ] = None,
-    evidence: Annotated[
-        Path | None, typer.Option(help="Folder with positive.json and further recordings.")
+        Path | None,
+        typer.Option(help="With --subtask: examine the evaluation function in this file instead."),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Examine all accepted functions of the warehouse again.")
@@ -55,14 +53,10 @@ def verify(
         ),
     ] = "",
     subtask: Annotated[str, typer.Option(help="Examine the accepted function of this subtask again.")] = "",
-    save: Annotated[
-        Path | None, typer.Option(help="With --subtask: write function and evidence into this new folder.")
-    ] = None,
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser
-    or model.
+    """Verify subtasks; or, with --subtask or --all, examine evaluation functions without browser or model.
 
     Verified subtasks are not verified again; rejected proposals are tried again only with --again.
 
@@ -79,23 +73,16 @@ def verify(
 
       taskloom verify --subtask drawio.add_shape
 
-      taskloom verify --function mine.py --evidence folder
+      taskloom verify --subtask drawio.add_shape --function mine.py
     """
-    chosen = [
-        name for name, given in (("--function", function), ("--all", every), ("--subtask", subtask)) if given
-    ]
-    if len(chosen) > 1:
-        raise CommandError(f"{' and '.join(chosen)} exclude each other.")
-    if (function is None) != (evidence is None):
-        raise CommandError("--function and --evidence belong together.")
-    if save is not None and not subtask:
-        raise CommandError("--save needs --subtask.")
-    if pairs and chosen:
-        raise CommandError(f"--pairs and {chosen[0]} exclude each other.")
-    if again and chosen:
-        raise CommandError(f"--again and {chosen[0]} exclude each other.")
+    if function is not None and not subtask:
+        raise CommandError("--function needs --subtask, whose recordings it is examined with.")
+    given = {"--all": every, "--subtask": subtask, "--pairs": pairs, "--again": again}
+    chosen = [name for name, value in given.items() if value]
+    if len(chosen) > 1 and chosen != ["--pairs", "--again"]:
+        raise CommandError(f"{' and '.join(chosen[:2])} exclude each other.")
     loaded = options.load(warehouse=warehouse)
-    if not chosen:
+    if not every and not subtask:
         if pairs:
             replay = loaded.replay.model_copy(update={"pairs": True})
             loaded = loaded.model_copy(update={"replay": replay})
@@ -104,10 +91,8 @@ def verify(
         from taskloom.cli.commands.build import run_flow
 
         run_flow("verify_subtasks", options, loaded)
-    elif function is not None and evidence is not None:
-        _print([_examine_file(loaded, function, evidence)], options.as_json, in_full=True)
     else:
-        examined = _examine_stored(loaded, version, subtask, save, options.quiet)
+        examined = _examine_stored(loaded, version, subtask, function, options.quiet)
         _print(examined, options.as_json, in_full=bool(subtask))
 
 
@@ -132,29 +117,10 @@ def _trying_again(settings: Settings, patterns: tuple[str, ...]) -> Settings:
     return settings.model_copy(update={"verification": verification})
 
 
-def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:
-    from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from taskloom.flows.examining.evidence_folder import read_evidence_folder
-    from taskloom.flows.examining.examination import examine_file
-    from taskloom.flows.wiring import sandbox_settings
-    from taskloom.resources.reading.catalog import load_resource_categories
-
-    folder = read_evidence_folder(evidence)
-    with EvaluationSandbox(sandbox_settings(settings)) as sandbox:
-        return examine_file(
-            function,
-            folder,
-            sandbox,
-            settings.verification.thresholds,
-            load_resource_categories(settings.catalog),
-        )
-
-
 def _examine_stored(
-    settings: Settings, version: str | None, subtask: str, save: Path | None, quiet: bool
+    settings: Settings, version: str | None, subtask: str, function: Path | None, quiet: bool
 ) -> list[Examined]:
     from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from taskloom.flows.examining.evidence_folder import write_evidence_folder
     from taskloom.flows.examining.examination import examine_stored, stored_functions
     from taskloom.flows.wiring import sandbox_settings
     from taskloom.resources.reading.catalog import load_resource_categories
@@ -166,12 +132,9 @@ def _examine_stored(
         Warehouse(settings.warehouse_location, read_only=True, version=version) as store,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
-        for stored in stored_functions(store, subtask, pictures=save is not None):
-            if save is not None and not examined:
-                write_evidence_folder(
-                    save, stored.positive, stored.others, stored.subtask, stored.function.source
-                )
-            examined.append(examine_stored(stored, sandbox, settings.verification.thresholds, categories))
+        for stored in stored_functions(store, subtask):
+            thresholds = settings.verification.thresholds
+            examined.append(examine_stored(stored, sandbox, thresholds, categories, function))
             if not quiet and len(examined) % 50 == 0:
                 typer.echo(f"{len(examined)} functions examined", err=True)
     if not examined:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
-from taskloom.flows.examining.evidence_folder import EvidenceFolder
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.agreement import routes
@@ -23,7 +22,7 @@ from taskloom.taskgraph.records.evaluation_function import (
     FunctionQuality,
     VerificationRound,
 )
-from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ScreenshotMissingError
 from taskloom.warehouse.store import Warehouse
@@ -69,60 +68,59 @@ class StoredFunction(Record):
     """Further recordings, of this subtask and of others."""
 
 
-def examine_file(
-    function: Path,
-    evidence: EvidenceFolder,
-    sandbox: EvaluationSandbox,
-    thresholds: Thresholds,
-    categories: Mapping[str, ResourceCategory],
-) -> Examined:
-    """Examine a user's own function against a folder of evidence.
-
-    Raises:
-        CommandError: the file cannot be read.
-    """
-    try:
-        source = function.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{function} cannot be read: {error}.") from error
-    return _examined(
-        str(function),
-        source,
-        evidence.positive,
-        evidence.others,
-        evidence.subtask,
-        sandbox,
-        thresholds,
-        categories,
-    )
-
-
 def examine_stored(
     stored: StoredFunction,
     sandbox: EvaluationSandbox,
     thresholds: Thresholds,
     categories: Mapping[str, ResourceCategory],
+    own: Path | None = None,
 ) -> Examined:
-    """Examine a stored function against the recordings stored with it."""
-    return _examined(
-        stored.function.function_id,
-        stored.function.source,
-        stored.positive,
-        stored.others,
-        stored.subtask,
-        sandbox,
-        thresholds,
-        categories,
+    """Examine a stored function, or another one for its subtask in the file `own`, against the recordings
+    stored with it.
+
+    Raises:
+        CommandError: the file cannot be read, or a recording does not fit the subtask.
+    """
+    name, source = stored.function.function_id, stored.function.source
+    if own is not None:
+        try:
+            name, source = str(own), own.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{own} cannot be read: {error}.") from error
+    positive, others, subtask = stored.positive, stored.others, stored.subtask
+    try:
+        instance = subtask.bind(positive.parameters, categories)
+    except TaskGraphError as error:
+        raise CommandError(f"The recording does not fit its subtask: {error}") from error
+    cases = build_cases(
+        positive,
+        instance=instance,
+        other_parameter_sets=subtask.available_parameters,
+        other_trajectories=others,
+    )
+    recorded = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
+    quality = examine(source, positive, cases, sandbox, routes=len(routes(recorded)))
+    subject = subject_of(positive, recorded[1:], instance)
+    available = len({item.subtask_id for item in others} - {positive.subtask_id})
+    limits = thresholds.model_copy(
+        update={"least_other_subtasks": min(thresholds.least_other_subtasks, available)}
+    )
+    return Examined(
+        function_id=name,
+        subtask_id=positive.subtask_id,
+        quality=quality,
+        reasons=unacceptable(quality, limits),
+        feedback=feedback(quality, limits),
+        essential=tuple(effect.describe() for effect in (*subject.essential, *subject.shown)),
+        incidental=tuple(effect.describe() for effect in subject.incidental if effect.area != "screen"),
     )
 
 
-def stored_functions(
-    warehouse: Warehouse, subtask_id: str = "", *, pictures: bool = False
-) -> Iterator[StoredFunction]:
+def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[StoredFunction]:
     """Accepted functions with their evidence, of all subtasks or of one.
 
-    Pictures are loaded if the function reads them, and always with `pictures`; a recording whose pictures
-    were not kept is returned without them.
+    Pictures are loaded if the function reads them; of one subtask always, for another function may read them.
+    A recording whose pictures were not kept is returned without them.
     """
     subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
     rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]
@@ -148,7 +146,7 @@ def stored_functions(
     )
     for function in warehouse.read(EvaluationFunction, condition, parameters):
         subtask = subtasks.get(function.subtask_id)
-        wanted = pictures or any(name in function.source for name in _READS_PICTURES)
+        wanted = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
         own = [recording(item, wanted) for item in dict.fromkeys(accepted.get(function.function_id, ()))]
         recordings = [item for item in own if item is not None]
         if subtask is None or not recordings:
@@ -170,46 +168,3 @@ def _others(subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str
     ]
     candidates.sort(key=lambda item: (item.application != subtask.application, item.subtask_id))
     return [item.subtask_id for item in candidates[:_MOST_OTHERS]]
-
-
-def _examined(
-    name: str,
-    source: str,
-    positive: Trajectory,
-    others: Sequence[Trajectory],
-    subtask: Subtask | None,
-    sandbox: EvaluationSandbox,
-    thresholds: Thresholds,
-    categories: Mapping[str, ResourceCategory],
-) -> Examined:
-    cases = build_cases(
-        positive,
-        instance=_instance(subtask, positive, categories),
-        other_parameter_sets=subtask.available_parameters if subtask else (),
-        other_trajectories=others,
-    )
-    own = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
-    quality = examine(source, positive, cases, sandbox, routes=len(routes(own)))
-    subject = subject_of(positive, own[1:], _instance(subtask, positive, categories))
-    available = len({item.subtask_id for item in others} - {positive.subtask_id})
-    limits = thresholds.model_copy(
-        update={"least_other_subtasks": min(thresholds.least_other_subtasks, available)}
-    )
-    return Examined(
-        function_id=name,
-        subtask_id=positive.subtask_id,
-        quality=quality,
-        reasons=unacceptable(quality, limits),
-        feedback=feedback(quality, limits),
-        essential=tuple(effect.describe() for effect in (*subject.essential, *subject.shown)),
-        incidental=tuple(effect.describe() for effect in subject.incidental if effect.area != "screen"),
-    )
-
-
-def _instance(
-    subtask: Subtask | None, positive: Trajectory, categories: Mapping[str, ResourceCategory]
-) -> BoundSubtask | None:
-    try:
-        return subtask.bind(positive.parameters, categories) if subtask else None
-    except TaskGraphError as error:
-        raise CommandError(f"The recording does not fit its subtask: {error}") from error

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from taskloom.cli.main import create_app
 from taskloom.flows.errors import CommandError
-from taskloom.flows.examining.evidence_folder import read_evidence_folder, write_evidence_folder
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.taskgraph.records.evaluation_function import (
     EvalResult,
@@ -17,7 +16,6 @@ from taskloom.taskgraph.records.evaluation_function import (
     EvaluationFunction,
     VerificationRound,
 )
-from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -60,12 +58,6 @@ WRITE = subtask_of(note_written()).model_copy(
 
 
 @pytest.fixture
-def evidence(tmp_path: Path) -> Path:
-    write_evidence_folder(tmp_path / "evidence", note_written(), OTHERS, WRITE, GOOD)
-    return tmp_path / "evidence"
-
-
-@pytest.fixture
 def warehouse(tmp_path: Path) -> str:
     location = str(tmp_path / "warehouse")
     records = []
@@ -95,6 +87,13 @@ def warehouse(tmp_path: Path) -> str:
     return location
 
 
+def examined(warehouse: str, source: str, *more: str) -> tuple[int, str]:
+    """The answer about a function of one's own for `notes.write`."""
+    own = Path(warehouse).parent / "own.py"
+    own.write_text(source)
+    return run("--subtask", "notes.write", "--function", str(own), "--warehouse", warehouse, *more)
+
+
 def run(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(create_app(), ["verify", *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -102,8 +101,8 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-def test_a_good_function_of_ones_own_is_acceptable(evidence: Path) -> None:
-    code, output = run("--function", str(evidence / "function.py"), "--evidence", str(evidence))
+def test_a_good_function_of_ones_own_is_acceptable(warehouse: str) -> None:
+    code, output = examined(warehouse, GOOD)
     assert code == 0
     assert output.rstrip().endswith("\nacceptable")
     for family in (
@@ -117,35 +116,32 @@ def test_a_good_function_of_ones_own_is_acceptable(evidence: Path) -> None:
         assert family in output
 
 
-def test_a_weak_one_is_not_and_the_answer_says_why(evidence: Path) -> None:
-    (evidence / "weak.py").write_text(WEAK)
-    code, output = run("--function", str(evidence / "weak.py"), "--evidence", str(evidence))
+def test_a_weak_one_is_not_and_the_answer_says_why(warehouse: str) -> None:
+    code, output = examined(warehouse, WEAK)
     assert code == 1
     assert "It did not say failure although:" in output
     assert "Check what the remaining steps change." in output
 
 
-def test_json_holds_the_whole_quality(evidence: Path) -> None:
-    code, output = run("--function", str(evidence / "function.py"), "--evidence", str(evidence), "--json")
+def test_json_holds_the_whole_quality(warehouse: str) -> None:
+    code, output = examined(warehouse, GOOD, "--json")
     (answer,) = json.loads(output)
     assert code == 0 and answer["reasons"] == []
     assert {kills["family"]: kills["killed"] for kills in answer["quality"]["families"]}["other_subtask"] == 3
 
 
-def test_thresholds_come_from_the_settings(evidence: Path) -> None:
-    asked = ["--function", str(evidence / "function.py"), "--evidence", str(evidence)]
-    assert run(*asked)[0] == 0
-    assert run(*asked, "--set", "verification.thresholds.second_route_required=true")[0] == 1
+def test_thresholds_come_from_the_settings(warehouse: str) -> None:
+    assert examined(warehouse, GOOD)[0] == 0
+    assert examined(warehouse, GOOD, "--set", "verification.thresholds.second_route_required=true")[0] == 1
 
 
-def test_a_function_that_reads_the_route_or_asks_what_nothing_needs_is_not_acceptable(evidence: Path) -> None:
+def test_a_function_that_reads_the_route_or_asks_what_nothing_needs_is_not_acceptable(warehouse: str) -> None:
     for extra, told in (
         ("check_keyboard_types(text)", "without_route"),
         ("check_window('Notes')", "makes no difference"),
     ):
         source = GOOD.replace("done = ", f"done = {extra} and ")
-        (evidence / "other.py").write_text(source)
-        code, output = run("--function", str(evidence / "other.py"), "--evidence", str(evidence))
+        code, output = examined(warehouse, source)
         assert code == 1
         assert told in output
 
@@ -156,12 +152,9 @@ def test_a_stored_dataset_is_examined_again(warehouse: str) -> None:
     assert "notes.write" in output and "yes" in output and "mail.send" not in output
 
 
-def test_one_stored_function_is_saved_and_found_the_same_from_its_files(
-    warehouse: str, tmp_path: Path
-) -> None:
-    saved = tmp_path / "saved"
-    code, output = run("--subtask", "notes.write", "--save", str(saved), "--warehouse", warehouse, "--json")
-    again = run("--function", str(saved / "function.py"), "--evidence", str(saved), "--json")
+def test_one_stored_function_is_examined_as_the_same_one_from_a_file(warehouse: str) -> None:
+    code, output = run("--subtask", "notes.write", "--warehouse", warehouse, "--json")
+    again = examined(warehouse, GOOD, "--json")
     assert code == again[0] == 0
     assert json.loads(output)[0]["quality"] == json.loads(again[1])[0]["quality"]
 
@@ -189,16 +182,20 @@ def test_kills_per_family_are_one_query(warehouse: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--function", "f.py"), "belong together"),
+        (("--function", "f.py"), "--function needs --subtask"),
         (("--all", "--subtask", "x"), "exclude each other"),
-        (("--all", "--again", "x"), "--again and --all exclude each other"),
-        (("--save", "x"), "--save needs --subtask"),
-        (("--function", "f.py", "--evidence", "nowhere"), "There is no folder nowhere"),
+        (("--all", "--again", "x"), "--all and --again exclude each other"),
+        (("--subtask", "x", "--pairs"), "--subtask and --pairs exclude each other"),
     ],
 )
 def test_bad_input_is_named(arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(CommandError, match=message):
         run(*arguments)
+
+
+def test_a_file_that_cannot_be_read_is_named(warehouse: str) -> None:
+    with pytest.raises(CommandError, match=r"nowhere\.py cannot be read"):
+        run("--subtask", "notes.write", "--function", "nowhere.py", "--warehouse", warehouse)
 
 
 def test_what_cannot_be_tried_again_is_named_with_what_can(warehouse: str) -> None:
@@ -212,26 +209,3 @@ def test_what_cannot_be_tried_again_is_named_with_what_can(warehouse: str) -> No
     message = "'mail.*' names no rejected proposal. Rejected and not verified since: notes.lost."
     with pytest.raises(CommandError, match=re.escape(message)):
         run("--again", "notes.*, mail.*", "--warehouse", warehouse)
-
-
-def test_files_that_are_no_evidence_are_named(tmp_path: Path, evidence: Path) -> None:
-    with pytest.raises(CommandError, match=r"holds no positive\.json"):
-        read_evidence_folder(tmp_path)
-    (evidence / "other-01.json").write_text('{"trajectory_id": 3}')
-    with pytest.raises(CommandError, match=r"other-01\.json is not a recording"):
-        read_evidence_folder(evidence)
-
-
-def test_pictures_come_back_from_the_folder(tmp_path: Path) -> None:
-    shown = Screenshot.of(b"a picture")
-    positive = note_written()
-    positive = positive.model_copy(
-        update={"initial_evidence": positive.initial_evidence.model_copy(update={"screenshot": shown})}
-    )
-    write_evidence_folder(tmp_path / "e", positive, (), WRITE, GOOD)
-    assert read_evidence_folder(tmp_path / "e").positive.initial_evidence.screenshot == shown
-    (tmp_path / "e" / "pictures" / f"{shown.sha256}.png").write_bytes(b"another")
-    with pytest.raises(CommandError, match="not the picture of that hash"):
-        read_evidence_folder(tmp_path / "e")
-    with pytest.raises(CommandError, match="is not empty"):
-        write_evidence_folder(tmp_path / "e", positive, (), WRITE, GOOD)
