@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,13 +48,6 @@ def plan(
         typer.Option(help="A capability of Table 12, such as long_range_planning. Repeatable."),
     ] = None,
     preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",
-    cells: Annotated[
-        Path | None,
-        typer.Option(
-            help=f"CSV table with the columns {', '.join(DIMENSIONS)} and count.",
-            show_default=False,
-        ),
-    ] = None,
     count: Annotated[
         int | None,
         typer.Option(
@@ -63,23 +55,6 @@ def plan(
             "--count",
             help="Tasks requested (per capability); composition.count by default.",
             min=1,
-        ),
-    ] = None,
-    maximum_size: Annotated[
-        int | None,
-        typer.Option(help="Maximum subtasks of a task; as in the settings by default.", min=1, max=30),
-    ] = None,
-    maximum_components: Annotated[
-        int | None,
-        typer.Option(help="Maximum components of a task; as in the settings by default.", min=1, max=30),
-    ] = None,
-    near_duplicates: Annotated[
-        bool, typer.Option(help="Also count tasks that share three quarters of their subtasks with another.")
-    ] = False,
-    pool: Annotated[
-        Path | None,
-        typer.Option(
-            help="JSON lines of subtask records instead of the warehouse's pool.", show_default=False
         ),
     ] = None,
     warehouse: WarehouseOption = None,
@@ -92,9 +67,10 @@ def plan(
 ) -> None:
     """Print how many requested tasks the pool can supply, the bottleneck, and what to explore next.
 
-    The plan is for a run with the same settings; --want, --capability and --cells replace the quotas of the
-    settings. The exit code is 1 if the pool cannot supply the request. What a build adds is not counted:
-    links between subtasks that no catalogue entry names (`composition.links`), and further worlds.
+    The plan is for a run with the same settings; --want and --capability replace the quotas of the settings,
+    and --set any other limit (`composition` in docs/settings.md). The exit code is 1 if the pool cannot
+    supply the request. What a build adds is not counted: links between subtasks that no catalogue entry
+    names (`composition.links`), and further worlds.
 
     Examples:
       taskloom plan --capability long_range_planning --count 100
@@ -103,15 +79,14 @@ def plan(
     """
     from taskloom.flows.planning.composition_planning import (
         plan_composition,
-        quotas_from_table,
         quotas_of_capabilities,
         request_of,
         wish_of,
     )
     from taskloom.flows.settings import load_settings
 
-    if sum([want is not None, bool(capability), cells is not None]) > 1:
-        raise CommandError("give one of --want, --capability and --cells.")
+    if want is not None and capability:
+        raise CommandError("give one of --want and --capability.")
     settings = load_settings(
         settings_file,
         assignments=assignments or (),
@@ -128,18 +103,8 @@ def plan(
         quotas = (quota,)
     elif capability:
         quotas = quotas_of_capabilities(capability, preset, wanted)
-    elif cells is not None:
-        quotas = quotas_from_table(cells)
-    request = request_of(
-        settings,
-        quotas,
-        ranges=ranges,
-        count=count,
-        maximum_size=maximum_size,
-        maximum_components=maximum_components,
-        near_duplicates=near_duplicates,
-    )
-    subtasks, intents, name = _pool(pool, settings)
+    request = request_of(settings, quotas, ranges=ranges, count=count)
+    subtasks, intents, name = _pool(settings)
     if not subtasks:
         raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
     account = plan_composition(subtasks, intents, request, catalog=settings.catalog, seed=settings.seed)
@@ -152,28 +117,24 @@ def plan(
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
-def _pool(file: Path | None, settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
+def _pool(settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
     """Subtasks and intents that a run with these settings would compose from, and what to call the
     subtasks."""
-    if file is not None:
-        from taskloom.flows.planning.composition_planning import subtasks_in
-
-        return _of_applications(subtasks_in(file), settings), [], "subtasks"
     from taskloom.taskgraph.records.subtask import Subtask
     from taskloom.taskgraph.records.task import Intent
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as opened:
         verified = list(opened.read(Subtask, _VERIFIED))
-        subtasks = _of_applications(verified or list(opened.read(Subtask)), settings)
+        wanted = settings.applications
+        subtasks = [
+            subtask
+            for subtask in verified or opened.read(Subtask)
+            if not wanted or subtask.application in wanted
+        ]
         present = {subtask.subtask_id for subtask in subtasks}
         intents = [intent for intent in opened.read(Intent) if present.issuperset(intent.subtask_ids)]
         return subtasks, intents, "verified subtasks" if verified else "subtasks, none verified"
-
-
-def _of_applications(subtasks: list[Subtask], settings: Settings) -> list[Subtask]:
-    wanted = settings.applications
-    return [subtask for subtask in subtasks if not wanted or subtask.application in wanted]
 
 
 def _described(account: CompositionAccount, pool: str) -> str:

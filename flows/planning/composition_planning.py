@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -107,93 +106,26 @@ def quotas_of_capabilities(names: Sequence[str], preset: str, count: int) -> tup
     )
 
 
-def quotas_from_table(file: Path) -> tuple[Quota, ...]:
-    """Read quotas from a CSV table with a column per dimension (empty: any level) and `count`.
-
-    Raises:
-        CommandError: the file cannot be read, or a row is wrong; file and line are named.
-    """
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as opened:
-            rows = list(csv.reader(opened))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CommandError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    filled = [(line, [cell.strip() for cell in row]) for line, row in enumerate(rows, start=1) if any(row)]
-    names = [name.casefold() for name in filled[0][1]] if filled else []
-    for name in names:
-        if name not in (*DIMENSIONS, "count"):
-            raise CommandError(f"{file}: unknown column {name!r}; known: {', '.join(DIMENSIONS)}, count.")
-        if names.count(name) > 1:
-            raise CommandError(f"{file}: the column {name} occurs twice.")
-    if names and "count" not in names:
-        raise CommandError(f"{file} has no column count: how many tasks each row wants.")
-    quotas = []
-    for line, cells in filled[1:]:
-        if len(cells) != len(names):
-            raise CommandError(
-                f"{file}:{line}: {len(cells)} cells; the first line names {len(names)} columns."
-            )
-        row = dict(zip(names, cells, strict=True))
-        parts = [f"{name}={row[name]}" for name in DIMENSIONS if row.get(name)]
-        try:
-            quotas.append(quota_of_levels(",".join(parts), int(row["count"])))
-        except (ValueError, ValidationError):
-            raise CommandError(f"{file}:{line}: count is {row['count']!r}; it must be 1 or more.") from None
-        except CommandError as error:
-            raise CommandError(f"{file}:{line}: {error}") from None
-    if not quotas:
-        raise CommandError(f"{file} has no rows.")
-    return tuple(quotas)
-
-
-def subtasks_in(file: Path) -> list[Subtask]:
-    """Read subtask records from a file of JSON lines.
-
-    Raises:
-        CommandError: the file cannot be read, or a line is not a subtask record; file and line are named.
-    """
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    subtasks = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                subtasks.append(Subtask.model_validate_json(line))
-            except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(str(part) for part in first["loc"]) or "line"
-                raise CommandError(f"{file}:{number}: {field}: {first['msg']}.") from None
-    return subtasks
-
-
 def request_of(
     settings: Settings,
     quotas: Sequence[Quota] = (),
     *,
     ranges: MeasureRanges | None = None,
     count: int | None = None,
-    maximum_size: int | None = None,
-    maximum_components: int | None = None,
-    near_duplicates: bool = False,
 ) -> CompositionRequest:
-    """What a run with these settings would compose, changed where something else is given.
-
-    `quotas` replace those of the settings; with `near_duplicates`, tasks that are much like another one
-    count, too.
+    """What a run with these settings would compose, changed where something else is given; `quotas` replace
+    those of the settings.
 
     Raises:
         CommandError: the changes do not fit together or the settings.
     """
-    limits = {"count": count, "maximum_size": maximum_size, "maximum_components": maximum_components}
-    changes: dict[str, object] = {name: value for name, value in limits.items() if value is not None}
+    changes: dict[str, object] = {}
+    if count is not None:
+        changes["count"] = count
     if quotas:
         changes |= {"quotas": tuple(quotas), "level_quotas": {}}
     if ranges is not None:
         changes["ranges"] = ranges
-    if near_duplicates:
-        changes |= {"near_duplicate_share": 1, "pattern_share": 1}
     given = {name: getattr(settings.composition, name) for name in CompositionRequest.model_fields}
     try:
         return CompositionRequest.model_validate({**given, **changes})
