@@ -110,12 +110,7 @@ class BatchState:
     """How far a provider is with a batch."""
 
     ended: bool
-    """Whether nothing more will happen to it."""
-    finished: int
-    """Requests answered or failed so far."""
-    total: int
-    expired: bool = False
-    """Whether it ended because its time ran out; finished requests can still be collected."""
+    """Whether nothing more will happen to it; what is finished by then can be collected."""
     message: str = ""
     """What the provider says about a batch that failed as a whole."""
 

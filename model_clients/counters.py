@@ -8,24 +8,15 @@ from taskloom.model_clients.messages import ModelReply
 
 
 @dataclass(slots=True)
-class StageCounters:
-    """Sums of one stage, or of all."""
+class CallSums:
+    """Sums over calls."""
 
     calls_made: int = 0
     """Calls sent and answered, refusals included."""
     from_ledger: int = 0
     """Calls answered by the ledger."""
-    failed: int = 0
-    refused: int = 0
-    """Calls the model or a content filter refused."""
-    repaired: int = 0
-    """Malformed or truncated replies that a further call made good."""
-    invalid: int = 0
-    """Replies that broke their schema even after the repair round."""
     retries: int = 0
     """Tries that failed transiently."""
-    fallbacks: int = 0
-    """Calls handed to a fallback model."""
     input_tokens: int = 0
     """Input paid for, cached part included."""
     cached_input_tokens: int = 0
@@ -33,7 +24,6 @@ class StageCounters:
     output_tokens: int = 0
     cost_usd: float = 0.0
     """Price of the calls made, in US dollars."""
-    calls_without_price: int = 0
 
     def add(self, reply: ModelReply) -> None:
         """Count a call that was just paid for."""
@@ -42,7 +32,6 @@ class StageCounters:
         self.cached_input_tokens += reply.cached_input_tokens
         self.output_tokens += reply.output_tokens
         self.cost_usd += reply.cost_usd
-        self.calls_without_price += not reply.cost_known
 
     @property
     def cached_share(self) -> float:
@@ -54,16 +43,11 @@ class StageCounters:
 class CallCounters:
     """Live figures of all model calls of a process."""
 
-    total: StageCounters = field(default_factory=StageCounters)
-    """Sums over all stages."""
-    stages: dict[str, StageCounters] = field(default_factory=dict)
+    total: CallSums = field(default_factory=CallSums)
+    """Sums over all of them."""
     in_flight: int = 0
     """Calls on the wire now."""
     waiting: int = 0
     """Calls waiting for limits, budget, a batch or another process."""
     pauses: dict[str, str] = field(default_factory=dict)
     """Providers that are paused now, and why."""
-
-    def of(self, stage: str) -> tuple[StageCounters, StageCounters]:
-        """The sums that a call of `stage` adds to: the total's and the stage's."""
-        return self.total, self.stages.setdefault(stage, StageCounters())

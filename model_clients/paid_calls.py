@@ -111,7 +111,7 @@ class PaidCalls:
         if running is None:
             found = self.account.ledger.find(key)
             if found is not None:
-                self._count_found(call)
+                self.account.counters.total.from_ledger += 1
                 return _done(found)
             if self.account.replay:
                 name = f"{call.settings.provider}/{call.settings.model}"
@@ -120,7 +120,7 @@ class PaidCalls:
             self._running[key] = running
             running.add_done_callback(lambda task: self._forget(key, task))
         else:
-            self._count_found(call)
+            self.account.counters.total.from_ledger += 1
         return asyncio.shield(running)
 
     async def finish(self, seconds: float) -> None:
@@ -146,7 +146,7 @@ class PaidCalls:
         lease = _Lease(self.account.ledger, key, _LEASE_SECONDS + call.settings.total_seconds)
         found = await self._taken(lease)
         if found is not None:
-            self._count_found(call)
+            self.account.counters.total.from_ledger += 1
             return found
         async with lease.held(), self._reserved(call) as spent:
             try:
@@ -158,16 +158,13 @@ class PaidCalls:
             except RunStoppedError:
                 raise
             except ModelClientError as error:
-                for counters in self.account.counters.of(call.request.stage):
-                    counters.failed += 1
                 await self.account.ledger.record(self._record(key, call, error), call.request, None)
                 raise
             reply = self._priced(call, reply)
             spent.append(Amount(reply.cost_usd, reply.tokens))
             await self.account.ledger.record(self._record(key, call, reply), call.request, reply.text)
             lease.ended = True
-        for counters in self.account.counters.of(call.request.stage):
-            counters.add(reply)
+        self.account.counters.total.add(reply)
         return reply
 
     @asynccontextmanager
@@ -177,13 +174,13 @@ class PaidCalls:
         budget, spent = self.account.budget, list[Amount]()
         self.account.counters.waiting += 1
         try:
-            await budget.reserve(call.request.stage, highest)
+            await budget.reserve(highest)
         finally:
             self.account.counters.waiting -= 1
         try:
             yield spent
         finally:
-            await budget.settle(call.request.stage, highest, sum(spent, Amount()))
+            await budget.settle(highest, sum(spent, Amount()))
 
     async def _taken(self, lease: _Lease) -> ModelReply | None:
         """None if this process is to make the call, else the reply that another process got in the
@@ -238,10 +235,6 @@ class PaidCalls:
             purpose=call.purpose,
             fallback=call.fallback,
         )
-
-    def _count_found(self, call: Call) -> None:
-        for counters in self.account.counters.of(call.request.stage):
-            counters.from_ledger += 1
 
     def _forget(self, key: str, task: asyncio.Task[ModelReply]) -> None:
         del self._running[key]

@@ -14,13 +14,12 @@ _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """One limit of a provider: how much per minute, how much is left, and when it resets."""
+    """One limit of a provider: how much per minute, and how much is left."""
 
     per_minute: float | None = None
     """Limit per minute, if reported."""
     remaining: float | None = None
     """What is left of it now."""
-    reset_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,13 @@ def read_rate_report(headers: Mapping[str, str], now: datetime | None = None) ->
     lowered = {name.lower(): value for name, value in headers.items()}
     moment = now or datetime.now(UTC)
     return RateReport(
-        requests=_allowance(lowered, _name_openai, "requests", moment)
-        or _allowance(lowered, _name_anthropic, "requests", moment)
+        requests=_allowance(lowered, _name_openai, "requests")
+        or _allowance(lowered, _name_anthropic, "requests")
         or Allowance(),
-        tokens=_allowance(lowered, _name_openai, "tokens", moment)
+        tokens=_allowance(lowered, _name_openai, "tokens")
         or _tightest(
             [
-                _allowance(lowered, _name_anthropic, kind, moment)
+                _allowance(lowered, _name_anthropic, kind)
                 for kind in ("tokens", "input-tokens", "output-tokens")
             ]
         ),
@@ -64,13 +63,11 @@ def _name_anthropic(kind: str, field: str) -> str:
     return f"anthropic-ratelimit-{kind}-{field}"
 
 
-def _allowance(
-    headers: Mapping[str, str], name: Callable[[str, str], str], kind: str, now: datetime
-) -> Allowance | None:
-    limit, remaining, reset = (headers.get(name(kind, field)) for field in ("limit", "remaining", "reset"))
+def _allowance(headers: Mapping[str, str], name: Callable[[str, str], str], kind: str) -> Allowance | None:
+    limit, remaining = (headers.get(name(kind, field)) for field in ("limit", "remaining"))
     if limit is None and remaining is None:
         return None
-    return Allowance(_number(limit), _number(remaining), _seconds(reset, now))
+    return Allowance(_number(limit), _number(remaining))
 
 
 def _tightest(allowances: list[Allowance | None]) -> Allowance:

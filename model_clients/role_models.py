@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -20,7 +20,7 @@ from taskloom.model_clients.errors import (
     TryFailedError,
 )
 from taskloom.model_clients.ledger.accounts import RunAccount
-from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.ledger.budget import Amount, Budget
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.limits.limiter import Priority
 from taskloom.model_clients.limits.senders import Senders
@@ -62,8 +62,8 @@ class RoleModels:
         """
         self.settings = settings
         if account is None:
-            spent = ledger.spent(run_id) if run_id else {}
-            budget = Budget.of(settings.budget, settings.stage_budgets, spent)
+            spent = Amount(*ledger.spent(run_id)) if run_id else Amount()
+            budget = Budget.of(settings.budget, spent)
             account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
         self.account = account
         self._senders = Senders(settings, ledger, self.counters)
@@ -125,15 +125,11 @@ class RoleModels:
                     call = Call(model, request, self._priority(request), purpose, number)
                     reply = self._not_refused(call, await self._calls.reply(call))
                     try:
-                        parsed = parse_reply(reply.text, question.reply_type)
+                        return parse_reply(reply.text, question.reply_type)
                     except ReplyInvalidError as error:
                         if purpose != "first":
                             raise self._invalid(call, error) from None
                         model, request, purpose = second_try(model, request, reply, str(error))
-                        continue
-                    if purpose != "first":
-                        self._count(stage, "repaired")
-                    return parsed
             except ModelClientError as error:
                 if number == len(player.fallbacks):
                     if isinstance(error, TryFailedError):
@@ -142,7 +138,6 @@ class RoleModels:
                     raise
                 if not error.another_model_may_answer:
                     raise
-                self._count(stage, "fallbacks")
         raise AssertionError("a role has at least one model")
 
     def _priority(self, request: ModelRequest) -> Priority:
@@ -154,16 +149,10 @@ class RoleModels:
     def _not_refused(self, call: Call, reply: ModelReply) -> ModelReply:
         if reply.finish_reason not in ("refusal", "content_filter"):
             return reply
-        self._count(call.request.stage, "refused")
         who = "the model" if reply.finish_reason == "refusal" else "a content filter"
         raise ReplyRefusedError(f"{who} of {call.described} refused: {reply.text[:300] or 'no reason given'}")
 
     def _invalid(self, call: Call, error: ReplyInvalidError) -> ReplyInvalidError:
-        self._count(call.request.stage, "invalid")
         return ReplyInvalidError(
             f"{call.described}: no usable {call.request.reply_schema_name} after a repair round: {error}"
         )
-
-    def _count(self, stage: str, figure: Literal["repaired", "fallbacks", "refused", "invalid"]) -> None:
-        for counters in self.counters.of(stage):
-            setattr(counters, figure, getattr(counters, figure) + 1)

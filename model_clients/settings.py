@@ -161,8 +161,6 @@ class CallSettings(Record):
     """How failing calls are retried."""
     budget: str = ""
     """What one run may spend, such as `25usd` or `2Mtok`; no limit if empty."""
-    stage_budgets: dict[str, str] = Field(default_factory=dict)
-    """What single stages may spend."""
     replay: bool = False
     """Whether to answer from the ledger alone."""
     batch: BatchSettings | None = None

@@ -60,8 +60,7 @@ class OfflineModels:
             await asyncio.wait([self._running[key]])
         found = self._account.ledger.find(key)
         if found is not None:
-            for counters in self._account.counters.of(stage):
-                counters.from_ledger += 1
+            self._account.counters.total.from_ledger += 1
             return question.reply_type.model_validate_json(found.text)
         self._running[key] = asyncio.get_running_loop().create_future()
         try:
@@ -87,14 +86,13 @@ class OfflineModels:
             latency_seconds=perf_counter() - started,
         )
         spent = Amount(tokens=answer.tokens)
-        await account.budget.reserve(stage, spent)
+        await account.budget.reserve(spent)
         try:
             record = call_record(key, request, answer, provider=PROVIDER, model=MODEL, run_id=account.run_id)
             await account.ledger.record(record, request, text)
         finally:
-            await account.budget.settle(stage, spent, spent)
-        for counters in account.counters.of(stage):
-            counters.add(answer)
+            await account.budget.settle(spent, spent)
+        account.counters.total.add(answer)
         return reply
 
     def _key(self, question: PromptInput[Reply], attempt: int) -> str:

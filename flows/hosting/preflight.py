@@ -46,7 +46,7 @@ def check_budgets(settings: Settings) -> None:
     Raises:
         BudgetInvalidError: one cannot.
     """
-    Budget.of(settings.models.budget, settings.models.stage_budgets, {})
+    Budget.of(settings.models.budget)
 
 
 def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> None:
@@ -79,7 +79,7 @@ def unpriced(settings: Settings) -> tuple[str, ...]:
     found = tuple(
         dict.fromkeys(f"{item.provider}/{item.model}" for item in models if prices_of(item) is None)
     )
-    Budget.of(settings.models.budget, settings.models.stage_budgets, {}).check_prices(found)
+    Budget.of(settings.models.budget).check_prices(found)
     return found
 
 

@@ -16,7 +16,7 @@ from taskloom.warehouse.store import Warehouse
 
 PLACE_ONLY = frozenset({"environments", "browser", "data", "fan_out"})
 """Settings that say where and how fast a run works."""
-CALLS_ONLY = frozenset({"budget", "stage_budgets", "batch", "retries"})
+CALLS_ONLY = frozenset({"budget", "batch", "retries"})
 """Settings of `models` that determine how calls are answered and what they may cost."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from taskloom.model_clients.errors import BudgetExhaustedError, BudgetInvalidError
@@ -31,6 +31,9 @@ class Amount:
     def __sub__(self, other: Amount) -> Amount:
         """What is left of it."""
         return Amount(self.usd - other.usd, self.tokens - other.tokens)
+
+
+_NOTHING = Amount()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,106 +76,76 @@ def parse_budget(text: str) -> BudgetLimit:
 
 
 @dataclass(slots=True)
-class _Account:
-    """Spending against one limit."""
-
-    name: str
-    limit: BudgetLimit
-    spent: Amount = Amount()
-    reserved: Amount = Amount()
-    closed: bool = False
-
-
-@dataclass(slots=True)
 class Budget:
-    """Spending of a run and of its stages, counting calls in flight at their highest price.
+    """Spending of a run, counting calls in flight at their highest price.
 
     A call reserves its upper estimate before it is sent and settles what it really used. If only the
     reservations of calls in flight stand in the way, the next call waits for them. If it would exceed the
-    limit even without them, the account is closed: everything in flight still finishes, nothing new is sent.
+    limit even without them, the budget is closed: everything in flight still finishes, nothing new is sent.
     """
 
-    accounts: list[_Account] = field(default_factory=list)
-    """One for the run, when it has a limit, and one for each limited stage."""
+    limit: BudgetLimit | None = None
+    """What may be spent; None for any amount."""
+    spent: Amount = _NOTHING
+    """What the run has spent, before too."""
+    _reserved: Amount = _NOTHING
+    _closed: bool = False
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @classmethod
-    def of(
-        cls, run: str, stages: Mapping[str, str], spent: Mapping[str, tuple[float, int]] | None = None
-    ) -> Budget:
-        """Read the limits; `spent` is what the same run spent before, by stage, as dollars and tokens.
+    def of(cls, text: str, spent: Amount = _NOTHING) -> Budget:
+        """Read the limit, none if `text` is empty; `spent` is what the same run spent before.
 
         Raises:
-            BudgetInvalidError: a limit cannot be read.
+            BudgetInvalidError: it cannot be read.
         """
-        before = {stage: Amount(*amount) for stage, amount in (spent or {}).items()}
-        accounts = []
-        if run:
-            accounts.append(_Account("", parse_budget(run), sum(before.values(), Amount())))
-        for stage, limit in stages.items():
-            accounts.append(_Account(stage, parse_budget(limit), before.get(stage, Amount())))
-        return cls(accounts)
-
-    @property
-    def limits_money(self) -> bool:
-        """Whether any limit is in dollars, so that prices must be known."""
-        return any(account.limit.usd is not None for account in self.accounts)
+        return cls(parse_budget(text) if text else None, spent)
 
     def check_prices(self, unpriced: Collection[str]) -> None:
-        """Check that no model is `unpriced` where a limit is in dollars.
+        """Check that no model is `unpriced` if the limit is in dollars.
 
         Raises:
             BudgetInvalidError: there is one.
         """
-        if unpriced and self.limits_money:
+        if unpriced and self.limit is not None and self.limit.usd is not None:
             raise BudgetInvalidError(
                 f"no price is known for {', '.join(unpriced)}, so a budget in money cannot be kept; set"
                 " `prices` for the model, or give the budget in tokens"
             )
 
-    async def reserve(self, stage: str, highest: Amount) -> None:
+    async def reserve(self, highest: Amount) -> None:
         """Reserve the highest price of a call; waits for calls in flight if only they stand in the way.
 
         Raises:
-            BudgetExhaustedError: the call could exceed the limit of the run or of its stage.
+            BudgetExhaustedError: the call could exceed the limit.
         """
+        limit = self.limit
+        if limit is None:
+            return
         async with self._changed:
-            while True:
-                blocked = [account for account in self._of(stage) if not self._fits(account, highest)]
-                if not blocked:
-                    break
-                for account in blocked:
-                    if account.closed or not account.limit.allows(account.spent + highest):
-                        account.closed = True
-                        self._changed.notify_all()
-                        raise BudgetExhaustedError(_exhausted(account, highest))
+            while self._closed or not limit.allows(self.spent + self._reserved + highest):
+                if self._closed or not limit.allows(self.spent + highest):
+                    self._closed = True
+                    self._changed.notify_all()
+                    raise BudgetExhaustedError(self._exhausted(limit, highest))
                 await self._changed.wait()
-            for account in self._of(stage):
-                account.reserved += highest
+            self._reserved += highest
 
-    async def settle(self, stage: str, highest: Amount, used: Amount) -> None:
+    async def settle(self, highest: Amount, used: Amount) -> None:
         """Release a reservation and count what was used; zero for a failed call."""
+        if self.limit is None:
+            return
         async with self._changed:
-            for account in self._of(stage):
-                account.reserved -= highest
-                account.spent += used
+            self._reserved -= highest
+            self.spent += used
             self._changed.notify_all()
 
-    def _of(self, stage: str) -> list[_Account]:
-        return [account for account in self.accounts if account.name in ("", stage)]
-
-    @staticmethod
-    def _fits(account: _Account, highest: Amount) -> bool:
-        return not account.closed and account.limit.allows(account.spent + account.reserved + highest)
-
-
-def _exhausted(account: _Account, highest: Amount) -> str:
-    whose = f"of stage {account.name!r}" if account.name else "of the run"
-    if account.limit.usd is not None:
-        figures = f"{account.spent.usd:.4f} usd spent, and the next call may cost {highest.usd:.4f} usd"
-    else:
-        figures = f"{account.spent.tokens} tokens used, and the next call may use {highest.tokens}"
-    return (
-        f"the budget {account.limit.text} {whose} is used up: {figures}."
-        " What was paid for is kept; run again with a larger budget to continue"
-    )
+    def _exhausted(self, limit: BudgetLimit, highest: Amount) -> str:
+        if limit.usd is not None:
+            figures = f"{self.spent.usd:.4f} usd spent, and the next call may cost {highest.usd:.4f} usd"
+        else:
+            figures = f"{self.spent.tokens} tokens used, and the next call may use {highest.tokens}"
+        return (
+            f"the budget {limit.text} of the run is used up: {figures}."
+            " What was paid for is kept; run again with a larger budget to continue"
+        )

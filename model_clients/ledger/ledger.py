@@ -152,14 +152,12 @@ class Ledger:
 
         await asyncio.wrap_future(self._writer.submit(write, durable=False))
 
-    def spent(self, run_id: str) -> dict[str, tuple[float, int]]:
-        """US dollars and tokens that a run has spent so far, by stage."""
-        rows = self.select(
-            "SELECT stage, SUM(cost_usd), SUM(input_tokens + output_tokens) FROM calls WHERE run_id = ? GROUP"
-            " BY stage",
-            (run_id,),
+    def spent(self, run_id: str) -> tuple[float, int]:
+        """US dollars and tokens that a run has spent so far."""
+        ((cost, tokens),) = self.select(
+            "SELECT SUM(cost_usd), SUM(input_tokens + output_tokens) FROM calls WHERE run_id = ?", (run_id,)
         )
-        return {str(stage): (_float(cost), int(_float(tokens))) for stage, cost, tokens in rows}
+        return _float(cost), int(_float(tokens))
 
     def calls(self, run_id: str | None = None) -> Iterator[ModelCall]:
         """All calls, or those of one run, oldest first."""

@@ -164,8 +164,7 @@ class Sender:
             with attempt:
                 failed_tries = attempt.retry_state.attempt_number - 1
                 if failed_tries:
-                    for counters in self.counters.of(request.stage):
-                        counters.retries += 1
+                    self.counters.total.retries += 1
                 await before_try()
                 client = self.client()
                 async with self._admitted(request, priority) as answers:

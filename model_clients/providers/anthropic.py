@@ -120,15 +120,7 @@ class AnthropicClient:
         """How far the batch is."""
         with self._mapped():
             batch = await self._sdk.messages.batches.retrieve(batch_id)
-        counts = batch.request_counts
-        finished = counts.succeeded + counts.errored
-        unanswered = counts.processing + counts.canceled + counts.expired
-        return BatchState(
-            ended=batch.processing_status == "ended",
-            finished=finished,
-            total=finished + unanswered,
-            expired=counts.expired > 0,
-        )
+        return BatchState(batch.processing_status == "ended")
 
     async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers in the batch's results."""

@@ -143,15 +143,8 @@ class OpenAIClient:
         """How far the batch is."""
         with self._mapped():
             batch = await self._sdk.batches.retrieve(batch_id)
-        counts = batch.request_counts
         problems = [error.message or "" for error in (batch.errors.data or [])] if batch.errors else []
-        return BatchState(
-            ended=batch.status in _ENDED,
-            finished=(counts.completed + counts.failed) if counts else 0,
-            total=counts.total if counts else 0,
-            expired=batch.status == "expired",
-            message=without_key("; ".join(problems), self._key),
-        )
+        return BatchState(batch.status in _ENDED, without_key("; ".join(problems), self._key))
 
     async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers in the batch's file of replies and in its file of errors."""

@@ -56,20 +56,20 @@ def test_never_spends_more_than_the_limit_and_loses_no_call(seed: int, limit: in
     ]
 
     async def scenario() -> tuple[int, int, int]:
-        budget = Budget.of(f"{limit}tok", {})
+        budget = Budget.of(f"{limit}tok")
         spent = done = stopped = 0
 
         async def one(highest: int, used: int) -> None:
             nonlocal spent, done, stopped
             try:
-                await budget.reserve("any", Amount(tokens=highest))
+                await budget.reserve(Amount(tokens=highest))
             except BudgetExhaustedError:
                 stopped += 1
                 return
             await asyncio.sleep(source.random())
             spent += used
             done += 1
-            await budget.settle("any", Amount(tokens=highest), Amount(tokens=used))
+            await budget.settle(Amount(tokens=highest), Amount(tokens=used))
 
         await asyncio.gather(*(one(*plan) for plan in plans))
         return spent, done, stopped
@@ -85,12 +85,12 @@ def test_never_spends_more_than_the_limit_and_loses_no_call(seed: int, limit: in
 
 def test_waits_for_calls_in_flight_when_only_they_stand_in_the_way() -> None:
     async def scenario() -> float:
-        budget = Budget.of("100tok", {})
+        budget = Budget.of("100tok")
 
         async def one() -> None:
-            await budget.reserve("s", Amount(tokens=60))
+            await budget.reserve(Amount(tokens=60))
             await asyncio.sleep(1)
-            await budget.settle("s", Amount(tokens=60), Amount(tokens=10))
+            await budget.settle(Amount(tokens=60), Amount(tokens=10))
 
         await asyncio.gather(*(one() for _ in range(4)))
         return asyncio.get_running_loop().time()

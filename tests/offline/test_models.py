@@ -59,7 +59,7 @@ def player(
     roles: Iterable[ModelRole] = ModelRole,
     others: Models | None = None,
 ) -> OfflineModels:
-    account = RunAccount(ledger, Budget.of(budget, {}), CallCounters(), "r1", replay)
+    account = RunAccount(ledger, Budget.of(budget), CallCounters(), "r1", replay)
     return OfflineModels(OfflineRules({}, {}), account, roles, others or NobodyElse())
 
 
