@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass, field
 from email import message_from_string
 from email.message import Message
+from importlib.metadata import PathDistribution
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -66,8 +67,8 @@ def pypi_facts(package: str) -> PackageFacts:
         shutil.unpack_archive(str(wheel), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))
         headers = message_from_string((info / "METADATA").read_text("utf-8"))
-        entries = info / "entry_points.txt"
-        scripts = _console_scripts(entries.read_text("utf-8")) if entries.is_file() else ()
+        found = PathDistribution(info).entry_points.select(group="console_scripts")
+        scripts = tuple(item.name for item in found)
     version = headers["Version"]
     return PackageFacts(
         requirement=f"{headers['Name']}{extras_of(package)}=={version}",
@@ -234,49 +235,6 @@ def write_entry(file: Path, entry: dict[str, object]) -> None:
         raise
 
 
-def pin_anew(file: Path, facts: PackageFacts, *, from_npm: bool, command: str = "") -> None:
-    """Put another version of its package, and a new start `command` if one is given, into an entry that is
-    there; everything else stays as it is.
-
-    Raises:
-        CatalogEntryInvalidError: the entry breaks a rule of the catalogue now; it stays as it was.
-        CommandError: the entry installs another package, or cannot be written.
-    """
-    kind, separator = ("npm", "@") if from_npm else ("pip", "==")
-    package = facts.requirement.rpartition(separator)[0]
-    yaml = YAML()
-    yaml.width = 140
-    entry = yaml.load(file.read_text("utf-8"))
-    pins = (entry.get("installation") or {}).get(kind) or []
-    found = [index for index, pin in enumerate(pins) if _same_package(str(pin), package, separator)]
-    if not found:
-        raise CommandError(
-            f"{file} installs {', '.join(map(str, pins)) or f'nothing from {kind}'}, not {package}; take"
-            " another name for the application, or edit the file."
-        )
-    pins[found[0]], entry["version"] = facts.requirement, facts.version
-    if entry.get("licence") == "TODO":
-        entry["licence"] = facts.licence
-    if command:
-        entry["launch"].pop("serve", None)
-        entry["launch"]["command"] = _flow(shlex.split(command))
-    with tempfile.TemporaryDirectory(prefix="taskloom-catalogue-") as folder:
-        tried = Path(shutil.copytree(file.parents[1], Path(folder, "catalogue")), "applications", file.name)
-        with tried.open("w", encoding="utf-8") as out:
-            yaml.dump(entry, out)
-        load_applications(tried.parents[1])
-        try:
-            shutil.copyfile(tried, file)
-        except OSError as error:
-            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
-    read_anew()
-
-
-def _same_package(pin: str, package: str, separator: str) -> bool:
-    name = pin.rpartition(separator)[0] or pin
-    return re.sub(r"[-_.]+", "-", name).casefold() == re.sub(r"[-_.]+", "-", package).casefold()
-
-
 def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, object]:
     if command:
         return {"command": _flow(shlex.split(command)), "url_path": "/"}
@@ -323,12 +281,6 @@ def licence_in(headers: Message) -> str:
     line = str(headers["License"] or "").strip()
     is_name = "\n" not in line and len(line) <= _LONGEST_LICENCE and "copyright" not in line.casefold()
     return line if line and line != "UNKNOWN" and is_name else "TODO"
-
-
-def _console_scripts(text: str) -> tuple[str, ...]:
-    section = re.search(r"^\[console_scripts\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
-    lines = section.group(1).splitlines() if section else []
-    return tuple(line.partition("=")[0].strip() for line in lines if "=" in line)
 
 
 def _sentence(text: str) -> str:

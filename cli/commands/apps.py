@@ -181,8 +181,7 @@ def new(
         "catalog"
     ),
 ) -> None:
-    """Write the catalogue entry of a new application, install it and start it once; an entry of yours that is
-    there gets the version that is given.
+    """Write the catalogue entry of a new application, install it and start it once.
 
     Next steps: docs/adding-an-application.md.
     Exit codes: 0 it started, 1 it did not (edit the entry), 2 bad input.
@@ -196,7 +195,6 @@ def new(
     """
     from taskloom.cli.application_skeleton import (
         npm_facts,
-        pin_anew,
         pypi_facts,
         running_entry,
         skeleton,
@@ -215,16 +213,13 @@ def new(
             f"{category!r} is not an application category; known: {', '.join(load_application_categories())}."
         )
     file = catalog / "applications" / f"{name}.yaml"
-    is_there = file.exists() and not url
-    if not is_there and name in load_applications(catalog if catalog.is_dir() else None):
+    if file.exists():
+        raise CommandError(
+            f"{file} is there already. For another version change `installation` and `version` in it, then:"
+            f" taskloom install --only {name} --catalog {catalog}"
+        )
+    if name in load_applications(catalog if catalog.is_dir() else None):
         raise CommandError(f"there is already an application named {name!r}; take another name.")
-    if is_there:
-        facts = npm_facts(from_npm) if from_npm else pypi_facts(from_pypi)
-        pin_anew(file, facts, from_npm=bool(from_npm), command=command)
-        typer.echo(f"{file} has {facts.requirement} now; the rest of it is as it was")
-        if try_it:
-            _try(name, data, catalog, file)
-        return
     title = title or name.replace("_", " ").capitalize()
     if url:
         entry = running_entry(

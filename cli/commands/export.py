@@ -142,8 +142,9 @@ def export(
     if out is None:
         raise CommandError("--out names the folder to make.")
     from pydantic import ValidationError
+    from rich.console import Console
+    from rich.markup import escape
 
-    from taskloom.cli.activity import activity
     from taskloom.evaluators_api.checks.registry import check_facts
     from taskloom.flows.settings import describe_problems, load_settings
     from taskloom.warehouse.exporting.exporting import ExportOptions
@@ -195,7 +196,7 @@ def export(
     else:
         with (
             Warehouse(settings.warehouse_location, read_only=True, version=version) as opened,
-            activity(f"exporting to {out}"),
+            Console(stderr=True).status(f"exporting to {escape(str(out))}"),
         ):
             manifest = run_export(
                 opened,

@@ -138,7 +138,3 @@ def _table(facts: dict[str, object]) -> str:
 
 def _known(value: object, otherwise: str = "undefined") -> str:
     return otherwise if value is None else str(value)
-
-
-def _counted(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"

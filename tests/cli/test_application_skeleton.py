@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from email import message_from_string
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from taskloom.cli.application_skeleton import (
     extras_of,
     licence_in,
     limits_of,
-    pin_anew,
     pypi_facts,
     running_entry,
     skeleton,
@@ -22,7 +20,6 @@ from taskloom.cli.application_skeleton import (
 )
 from taskloom.cli.main import main
 from taskloom.flows.errors import CommandError
-from taskloom.resources.applications import Application
 from taskloom.resources.errors import CatalogError
 from taskloom.resources.reading.catalog import load_application, load_applications
 
@@ -48,9 +45,6 @@ def test_an_entry_is_known_in_a_catalogue_that_was_read_before(tmp_path: Path) -
     assert "board" not in load_applications(tmp_path)
     write_entry(tmp_path / "applications" / "board.yaml", entry(PYTHON))
     assert load_application("board", tmp_path).version == "1.4.0"
-    again = PackageFacts("board==1.5.0", "1.5.0")
-    pin_anew(tmp_path / "applications" / "board.yaml", again, from_npm=False)
-    assert load_application("board", tmp_path).version == "1.5.0"
 
 
 def test_an_npm_package_with_a_page_is_served(tmp_path: Path) -> None:
@@ -108,35 +102,6 @@ def test_a_package_without_page_or_program_wants_a_command() -> None:
 def test_built_pages_go_before_examples() -> None:
     folders = [Path("archive/show"), Path("."), Path("dist/editor"), Path("docs/dist")]
     assert sorted(folders, key=_page_order) == [folders[2], folders[1], folders[3], folders[0]]
-
-
-def test_another_version_goes_into_the_entry_that_is_there_and_the_rest_stays(tmp_path: Path) -> None:
-    file = tmp_path / "mine" / "applications" / "board.yaml"
-
-    def read(name: str) -> Application:
-        return load_application("board", shutil.copytree(tmp_path / "mine", tmp_path / name))
-
-    write_entry(file, entry(PYTHON, command="{venv}/bin/serve {port}"))
-    file.write_text(file.read_text().replace("A board.", "My words.") + "# a note of mine\n")
-    newer = PackageFacts("Board==2.0", "2.0", "MIT", "A board.", ("board-server",))
-    pin_anew(file, newer, from_npm=False)
-    written = read("first")
-    assert (written.version, written.installation.pip) == ("2.0", ("Board==2.0",))
-    assert written.description == "My words." and written.launch.command == ("{venv}/bin/serve", "{port}")
-    assert file.read_text().endswith("# a note of mine\n")
-    pin_anew(file, newer, from_npm=False, command="{venv}/bin/other -p {port}")
-    assert read("second").launch.command == ("{venv}/bin/other", "-p", "{port}")
-
-
-def test_another_package_is_not_put_into_an_entry_that_is_there(tmp_path: Path) -> None:
-    file = tmp_path / "applications" / "board.yaml"
-    write_entry(file, entry(PYTHON))
-    before = file.read_text()
-    with pytest.raises(CommandError, match=r"installs board==1\.4\.0, not chart"):
-        pin_anew(file, PackageFacts("chart==1.0", "1.0"), from_npm=False)
-    with pytest.raises(CommandError, match="installs nothing from npm"):
-        pin_anew(file, PAGE, from_npm=True)
-    assert file.read_text() == before
 
 
 @pytest.mark.parametrize(
