@@ -10,6 +10,7 @@ import pytest
 
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.warehouse.store import Warehouse
 from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
@@ -45,10 +46,10 @@ def pool(tmp_path: Path) -> Path:
             **sides,
         )
 
-    file = tmp_path / "pool.jsonl"
-    both = [subtask("Write", outputs=(record,)), subtask("Read", inputs=(record,))]
-    file.write_text("\n".join(item.model_dump_json() for item in both), encoding="utf-8")
-    return file
+    place = tmp_path / "warehouse"
+    with Warehouse(place) as warehouse:
+        warehouse.write([subtask("Write", outputs=(record,)), subtask("Read", inputs=(record,))])
+    return place
 
 
 @pytest.mark.parametrize("way", ["option", "variable", "settings file"])
@@ -56,7 +57,7 @@ def test_plan_knows_the_categories_of_the_user(
     run: Run, pool: Path, catalogue: Path, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    wish = ["plan", "--pool", pool, "--want", "hierarchy=2", "--count", 1]
+    wish = ["plan", "--warehouse", pool, "--want", "hierarchy=2", "--count", 1]
     code, _, err = run(*wish)
     assert (code, "ledger_record" in err) == (2, True)
     if way == "option":
