@@ -113,19 +113,28 @@ def maximum_coherency_of(graph: TaskGraph) -> int | None:
     return maximum_coherency(before, applications, spoilers)
 
 
+MAXIMUM_STATES = 200_000
+"""States kept before the search gives up."""
+_SYMMETRY_FROM = 100
+
+
 class _FewestRuns:
-    """Best-first search (A*) for the fewest runs of one application.
+    """Best-first search (A*) for the fewest runs of one application, over the sets of subtasks done and the
+    application of the last one, where its run may go on.
+
+    Only subtasks whose output may be overwritten are choices: whoever takes one early forbids others to come
+    before it is read. All others are taken as soon as they are ready in a run of their application, for that
+    gains one pair and parts at most one; an application that can be finished at once is finished when the run
+    ends. Situations that only exchange interchangeable subtasks are one, once there are many (`Symmetry`).
 
     The bound on the runs still needed: on every path each block of subtasks of one application takes a run of
     its own, so an application needs as many more as its remaining subtask with the most blocks ahead. A run
     takes at most one block from every path of its application, so the bound is consistent and the first full
     state is the answer.
-
-    Where subtasks overwrite what others may still need, `FewestSlotRuns` searches.
     """
 
     def __init__(self, predecessors: Sequence[int], applications: Sequence[str], spoilers: Spoilers) -> None:
-        """Number the nodes topologically, so that one pass in their order closes a run.
+        """Number the nodes topologically, so that without spoilers one pass in their order closes a run.
 
         Raises:
             GraphInvalidError: the edges form a cycle.
@@ -135,12 +144,17 @@ class _FewestRuns:
         self._before = [mask_of([place[other] for other in bits(predecessors[node])]) for node in order]
         given = spoilers or ((),) * len(order)
         self._spoilers = [[(place[first], place[last]) for first, last in given[node]] for node in order]
+        self._chosen = mask_of([producer for pairs in self._spoilers for producer, _ in pairs])
+        self._applications = [applications[node] for node in order]
         members: dict[str, int] = {}
-        for position, node in enumerate(order):
-            members[applications[node]] = members.get(applications[node], 0) | 1 << position
+        for position, application in enumerate(self._applications):
+            members[application] = members.get(application, 0) | 1 << position
         self._members = list(members.values())
         self._all = (1 << len(order)) - 1
         self._ahead = [self._blocks_ahead(mine) for mine in self._members]
+        self._symmetry: Symmetry | None = None
+        self._waiting: list[tuple[int, int, int, int, int]] = []
+        self._best: dict[tuple[int, int], int] = {}
 
     def fewest(self) -> int | None:
         """Fewest runs of any order, or None without one.
@@ -148,35 +162,74 @@ class _FewestRuns:
         Raises:
             GraphTooLargeError: the search needs too many states.
         """
-        if any(self._spoilers):
-            return FewestSlotRuns(self._before, self._members, self._spoilers, self._ahead).fewest()
-        waiting: list[tuple[int, int, int, int]] = []
-        best: dict[int, int] = {}
-        self._push(waiting, best, 0, 0)
-        while waiting:
-            _, _, done, runs = heappop(waiting)
+        self._push(0, -1, 0)
+        while self._waiting:
+            _, _, done, last, runs = heappop(self._waiting)
             if done == self._all:
                 return runs
-            if best[done] < runs:
+            if self._best[done, last] < runs:
                 continue
-            if len(best) > MAXIMUM_STATES:
+            if self._symmetry is None and len(self._best) > _SYMMETRY_FROM:
+                self._symmetry = Symmetry(self._before, self._spoilers, self._applications)
+            if len(self._best) > MAXIMUM_STATES:
                 raise GraphTooLargeError(
                     f"The maximum coherency score needs more than {MAXIMUM_STATES} states for this graph."
                 )
-            for reached in self._after_one_run(done):
-                self._push(waiting, best, reached, runs + 1)
+            for node in self._choices(done, last) if last >= 0 else ():
+                self._push(self._close(done | 1 << node, last), last, runs)
+            for reached, application in self._next_runs(done, last):
+                self._push(reached, application, runs + 1)
         return None
 
-    def _push(
-        self, waiting: list[tuple[int, int, int, int]], best: dict[int, int], done: int, runs: int
-    ) -> None:
-        """Note that `done` is reached with `runs`, unless it was with as few."""
-        closed, more = self._finish(done)
-        runs += more
-        if best.get(closed, len(self._before) + 1) > runs:
-            best[closed] = runs
-            left = self._all & ~closed
-            heappush(waiting, (runs + self._bound(left), left.bit_count(), closed, runs))
+    def _push(self, done: int, last: int, runs: int) -> None:
+        """Note a situation and what follows from it, unless it was reached with as few runs."""
+        if self._symmetry:
+            done = self._symmetry.canonical(done)
+        while True:
+            goes_on = last >= 0 and bool(self._choices(done, last))
+            if goes_on or (ends := self._finished(done)) is None:
+                break
+            (done, last), runs = ends, runs + 1
+        last = last if goes_on else -1
+        if self._best.get((done, last), len(self._before) + 1) > runs:
+            self._best[done, last] = runs
+            left = self._all & ~done
+            bound = runs + self._bound(left) - goes_on  # the run under way may take a block
+            heappush(self._waiting, (bound, left.bit_count(), done, last, runs))
+
+    def _finished(self, done: int) -> tuple[int, int] | None:
+        """The set done after a run that ends an application, and that application: fewer nodes left never
+        need more runs."""
+        for application, members in enumerate(self._members):
+            if members & ~done:
+                reached = self._close(done, application)
+                if not members & ~reached:
+                    return reached, application
+        return None
+
+    def _next_runs(self, done: int, last: int) -> list[tuple[int, int]]:
+        """Beginnings of the next run, as sets done and applications; a run that ends an application rules out
+        others."""
+        if last >= 0 and (ends := self._finished(done)) is not None:
+            return [ends]
+        begun = []
+        for application, members in enumerate(self._members):
+            if application == last or not members & ~done:
+                continue
+            reached = self._close(done, application)
+            if reached != done:
+                begun.append((reached, application))
+                continue
+            begun += [
+                (self._close(done | 1 << node, application), application)
+                for node in self._choices(done, application)
+            ]
+        return begun
+
+    def _choices(self, done: int, application: int) -> list[int]:
+        """The members that are choices and ready."""
+        left = self._members[application] & self._chosen & ~done
+        return [node for node in bits(left) if self._ready(node, done)] if left else []
 
     def _bound(self, left: int) -> int:
         """Runs that the nodes `left` need at least."""
@@ -208,168 +261,20 @@ class _FewestRuns:
                     blocks[low.bit_length() - 1] = reached
         return sorted(levels.items(), reverse=True)
 
-    def _after_one_run(self, done: int) -> set[int]:
-        """Every down-set that one run of one application may end with."""
-        ends = set()
-        for members in self._members:
-            if not members & ~done:
-                continue
-            ends.add(self._close(done, members))
-        return ends - {done}
-
-    def _finish(self, done: int) -> tuple[int, int]:
-        """Finish every application that can be finished at once: fewer nodes left never need more runs."""
-        runs = 0
-        again = True
-        while again and done != self._all:
-            again = False
-            for members in self._members:
-                if members & ~done:
-                    reached = self._close(done, members)
-                    if not members & ~reached:
-                        done, runs, again = reached, runs + 1, True
-        return done, runs
-
-    def _close(self, done: int, members: int) -> int:
-        """Take every member that is or gets ready."""
-        mask = members & ~done
-        while mask:
-            low = mask & -mask
-            mask ^= low
-            if not self._before[low.bit_length() - 1] & ~done:
-                done |= low
-        return done
-
-
-MAXIMUM_STATES = 200_000
-"""States kept before a search gives up."""
-
-_SYMMETRY_FROM = 100
-
-BlocksAhead = Sequence[Sequence[tuple[int, int]]]
-"""For every application its members by the most blocks of members on a path from them on, from the highest
-number."""
-
-
-class FewestSlotRuns:
-    """Best-first search (A*) over the sets of subtasks done and the application of the last one.
-
-    Only subtasks whose output may be overwritten are choices: whoever takes one early forbids others to come
-    before it is read. All others are taken as soon as they are ready in a run of their application, for that
-    gains one pair and parts at most one; an application that can be finished at once is finished when the run
-    ends. Situations that only exchange interchangeable subtasks are one, once there are many (`Symmetry`).
-    """
-
-    def __init__(
-        self, before: Sequence[int], members: Sequence[int], spoilers: Spoilers, ahead: BlocksAhead
-    ) -> None:
-        """Search a graph that is numbered topologically.
-
-        Args:
-            before: Predecessors of every node.
-            members: The nodes of every application.
-            spoilers: Pairs between which a node must not stand.
-            ahead: Blocks ahead per application.
-        """
-        self._before, self._members, self._spoilers, self._ahead = before, members, spoilers, ahead
-        self._all = (1 << len(before)) - 1
-        self._chosen = 0
-        for pairs in spoilers:
-            for producer, _ in pairs:
-                self._chosen |= 1 << producer
-        self._applications = [
-            next(n for n, mine in enumerate(members) if mine >> node & 1) for node in range(len(before))
-        ]
-        self._symmetry: Symmetry | None = None
-
-    def fewest(self) -> int | None:
-        """Fewest runs of any order, or None without one.
-
-        Raises:
-            GraphTooLargeError: too many states.
-        """
-        waiting: list[tuple[int, int, int, int, int]] = []
-        best: dict[tuple[int, int], int] = {}
-        self._push(waiting, best, 0, -1, 0)
-        while waiting:
-            _, _, done, last, runs = heappop(waiting)
-            if done == self._all:
-                return runs
-            if best[done, last] < runs:
-                continue
-            if self._symmetry is None and len(best) > _SYMMETRY_FROM:
-                self._symmetry = Symmetry(self._before, self._spoilers, self._applications)
-            if len(best) > MAXIMUM_STATES:
-                raise GraphTooLargeError(
-                    f"The maximum coherency score needs more than {MAXIMUM_STATES} states for this graph."
-                )
-            if last >= 0:
-                for node in bits(self._members[last] & self._chosen & ~done):
-                    if self._ready(node, done):
-                        self._push(waiting, best, self._close(done | 1 << node, last), last, runs)
-            for reached, application in self._next_runs(done, last):
-                self._push(waiting, best, reached, application, runs + 1)
-        return None
-
-    def _next_runs(self, done: int, last: int) -> list[tuple[int, int]]:
-        """Beginnings of the next run, as sets done and applications; a run that ends an application rules out
-        others."""
-        begun = []
-        for application, members in enumerate(self._members):
-            if application == last or not members & ~done:
-                continue
-            reached = self._close(done, application)
-            if not members & ~reached:
-                return [(reached, application)]
-            if reached != done:
-                begun.append((reached, application))
-                continue
-            begun += [
-                (self._close(done | 1 << node, application), application)
-                for node in bits(members & self._chosen & ~done)
-                if self._ready(node, done)
-            ]
-        return begun
-
-    def _push(
-        self,
-        waiting: list[tuple[int, int, int, int, int]],
-        best: dict[tuple[int, int], int],
-        done: int,
-        last: int,
-        runs: int,
-    ) -> None:
-        """Note a situation, unless it was reached with as few runs."""
-        if self._symmetry:
-            done = self._symmetry.canonical(done)
-        if best.get((done, last), len(self._before) + 1) > runs:
-            best[done, last] = runs
-            left = self._all & ~done
-            heappush(waiting, (runs + self._bound(done, left, last), left.bit_count(), done, last, runs))
-
-    def _bound(self, done: int, left: int, last: int) -> int:
-        """Runs that the nodes `left` need at least; the run under way may take a block of its application."""
-        needed = 0
-        for levels in self._ahead:
-            for ahead, level in levels:
-                if level & left:
-                    needed += ahead
-                    break
-        goes_on = last >= 0 and any(
-            self._ready(node, done) for node in bits(self._members[last] & self._chosen & left)
-        )
-        return needed - goes_on
-
     def _close(self, done: int, application: int) -> int:
         """Take every member that is or gets ready and that is not a choice."""
-        members = self._members[application] & ~self._chosen
+        left = self._members[application] & ~self._chosen & ~done
+        before, spoilers = self._before, self._spoilers
         again = True
         while again:
-            again = False
-            for node in bits(members & ~done):
-                if self._ready(node, done):
-                    done |= 1 << node
-                    again = True
+            again, mask = False, left & ~done
+            while mask:
+                low = mask & -mask
+                node = low.bit_length() - 1
+                mask ^= low
+                if not before[node] & ~done and (not spoilers[node] or self._ready(node, done)):
+                    done |= low
+                    again = self._chosen > 0
         return done
 
     def _ready(self, node: int, done: int) -> bool:
