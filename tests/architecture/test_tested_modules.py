@@ -82,7 +82,6 @@ TESTED_THROUGH = {
     "taskloom.synthesis.composition.enumeration": "synthesis/test_composition_closed_sets.py",
     "taskloom.synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",
     "taskloom.synthesis.examination.other_content": "synthesis/test_given_otherwise.py",
-    "taskloom.warehouse.exporting.dataset_folder.croissant": "warehouse/test_dataset_folder.py",
     "taskloom.warehouse.exporting.dataset_folder.dataset_card": "warehouse/test_dataset_folder.py",
     "taskloom.warehouse.exporting.dialogues": "warehouse/test_exporting.py",
     "taskloom.warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",

@@ -17,7 +17,7 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.dataset_folder.dataset_card import STEPS, CardContents, write_card
+from taskloom.warehouse.exporting.dataset_folder.dataset_card import STEPS, CardContents, card_text
 from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
 from taskloom.warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
 from taskloom.warehouse.exporting.dialogues import recordings
@@ -50,7 +50,7 @@ _STEP_SCHEMA = pa.schema(
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write the Parquet files of every configuration, the card and the Croissant metadata."""
+    """Write the Parquet files of every configuration, and the card."""
     counts = DatasetCounts()
     with ParquetFiles(folder) as parquet:
         _write_tasks(source, parquet, counts)
@@ -65,7 +65,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                     parquet.add(configuration, split, _table(record, part), schema)
         for name, rows in _batched(_steps(source, options)):
             parquet.add(STEPS, name, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA), _STEP_SCHEMA)
-    write_card(folder, source, options, CardContents(parquet.files, parquet.rows, counts))
+    contents = CardContents(parquet.files, parquet.rows, counts)
+    (folder / "README.md").write_text(card_text(source, options, contents), encoding="utf-8")
     return ExportOutcome(counts={name: found.total() for name, found in parquet.rows.items() if found})
 
 

@@ -2,6 +2,5 @@
 
 dataset_card      the card, from a template
 dataset_counts    what the card says of the tasks, counted while they go by
-croissant         Croissant metadata
 parquet_files     the rows, written as they come
 """

@@ -1,4 +1,4 @@
-"""The dataset card of a Hugging Face export, written from the data: statistics, funnel, plots, licence."""
+"""The dataset card of a Hugging Face export, written from the data: statistics, funnel, licence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -17,11 +16,8 @@ from jinja2 import Environment, StrictUndefined, Template
 from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.taskgraph.measures.acceptance_rates import as_markdown
 from taskloom.warehouse.exporting import dataset_folder
-from taskloom.warehouse.exporting.dataset_folder.croissant import NAME as CROISSANT
-from taskloom.warehouse.exporting.dataset_folder.croissant import croissant
 from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
-from taskloom.warehouse.exporting.record_files import write_json
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.score_validity import REASONS, ScoreValidity, score_validity
 from taskloom.warehouse.sets.names import SPLITS
@@ -54,7 +50,6 @@ _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"),
 _SHOWN: Final = 5
 _MARKS: Final = re.compile(r"[\\|`\[\]]")
 """Marks that make columns, code, links and pictures, and the one that takes that from them."""
-_BAR_HEIGHT, _LABEL_WIDTH, _PLOT_WIDTH = 22, 210, 560
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,58 +63,14 @@ class CardContents:
     counts: DatasetCounts
 
 
-def write_card(folder: Path, source: ExportSource, options: ExportOptions, contents: CardContents) -> None:
-    """Write `README.md`, its plots to `plots/`, and `croissant.json`.
+def card_text(source: ExportSource, options: ExportOptions, contents: CardContents) -> str:
+    """The card, from the template beside this module.
 
     Args:
-        folder: folder of the dataset.
         source: what was exported.
         options: how it was written; names the licence.
         contents: what lies in the folder.
     """
-    counts = contents.counts
-    plots = folder / "plots"
-    plots.mkdir()
-    (plots / "levels.svg").write_text(bar_chart("Tasks per level", counts.level_bars), encoding="utf-8")
-    (plots / "applications.svg").write_text(
-        bar_chart("Tasks per application", counts.applications.most_common(25)), encoding="utf-8"
-    )
-    (folder / "README.md").write_text(card_text(source, options, contents), encoding="utf-8")
-    version = source.warehouse.version or "unpublished"
-    about = {
-        "name": "taskloom",
-        "description": f"{_TITLE}: {counts.tasks.total()} tasks.",
-        "license": options.licence,
-        "version": version,
-        "url": "https://huggingface.co/datasets",
-    }
-    write_json(folder / CROISSANT, croissant(folder, contents.files, about, _meanings(contents.files)))
-
-
-def bar_chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
-    """A horizontal bar chart as SVG."""
-    most = max((value for _, value in bars), default=0) or 1
-    height = _BAR_HEIGHT * len(bars) + 40
-    parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LABEL_WIDTH + _PLOT_WIDTH + 80}"'
-            f' height="{height}" font-family="sans-serif" font-size="13">'
-        ),
-        f'<text x="8" y="22" font-size="16">{escape(title)}</text>',
-    ]
-    for position, (label, value) in enumerate(bars):
-        top = 36 + position * _BAR_HEIGHT
-        width = _PLOT_WIDTH * value / most
-        parts.append(
-            f'<text x="{_LABEL_WIDTH - 8}" y="{top + 14}" text-anchor="end">{escape(label)}</text><rect'
-            f' x="{_LABEL_WIDTH}" y="{top + 2}" width="{width:.1f}" height="{_BAR_HEIGHT - 6}"'
-            f' fill="#4477aa"/><text x="{_LABEL_WIDTH + width + 6:.1f}" y="{top + 14}">{value}</text>'
-        )
-    return "\n".join([*parts, "</svg>", ""])
-
-
-def card_text(source: ExportSource, options: ExportOptions, contents: CardContents) -> str:
-    """The card, from the template beside this module."""
     warehouse, counts = source.warehouse, contents.counts
     total = counts.tasks.total()
     applications = sorted(counts.applications)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from taskloom.resources.dimensions import LEVELS, TABLE
-
-_COMPARED_INSTRUCTIONS = 5_000
-"""Instructions whose word pairs are counted: the variety of more hardly differs."""
+from taskloom.resources.dimensions import TABLE
 
 
 @dataclass(slots=True)
@@ -58,9 +54,6 @@ class DatasetCounts:
     scenarios: Counter[str] = field(default_factory=Counter)
     subtasks: Counter[str] = field(default_factory=Counter)
     """Nodes by subtask template."""
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Pairs of words that follow each other, in the first instructions."""
-    _compared: int = 0
 
     def add(self, split: str, columns: pa.Table) -> None:
         """Count tasks of a set, given as columns of the table `tasks`."""
@@ -75,26 +68,11 @@ class DatasetCounts:
         self.applications.update(dict(_values(pc.list_flatten(columns["applications"]))))
         self.scenarios.update(dict(_values(columns["scenario"])))
         self.subtasks.update(dict(_values(pc.struct_field(pc.list_flatten(columns["nodes"]), "subtask_id"))))
-        for words in texts.slice(0, max(0, _COMPARED_INSTRUCTIONS - self._compared)).to_pylist():
-            folded = [word.casefold() for word in words]
-            self.pairs.update(itertools.pairwise(folded))
-            self._compared += 1
 
     def of_level(self, dimension: str, level: str, split: str = "") -> int:
         """Tasks of a level, in one set or in all."""
         names = [split] if split else list(self.tasks)
         return sum(self.levels[name, dimension, level] for name in names)
-
-    @property
-    def level_bars(self) -> list[tuple[str, int]]:
-        """Tasks per level, by dimension."""
-        return [(f"{row.name}: {level}", self.of_level(row.name, level)) for row in TABLE for level in LEVELS]
-
-    @property
-    def distinct_pairs(self) -> float:
-        """Share of different pairs among all pairs of words of the instructions (distinct-2)."""
-        total = self.pairs.total()
-        return len(self.pairs) / total if total else 0.0
 
 
 def _values(column: pa.ChunkedArray) -> list[tuple[str, int]]:
