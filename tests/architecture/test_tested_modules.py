@@ -85,7 +85,6 @@ TESTED_THROUGH = {
     "taskloom.warehouse.exporting.dataset_folder.dataset_card": "warehouse/test_dataset_folder.py",
     "taskloom.warehouse.exporting.dialogues": "warehouse/test_exporting.py",
     "taskloom.warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
-    "taskloom.warehouse.importing.osworld_layout": "warehouse/test_foreign_collections.py",
     "taskloom.warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
     "taskloom.warehouse.viewer.pages.dataset_pages": "warehouse/viewer/test_pages.py",
     "taskloom.warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",

@@ -2,6 +2,6 @@
 
 importing, items                           checks every item, then stores all or nothing
 imported_tasks, imported_trajectories      records from foreign items; `episodes` from demonstrations
-json_reading, pyautogui_scripts, osworld_layout    foreign formats
+json_reading, pyautogui_scripts            foreign formats
 instruction_lists                          what others have published, to compare with
 """

@@ -23,8 +23,9 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
-from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task
+from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, imported_trajectory
 from taskloom.warehouse.importing.items import BrokenItem, Item, checked
+from taskloom.warehouse.importing.json_reading import file_inside
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -158,15 +159,11 @@ def _recording(
         )
     steps = [(picture, done) for picture, done in told if picture and isinstance(done, Demonstrated)]
     last = Screenshot.of(end.png) if end is not None else None
-    return Trajectory(
-        trajectory_id=f"{node.instance_id}:demonstration",
-        subtask_id=node.subtask_id,
-        instance_id=node.instance_id,
-        parameters=node.parameters,
-        instruction=node.instruction,
-        platform="imported",
-        initial_evidence=Evidence(step=0),
-        steps=tuple(
+    return imported_trajectory(
+        f"{node.instance_id}:demonstration",
+        node.subtask_id,
+        node.instruction,
+        (
             TrajectoryStep(
                 step=number,
                 observation_screenshot=Screenshot.of(picture.png),
@@ -179,8 +176,8 @@ def _recording(
             )
             for number, (picture, done) in enumerate(steps, start=1)
         ),
-        termination="finished",
-        provenance=IMPORTED,
+        instance_id=node.instance_id,
+        parameters=node.parameters,
     )
 
 
@@ -217,12 +214,10 @@ def understood(
 def read_picture(root: Path, name: str) -> Picture | None:
     """The picture `name` inside the folder `root`; None where it is absent, outside, unreadable, or no
     picture."""
+    target = file_inside(root, name)
     try:
-        target = (root / name).resolve()
-        if not target.is_relative_to(root.resolve()) or not target.is_file():
-            return None
-        return as_picture(target.read_bytes())
-    except (OSError, ValueError, RuntimeError):
+        return as_picture(target.read_bytes()) if target is not None else None
+    except OSError:
         return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import networkx
 from pydantic import ValidationError
@@ -15,10 +15,12 @@ from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_from_shape, shape_of
 from taskloom.taskgraph.measures.interference import interference, orders_of
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ImportRefusedError
 
 IMPORTED = Provenance(stage="import")
@@ -72,6 +74,31 @@ def build_task(
         interferences=tuple(interference(graph, threat) for threat in orders.threats),
         maximum_coherency=maximum_coherency_of(graph) or 0,
         other_applications=tuple(sorted(others)),
+        provenance=IMPORTED,
+    )
+
+
+def imported_trajectory(
+    trajectory_id: str,
+    subtask_id: str,
+    instruction: str,
+    steps: Iterable[TrajectoryStep],
+    *,
+    instance_id: str = "",
+    parameters: Mapping[str, str] | None = None,
+) -> Trajectory:
+    """The trajectory of a recording of others, which carries no evidence; its instance is the subtask itself
+    where none is named."""
+    return Trajectory(
+        trajectory_id=trajectory_id,
+        subtask_id=subtask_id,
+        instance_id=instance_id or subtask_id,
+        parameters=dict(parameters or {}),
+        instruction=instruction,
+        platform="imported",
+        initial_evidence=Evidence(step=0),
+        steps=tuple(steps),
+        termination="finished",
         provenance=IMPORTED,
     )
 

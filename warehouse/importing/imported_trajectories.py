@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -18,8 +17,9 @@ from taskloom.taskgraph.records.interaction import Action, Screenshot
 from taskloom.taskgraph.records.subtask import Subtask, instance_id
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.imported_tasks import IMPORTED, imported_trajectory
 from taskloom.warehouse.importing.items import ForeignModel, Item, Text
+from taskloom.warehouse.importing.json_reading import file_inside
 
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _RENAMED = {"wheel_dist": "wheel_distance"}
@@ -79,17 +79,13 @@ def read_trajectory(item: Item, root: Path, subtasks: Mapping[str, Subtask], def
     parameters = next(
         (values for values in sets if all(value in found.instruction for value in values.values())), sets[0]
     )
-    return Trajectory(
-        trajectory_id=found.trajectory_id or default_id,
-        subtask_id=found.subtask_id,
+    return imported_trajectory(
+        found.trajectory_id or default_id,
+        found.subtask_id,
+        found.instruction,
+        _steps(found, item, root),
         instance_id=instance_id(found.subtask_id, parameters),
         parameters=parameters,
-        instruction=found.instruction,
-        platform="imported",
-        initial_evidence=Evidence(step=0),
-        steps=_steps(found, item, root),
-        termination="finished",
-        provenance=IMPORTED,
     )
 
 
@@ -108,17 +104,11 @@ def read_task_trajectory(
     instances = names(task)
     if sorted(found.topological_order) != sorted(instances):
         raise item.refused("topological_order", "is not an order of the task's nodes")
-    recording = Trajectory(
-        trajectory_id=f"{found.trajectory_id}:recording",
-        subtask_id=f"task:{found.task_id}",
-        instance_id=f"task:{found.task_id}",
-        parameters={},
-        instruction=found.instruction,
-        platform="imported",
-        initial_evidence=Evidence(step=0),
-        steps=_steps(found, item, root),
-        termination="finished",
-        provenance=IMPORTED,
+    recording = imported_trajectory(
+        f"{found.trajectory_id}:recording",
+        f"task:{found.task_id}",
+        found.instruction,
+        _steps(found, item, root),
     )
     replay = Replay(
         replay_id=found.trajectory_id,
@@ -180,15 +170,13 @@ def _rectangle(action: PaperAction) -> tuple[int, int, int, int] | None:
 def _picture(item: Item, root: Path, name: str, position: int) -> Screenshot:
     """The picture of an observation; it must be inside the imported folder."""
     place = f"observations[{position}]"
+    target = file_inside(root, name)
     try:
-        target = (root / name).resolve()
-        if not target.is_relative_to(root.resolve()):
-            raise item.refused(place, f"leaves the folder: {name!r}")
-        if not target.is_file():
-            raise item.refused(place, f"the picture {name!r} is not there")
-        png = target.read_bytes()
-    except (OSError, ValueError, RuntimeError):
-        raise item.refused(place, f"{name[:200]!r} is not a file that can be read") from None
+        png = target.read_bytes() if target is not None else b""
+    except OSError:
+        target = None
+    if target is None:
+        raise item.refused(place, f"{name[:200]!r} cannot be read, is not there, or leaves the folder")
     if not png.startswith(b"\x89PNG\r\n"):
         raise item.refused(place, f"{name!r} is not a PNG file")
-    return Screenshot(sha256=hashlib.sha256(png).hexdigest(), png=png)
+    return Screenshot.of(png)

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.parquet
 from pydantic import JsonValue
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.importing import survey_import
-from taskloom.warehouse.importing.items import BrokenItem, line_items
+from taskloom.warehouse.importing.items import BrokenItem, items_of, table_rows
 from taskloom.warehouse.importing.json_reading import read_text
 from taskloom.warehouse.lookup import IMPORTS
 
 FIELDS: Final = ("instruction", "intent", "confirmed_task", "description", "goal", "task_description", "task")
 """Names under which collections keep an instruction; the first one that is there is taken."""
 _JSON: Final = (".json", ".jsonl", ".ndjson")
+_TEXTS: Final = ("string", "large_string")
+_ROWS: Final = 1000
 _TABLES: Final = (".parquet", *_JSON, ".csv", ".tsv")
 
 
@@ -90,26 +90,13 @@ def _text(row: JsonValue | Mapping[str, object], column: str) -> str:
 
 def _rows(path: Path) -> Iterator[JsonValue]:
     if path.suffix in _JSON:
-        for item in line_items(path, str(path)):
+        for item in items_of([(path, str(path))]):
             if isinstance(item, BrokenItem):
                 raise ImportRefusedError.listing(item.faults)
             yield item.value
     elif path.suffix == ".parquet":
-        try:
-            for batch in pyarrow.parquet.ParquetFile(path).iter_batches(columns=_texts(path)):
-                yield from batch.to_pylist()
-        except (pa.ArrowException, OSError) as error:
-            raise ImportRefusedError(str(path), "", f"is not a Parquet file: {error}") from None
+        # The other columns may be large.
+        yield from table_rows(path, str(path), _ROWS, lambda column: str(column.type) in _TEXTS)
     else:
         lines = read_text(path, str(path)).splitlines(keepends=True)
         yield from csv.DictReader(lines, restkey="", delimiter="\t" if path.suffix == ".tsv" else ",")
-
-
-def _texts(path: Path) -> list[str]:
-    """The columns of a Parquet file that hold texts; the others may be large."""
-    schema = pyarrow.parquet.read_schema(path)
-    return [
-        field.name
-        for field in schema
-        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-    ]

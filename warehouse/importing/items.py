@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -182,10 +182,31 @@ def _id_in(fields: tuple[str, ...]) -> type[BaseModel]:
     return create_model("Named", __base__=ForeignModel, item_id=(Identifier, found))
 
 
-def file_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
-    """One item per JSON file; each file comes with its name for messages."""
+def items_of(files: Iterable[tuple[Path, str]], *, one_each: bool = False) -> Iterator[Item | BrokenItem]:
+    """The items of JSON files, which hold one each, a list of them, or one a line (JSON Lines).
+
+    Args:
+        files: the files, each with its name for messages.
+        one_each: whether a file is one item, whatever it holds.
+    """
     for path, shown in files:
-        yield from _read_item(path, shown)
+        text: str | None = None
+        try:
+            text = read_text(path, shown)
+            if not one_each and holds_lines(path) and not text.lstrip().startswith("["):
+                yield from _lines(text, shown)
+                continue
+            value = parse_json(text, shown)
+        except ImportRefusedError as error:
+            if not one_each and text is not None and _is_lines(text):
+                yield from _lines(text, shown)
+            else:
+                yield unreadable(error, shown, text)
+            continue
+        if isinstance(value, list) and not one_each:
+            yield from (Item(shown, entry, f"[{number}]") for number, entry in enumerate(value))
+        else:
+            yield Item(shown, value)
 
 
 def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Iterator[Item | BrokenItem]:
@@ -201,40 +222,15 @@ def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Itera
             yield unreadable(error, shown)
 
 
-def listed_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
-    """The items of files that hold one each, a list of them, or one a line (JSON Lines)."""
-    for path, shown in files:
-        found = None if holds_lines(path) else next(_read_item(path, shown))
-        if found is None or (isinstance(found, BrokenItem) and _is_lines(found.content)):
-            yield from line_items(path, shown)
-        elif isinstance(found, Item) and isinstance(found.value, list):
-            for number, value in enumerate(found.value):
-                yield Item(found.file, value, f"[{number}]")
-        else:
-            yield found
-
-
-def _is_lines(text: JsonValue) -> bool:
+def _is_lines(text: str) -> bool:
     """Whether a text that is not one JSON value begins with a line that is an object: it is JSON Lines."""
-    first = text.lstrip().partition("\n")[0] if isinstance(text, str) else ""
     try:
-        return isinstance(parse_json(first, ""), dict)
+        return isinstance(parse_json(text.lstrip().partition("\n")[0], ""), dict)
     except ImportRefusedError:
         return False
 
 
-def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
-    """One item for each line of a file, or for each entry where the file is one list."""
-    try:
-        text = read_text(path, shown)
-        if text.lstrip().startswith("["):
-            whole = parse_json(text, shown)
-            for number, value in enumerate(whole if isinstance(whole, list) else []):
-                yield Item(shown, value, f"[{number}]")
-            return
-    except ImportRefusedError as error:
-        yield unreadable(error, shown)
-        return
+def _lines(text: str, shown: str) -> Iterator[Item | BrokenItem]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             place = f"line {number}"
@@ -296,15 +292,6 @@ def _renamed(record: Record, old: str, new: str) -> Record:
     return type(record).model_validate(told(record.model_dump()))
 
 
-def _read_item(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
-    text: str | None = None
-    try:
-        text = read_text(path, shown)
-        yield Item(shown, parse_json(text, shown))
-    except ImportRefusedError as error:
-        yield unreadable(error, shown, text)
-
-
 def unreadable(
     error: ImportRefusedError, place: str, text: str | None = None, kind: Kind = "task"
 ) -> BrokenItem:
@@ -314,7 +301,7 @@ def unreadable(
 
 
 def table_rows(
-    file: Path, shown: str, at_once: int, leave_out: Collection[str] = ()
+    file: Path, shown: str, at_once: int, wanted: Callable[[pa.Field], bool] = lambda _: True
 ) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file, some at a time.
 
@@ -322,14 +309,14 @@ def table_rows(
         file: the file.
         shown: its name for messages.
         at_once: rows in memory.
-        leave_out: columns that are not read.
+        wanted: which columns are read.
 
     Raises:
         ImportRefusedError: it is not a Parquet file, or ends in the middle.
     """
     try:
         opened = pyarrow.parquet.ParquetFile(file)
-        columns = [name for name in opened.schema_arrow.names if name not in leave_out]
+        columns = [field.name for field in opened.schema_arrow if wanted(field)]
         for batch in opened.iter_batches(batch_size=at_once, columns=columns):
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:

@@ -35,15 +35,6 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """How JSON writes half a character."""
 
 
-def read_json(path: Path, shown: str) -> JsonValue:
-    """The JSON value of a file.
-
-    Raises:
-        ImportRefusedError: unreadable, no UTF-8, no JSON, or a key that occurs twice.
-    """
-    return parse_json(read_text(path, shown), shown)
-
-
 def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     """The JSON value of a text.
 
@@ -109,16 +100,19 @@ def as_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def json_files(path: Path, *, lines_first: bool = False) -> list[Path]:
-    """The JSON files of a folder and its subfolders, sorted, or the one file.
+def collection_files(
+    path: Path, *, lines_first: bool = False, root: Path | None = None
+) -> list[tuple[Path, str]]:
+    """The JSON files of a folder and its subfolders, sorted, or the one file, each with its name in `root`.
 
-    Where there are none, its JSON Lines; with `lines_first` the other way round.
+    Where there are none, its JSON Lines; with `lines_first` the other way round. The manifest of an export of
+    ours is left out.
 
     Raises:
         ImportRefusedError: nothing is there.
     """
     if path.is_file():
-        return [path]
+        return _with_names(root or path, [path])
     if not path.is_dir():
         raise ImportRefusedError(str(path), "", "is no regular file" if path.exists() else "does not exist")
     there = sorted(item for item in path.rglob("*") if item.is_file())
@@ -131,18 +125,7 @@ def json_files(path: Path, *, lines_first: bool = False) -> list[Path]:
         raise ImportRefusedError(
             str(path), "", f"holds no JSON file (.json, or .jsonl; .gz behind it); {held}"
         )
-    return found
-
-
-def collection_files(path: Path, *, lines_first: bool = False) -> list[tuple[Path, str]]:
-    """The JSON files that `json_files` finds, without the manifest of an export of ours, each with its name
-    in the folder.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
-    found = json_files(path, lines_first=lines_first)
-    return with_names(path, (file for file in found if file == path or file.name != "manifest.json"))
+    return _with_names(root or path, (file for file in found if file.name != "manifest.json"))
 
 
 def matching_files(path: Path, *patterns: str) -> list[tuple[Path, str]]:
@@ -155,13 +138,22 @@ def matching_files(path: Path, *patterns: str) -> list[tuple[Path, str]]:
     found = sorted(file for file in inside if file.is_file())
     if not found:
         raise ImportRefusedError(str(path), "", f"holds no {' or '.join(patterns)}")
-    return with_names(path, found)
+    return _with_names(path, found)
 
 
-def with_names(path: Path, files: Iterable[Path]) -> list[tuple[Path, str]]:
+def _with_names(path: Path, files: Iterable[Path]) -> list[tuple[Path, str]]:
     """Files with their names in the folder that is imported, or in that of the one file that is."""
     root = path if path.is_dir() else path.parent
     return [(file, file.relative_to(root).as_posix()) for file in files]
+
+
+def file_inside(root: Path, name: str) -> Path | None:
+    """The file `name` of a folder; None where it is absent or outside, or no file can have the name."""
+    try:
+        target = (root / name).resolve()
+        return target if target.is_relative_to(root.resolve()) and target.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def holds_lines(path: Path) -> bool:

@@ -22,7 +22,7 @@ from taskloom.warehouse.importing.episodes import (
     read_picture,
     read_tasks,
 )
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, listed_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
 
@@ -67,7 +67,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     folders = {shown: file.parent for file, shown in files}
     yield from read_tasks(
         "agent_net",
-        listed_items(files),
+        items_of(files),
         lambda item: item.named("task_id"),
         lambda item: _describe(item, folders[item.file]),
     )

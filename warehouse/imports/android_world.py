@@ -16,7 +16,7 @@ from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.warehouse.exporting.application_aliases import canonical_application
 from taskloom.warehouse.importing.episodes import Description, task_records
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, items_of
 
 _APPLICATIONS: Final = {
     "AudioRecorder": "audio_recorder",
@@ -80,7 +80,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     inside = sorted(path.rglob("task_metadata.json"))
     file = path if path.is_file() or not inside else inside[0]
     yield from checked(
-        line_items(file, file.name), lambda item: f"android_world:{item.named('task_name')}", _records
+        items_of([(file, file.name)]), lambda item: f"android_world:{item.named('task_name')}", _records
     )
 
 

@@ -26,7 +26,7 @@ from taskloom.warehouse.importing.items import (
     Item,
     Text,
     checked,
-    file_items,
+    items_of,
 )
 from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
@@ -67,7 +67,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     files = collection_files(path)
     folders = {shown: file.absolute().parent.name for file, shown in files}
     yield from checked(
-        file_items(files),
+        items_of(files, one_each=True),
         lambda item: f"crab:{item.named('id')}",
         lambda item, task_id: _records(item, task_id, folders[item.file]),
     )

@@ -18,7 +18,7 @@ from taskloom.warehouse.importing.items import (
     ForeignModel,
     Item,
     Text,
-    line_items,
+    items_of,
     table_rows,
     unreadable,
 )
@@ -42,7 +42,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     items = (
         item
         for file, shown in files
-        for item in (_rows(file, shown) if file.suffix == ".parquet" else line_items(file, shown))
+        for item in (_rows(file, shown) if file.suffix == ".parquet" else items_of([(file, shown)]))
     )
     yield from read_tasks("cua_gym", items, lambda item: item.named("id"), _describe)
 

@@ -13,7 +13,7 @@ from pydantic import AliasChoices, AliasPath, Field
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, file_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, items_of
 from taskloom.warehouse.importing.json_reading import matching_files
 
 
@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    items = file_items(matching_files(path, "task.json"))
+    items = items_of(matching_files(path, "task.json"), one_each=True)
     yield from read_tasks("cua_world", items, _name, _describe)
 
 

@@ -18,10 +18,10 @@ from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError, RowInvalidError
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.imported_tasks import imported_trajectory
 from taskloom.warehouse.importing.imported_trajectories import PaperAction, read_action
 from taskloom.warehouse.importing.items import BrokenItem, Item, Kind, table_rows, unreadable
 from taskloom.warehouse.importing.json_reading import inner_json
@@ -107,18 +107,7 @@ def _trajectory(rows: list[dict[str, Any]], shown: str, after_a_gap: bool) -> Re
     name = str(first.get("trajectory_id") or "")
     try:
         steps = tuple(_step(row, Item(shown, _action_of(row), f"{name}#{row.get('step')}")) for row in rows)
-        return Trajectory(
-            trajectory_id=name,
-            subtask_id=first["subtask_id"],
-            instance_id=first["subtask_id"],
-            parameters={},
-            instruction=first["instruction"],
-            platform="imported",
-            initial_evidence=Evidence(step=0),
-            steps=steps,
-            termination="finished",
-            provenance=IMPORTED,
-        )
+        return imported_trajectory(name, first["subtask_id"], first["instruction"], steps)
     except ImportRefusedError as error:
         return BrokenItem(name or shown, "trajectory", shown, error.faults, error.code, None)
     except (KeyError, ValueError, TypeError) as error:

@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
-from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
-from taskloom.warehouse.importing.json_reading import json_files, read_json
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, items_of
+from taskloom.warehouse.importing.json_reading import collection_files
 
 
 class _Outcome(ForeignModel):
@@ -43,16 +40,15 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
 
 
 def _items(path: Path) -> Iterator[Item | BrokenItem]:
-    for file in json_files(path):
-        if file.suffix == ".jsonl":
-            yield from line_items(file, file.name)
+    for item in items_of(collection_files(path)):
+        if isinstance(item, BrokenItem) or item.place:
+            yield item
             continue
-        whole = read_json(file, file.name)
-        outcomes: JsonValue = whole.get("outcomes") if isinstance(whole, dict) else whole
+        outcomes = item.value.get("outcomes") if isinstance(item.value, dict) else None
         if not isinstance(outcomes, list):
-            raise ImportRefusedError(file.name, "outcomes", "must be a list of outcomes")
+            raise item.refused("outcomes", "must be a list of outcomes")
         for number, outcome in enumerate(outcomes):
-            yield Item(file.name, outcome, f"outcomes[{number}]")
+            yield Item(item.file, outcome, f"outcomes[{number}]")
 
 
 def _name(item: Item) -> str:

@@ -35,7 +35,7 @@ from taskloom.warehouse.importing.items import (
     ForeignModel,
     Item,
     Text,
-    line_items,
+    items_of,
     table_rows,
     unreadable,
 )
@@ -76,7 +76,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         for file, shown in files
         if file.name not in ("manifest.json", "dataset_infos.json")
         for item in (
-            _parquet_items(file, shown, pictures) if file.suffix == ".parquet" else line_items(file, shown)
+            _parquet_items(file, shown, pictures) if file.suffix == ".parquet" else items_of([(file, shown)])
         )
     )
     yield from read_tasks(
@@ -91,7 +91,7 @@ def _parquet_items(
     last task."""
     actions: list[dict[str, Any]] = []
     try:
-        for row in table_rows(file, shown, _ROWS, leave_out=_PAGES[:3]):
+        for row in table_rows(file, shown, _ROWS, lambda column: column.name not in _PAGES[:3]):
             if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
                 yield _joined(actions, shown, pictures)
                 actions = []

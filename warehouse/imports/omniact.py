@@ -16,8 +16,8 @@ from pydantic import JsonValue
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Description, read_picture, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, file_items
-from taskloom.warehouse.importing.json_reading import read_json, read_text
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, items_of
+from taskloom.warehouse.importing.json_reading import file_inside, parse_json, read_text
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 
 _MOST_BOXES = 5000
@@ -45,7 +45,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
 
 
 def _items(files: list[Path]) -> Iterator[Item | BrokenItem]:
-    for item in file_items((file, file.name) for file in files):
+    for item in items_of(((file, file.name) for file in files), one_each=True):
         if isinstance(item, Item) and isinstance(item.value, dict):
             for name, value in item.value.items():
                 yield Item(item.file, value, name)
@@ -59,12 +59,8 @@ def _name(item: Item) -> str:
 
 def _describe(item: Item, root: Path) -> Description:
     example = item.parsed(_Example)
-    try:
-        target = (root / example.task).resolve()
-        there = target.is_relative_to(root.resolve()) and target.is_file()
-    except (OSError, ValueError, RuntimeError):
-        there = False
-    if not there:
+    target = file_inside(root, example.task)
+    if target is None:
         raise item.refused("task", f"the file {example.task[:200]!r} is not there")
     instruction, script = _parts(item, read_text(target, example.task))
     content: dict[str, JsonValue] = {
@@ -85,12 +81,10 @@ def _describe(item: Item, root: Path) -> Description:
 
 def _boxes(root: Path, name: str) -> JsonValue:
     """The boxes of a screen as left, top, right, bottom; none where the file cannot be read."""
+    target = file_inside(root, name)
     try:
-        target = (root / name).resolve()
-        if not target.is_relative_to(root.resolve()) or not target.is_file():
-            return []
-        value = read_json(target, name)
-    except (ImportRefusedError, OSError, ValueError):  # no file, or a name that no file can have
+        value = parse_json(read_text(target, name), name) if target is not None else None
+    except ImportRefusedError:
         return []
     boxes: list[JsonValue] = []
     for box in value.values() if isinstance(value, dict) else ():

@@ -41,8 +41,7 @@ from taskloom.warehouse.importing.items import (
     Item,
     Text,
     checked,
-    file_items,
-    line_items,
+    items_of,
 )
 from taskloom.warehouse.importing.json_reading import read_text
 
@@ -114,10 +113,10 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
 
 def _items(root: Path, kind: str) -> Iterator[Item | BrokenItem]:
     """The items of a kind: files of a folder, or entries of a list."""
-    if (root / f"{kind}.json").is_file():
-        yield from line_items(root / f"{kind}.json", f"{kind}.json")
-    elif (root / kind).is_dir():
-        yield from file_items((file, f"{kind}/{file.name}") for file in sorted((root / kind).glob("*.json")))
+    whole = root / f"{kind}.json"
+    files = [whole] if whole.is_file() else sorted((root / kind).glob("*.json"))
+    named = ((file, file.relative_to(root).as_posix()) for file in files)
+    yield from items_of(named, one_each=not whole.is_file())
 
 
 def _name(item: Item) -> str:
@@ -159,7 +158,7 @@ def _declared(categories: list[str], names: set[str]) -> tuple[ResourceDeclarati
 
 
 def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[Record | BrokenItem]:
-    for file in sorted((root / "evaluations").glob("*.py")) if (root / "evaluations").is_dir() else []:
+    for file in sorted((root / "evaluations").glob("*.py")):
         shown = f"evaluations/{file.name}"
         try:
             yield _function(file, shown, subtasks)
@@ -275,7 +274,7 @@ def _by_name(task: Task) -> dict[str, str]:
 
 def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:
     found: dict[str, R] = {}
-    for item in line_items(root / name, name) if (root / name).is_file() else ():
+    for item in items_of([(root / name, name)] if (root / name).is_file() else []):
         if isinstance(item, BrokenItem):
             raise ImportRefusedError.listing(item.faults)
         read = item.parsed(record)

@@ -30,7 +30,7 @@ from taskloom.warehouse.importing.episodes import (
     read_picture,
     read_tasks,
 )
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, line_items, number_as_text
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, items_of, number_as_text
 
 _MARK: Final = "<image>"
 _STEPWISE: Final = "\nDone so far:"
@@ -90,7 +90,7 @@ def _grouped(file: Path) -> Iterator[Item | BrokenItem]:
         latest = (start, step)
         return start
 
-    for _, group in itertools.groupby(line_items(file, file.name), recording):
+    for _, group in itertools.groupby(items_of([(file, file.name)]), recording):
         members = list(group)
         first = members[0]
         if isinstance(first, BrokenItem):

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, listed_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, items_of
 from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
 
@@ -53,7 +53,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    yield from read_tasks("web_arena", listed_items(collection_files(path)), _name, _describe)
+    yield from read_tasks("web_arena", items_of(collection_files(path)), _name, _describe)
 
 
 def _name(item: Item) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks, website_name
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, listed_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 
 
@@ -27,7 +27,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     Raises:
         ImportRefusedError: nothing is there.
     """
-    items = listed_items(collection_files(path, lines_first=True))
+    items = items_of(collection_files(path, lines_first=True))
     yield from read_tasks("web_voyager", items, lambda item: item.named("id"), _describe)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.importing.items import BrokenItem
-from taskloom.warehouse.importing.osworld_layout import read_collection
+from taskloom.warehouse.imports.osworld import read_collection
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import GOAL_NOT_WRITTEN
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, listed_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 
 
@@ -29,7 +29,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     """
     found = collection_files(path)
     listed = [pair for pair in found if "task_configs" in PurePosixPath(pair[1]).parts]
-    yield from read_tasks("work_arena", listed_items(listed or found), _name, _describe)
+    yield from read_tasks("work_arena", items_of(listed or found), _name, _describe)
 
 
 def _name(item: Item) -> str:
