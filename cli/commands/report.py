@@ -31,7 +31,7 @@ def report(
     """
     from taskloom.flows.places import load_places
     from taskloom.warehouse.store import Warehouse
-    from taskloom.warehouse.viewer.reports.report import write_report
+    from taskloom.warehouse.viewer.report import write_report
 
     places = load_places(data=data, warehouse=warehouse)
     if out.is_dir():

@@ -25,7 +25,7 @@ from taskloom.warehouse.errors import (
     WarehouseUnavailableError,
 )
 from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest
-from taskloom.warehouse.exporting.file_names import id_of_name, safe_name
+from taskloom.warehouse.exporting.record_files import id_of_name, safe_name
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import CellQuota, Selection

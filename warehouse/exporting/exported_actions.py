@@ -1,4 +1,4 @@
-"""Actions as other formats write them: the paper's records, points on the screen, PyAutoGUI statements."""
+"""Actions as others write them: in words, the paper's records, points on the screen, PyAutoGUI statements."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def paper_action(step: TrajectoryStep) -> dict[str, object]:
         "thought": step.thought,
         "control_text": step.target.text if step.target else "",
     }
+
+
+def in_words(step: TrajectoryStep) -> str:
+    """What a step did: `click Button “Save”`, `type “hello”, press Enter in Edit “Title”`."""
+    target = ""
+    if step.target:
+        name = f"“{step.target.text}”" if step.target.text else ""
+        target = f"{step.target.control_type} {name}".strip()
+    return step.action.in_words(target)
 
 
 def image_size(png: bytes) -> tuple[int, int]:

@@ -31,8 +31,7 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.exporting.file_hashes import hashes_of
-from taskloom.warehouse.exporting.record_files import write_json, write_lines
+from taskloom.warehouse.exporting.record_files import hashes_of, write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.drawing import draw_tasks

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.exporting.exported_actions import paper_action
-from taskloom.warehouse.exporting.pictures import write_picture
+from taskloom.warehouse.exporting.record_files import write_picture
 
 _RESULT_DEFINED = re.compile(
     r"^\s*(EvalResult\s*=|class\s+EvalResult\b|from\s.*\bEvalResult\b)", re.MULTILINE
@@ -53,10 +54,10 @@ def trajectory_fields(trajectory: Trajectory, folder: Path) -> dict[str, object]
     }
 
 
-def task_fields(task: Task) -> dict[str, object]:
+def task_fields(task: Task, names: Mapping[str, str] | None = None) -> dict[str, object]:
     """A task's metadata as the paper prints it (C.4): its edges as an adjacency dict, its successful orders
-    listed."""
-    names = node_names(task)
+    listed. `names` are those of the nodes by instance id, where they are others than the paper's."""
+    names = names or node_names(task)
     edges: dict[str, list[str]] = {name: [] for name in names.values()}
     for producer, consumer in task.graph.pairs:
         edges[names[producer]].append(names[consumer])

@@ -1,13 +1,18 @@
-"""Files of training records, written as the records come, so that any number of them fits into memory."""
+"""Files of an export: their names, pictures and hashes, and records written as they come, so that any number
+of them fits into memory."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
+from urllib.parse import quote, unquote
+
+from taskloom.taskgraph.records.interaction import Screenshot
 
 
 class RecordFiles:
@@ -86,3 +91,43 @@ def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
             out.write(json.dumps(value, ensure_ascii=False) + "\n")
             count += 1
     return count
+
+
+def write_picture(folder: Path, screenshot: Screenshot) -> str:
+    """Write a picture once; its path relative to the export."""
+    name = f"images/{screenshot.sha256}.png"
+    target = folder / name
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(screenshot.png)
+    return name
+
+
+def hashes_of(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file of a folder, by its path there."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            found[path.relative_to(folder).as_posix()] = digest
+    return found
+
+
+def safe_name(item_id: str) -> str:
+    """A file name for an id: letters, digits, `._-` and parentheses stay, everything else is percent-encoded.
+
+    >>> safe_name("notes.create:ab/../c"), safe_name("12(0)"), safe_name("..")
+    ('notes.create%3Aab%2F..%2Fc', '12(0)', '%2E%2E')
+    """
+    name = quote(item_id, safe="()")
+    return name.replace(".", "%2E") if set(name) == {"."} else name
+
+
+def id_of_name(name: str) -> str:
+    """The id that a file name stands for.
+
+    >>> id_of_name(safe_name("a b/ü"))
+    'a b/ü'
+    """
+    return unquote(name)

@@ -14,7 +14,8 @@ from typing import Final
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.file_names import safe_name
+from taskloom.warehouse.exporting.paper_format import task_fields
+from taskloom.warehouse.exporting.record_files import safe_name
 
 RESULT: Final = (
     "def EvalResult(success, message='', progress=0.0):\n    return EvaluateResult(success, message)\n\n\n"
@@ -35,16 +36,7 @@ def node_name(node: BoundSubtask) -> str:
 def dag_fields(task: Task) -> dict[str, object]:
     """The task file."""
     names = {node.instance_id: node_name(node) for node in task.graph.nodes}
-    edges: dict[str, list[str]] = {name: [] for name in names.values()}
-    for producer, consumer in task.graph.pairs:
-        edges[names[producer]].append(names[consumer])
-    return {
-        "task_id": task.task_id,
-        "task_instruction": task.instruction,
-        "dag": {"nodes": list(names.values()), "edges": edges},
-        "task_intent": task.intent,
-        "successful_topo": [[names[node] for node in order] for order in task.successful_orders],
-    }
+    return {"task_id": task.task_id, **task_fields(task, names)}
 
 
 def node_fields(node: BoundSubtask) -> dict[str, object]:

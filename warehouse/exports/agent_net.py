@@ -15,8 +15,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import image_size, pyautogui_statements
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import RecordFiles
+from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

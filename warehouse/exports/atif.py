@@ -18,9 +18,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import call_arguments, image_size
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.file_names import safe_name
-from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import write_json
+from taskloom.warehouse.exporting.record_files import safe_name, write_json, write_picture
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

@@ -11,20 +11,13 @@ from pathlib import Path
 
 from taskloom.taskgraph.records.interaction import ClickInput
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
-from taskloom.warehouse.exporting.action_words import in_words
-from taskloom.warehouse.exporting.dialogues import recordings, without_marks
-from taskloom.warehouse.exporting.exported_actions import image_size, points_of, scaled
+from taskloom.warehouse.exporting.dialogues import COORDINATES, recordings, without_marks
+from taskloom.warehouse.exporting.exported_actions import image_size, in_words, points_of, scaled
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import RecordFiles
+from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 RECORDINGS = True
 """Whether the format is made of recordings."""
-_UNITS = {
-    "absolute": "pixels",
-    "unit": "fractions of width and height from 0 to 1",
-    "thousand": "thousandths of width and height",
-}
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -49,7 +42,7 @@ def _record(name: str, step: TrajectoryStep, folder: Path, options: ExportOption
     )
     asked = (
         f"Where do you click to {without_marks(in_words(step))}? Answer with the point [x, y] in"
-        f" {_UNITS[options.coordinates]}."
+        f" {COORDINATES[options.coordinates]}."
     )
     return {
         "id": name,

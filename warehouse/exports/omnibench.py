@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.file_names import safe_name
 from taskloom.warehouse.exporting.paper_format import (
     evaluation_source,
     subtask_fields,
@@ -24,7 +23,7 @@ from taskloom.warehouse.exporting.paper_format import (
     task_trajectory_fields,
     trajectory_fields,
 )
-from taskloom.warehouse.exporting.record_files import write_json, write_lines
+from taskloom.warehouse.exporting.record_files import safe_name, write_json, write_lines
 from taskloom.warehouse.exporting.task_dag import RESULT, dag_fields, missing_function, node_fields, node_name
 
 

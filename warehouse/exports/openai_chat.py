@@ -22,8 +22,7 @@ from PIL import Image
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import RecordFiles
+from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

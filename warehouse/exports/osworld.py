@@ -5,7 +5,9 @@ Where sets were asked for, `test_train.json`, `test_validation.json` and `test_t
 OSWorld's `--test_all_meta_path` reads them.
 
 A task that files alone can judge goes out with `taskloom judge` as its evaluator, which the machine must
-have. The others are refused with the reason. Tasks that were imported from OSWorld go out as they came in.
+have. The sheet comes to the machine after the work (`postconfig`), so nobody can read it before; the copy of
+the home folder that it compares with is made at the start, when all applications run and the browser does not
+yet. The others are refused with the reason. Tasks that were imported from OSWorld go out as they came in.
 """
 
 from __future__ import annotations
@@ -14,16 +16,30 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Final
 
+from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
-from taskloom.warehouse.exporting.osworld.judging import copy_of_home, judged_evaluator
-from taskloom.warehouse.exporting.osworld.setup import HOME, setup
+from taskloom.warehouse.exporting.judging.machine_setup import HOME, execute, setup, write_file
 from taskloom.warehouse.exporting.record_files import write_json
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
+_FOLDER: Final = "/tmp/taskloom"  # noqa: S108 - on the machine of OSWorld, which is new for each task
+_SHEET: Final = f"{_FOLDER}/sheet.json"
+_COPY: Final = f"{_FOLDER}/start"
+_DONE: Final = "done\n"
+_COPY_HOME: Final = f"""\
+import shutil
+shutil.rmtree({_COPY!r}, ignore_errors=True)
+ignored = lambda folder, names: ['applications'] if folder == {HOME!r} else []
+try:
+    shutil.copytree({HOME!r}, {_COPY!r}, symlinks=True, ignore=ignored)
+except shutil.Error as error:
+    print(error)
+"""
 
 REFUSES_TASKS = True
 """Whether tasks that it cannot write are refused by their ids."""
@@ -85,10 +101,10 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
         "snapshot": names[0],
         "instruction": task.instruction,
         "source": f"taskloom:{task.task_id}",
-        "config": setup(used, [copy_of_home()]),
+        "config": setup(used, [_copy_of_home()]),
         "trajectory": "trajectories/",
         "related_apps": names,
-        "evaluator": judged_evaluator(sheet_of(task, source)),
+        "evaluator": _judged_evaluator(sheet_of(task, source)),
         "proxy": False,
         "fixed_ip": False,
         "possibility_of_env_change": "low",
@@ -98,3 +114,23 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
 def _domain(task: Task) -> str:
     names = {node.application for node in task.graph.nodes}
     return next(iter(names)) if len(names) == 1 else "multi_apps"
+
+
+def _copy_of_home() -> dict[str, object]:
+    """The step that keeps the home folder as it is before the work."""
+    return execute(["python3", "-c", _COPY_HOME])
+
+
+def _judged_evaluator(sheet: JudgingSheet) -> Mapping[str, object]:
+    """The evaluator: OSWorld's `exact_match` of what a command says at the end."""
+    judging = (
+        f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not"
+        " done"
+    )
+    return {
+        "postconfig": write_file(_SHEET, sheet.model_dump_json().encode()),
+        "func": "exact_match",
+        "result": {"type": "vm_command_line", "command": ["bash", "-c", judging]},
+        "expected": {"type": "rule", "rules": {"expected": _DONE}},
+        "options": {},
+    }

@@ -14,8 +14,7 @@ from taskloom.taskgraph.records.evaluation_function import VerificationRound
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import answer_text, system_text, without_marks
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import write_lines
+from taskloom.warehouse.exporting.record_files import write_lines, write_picture
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text, without_marks
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.pictures import write_picture
-from taskloom.warehouse.exporting.record_files import RecordFiles, write_json
+from taskloom.warehouse.exporting.record_files import RecordFiles, write_json, write_picture
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

@@ -17,7 +17,7 @@ from typing import Final
 
 from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.file_names import safe_name
+from taskloom.warehouse.exporting.record_files import safe_name
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

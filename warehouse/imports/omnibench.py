@@ -25,13 +25,13 @@ from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, fill, inst
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.application_aliases import canonical_application
-from taskloom.warehouse.exporting.file_names import id_of_name
 from taskloom.warehouse.exporting.paper_format import (
     EVALUATION_HEADER,
     node_names,
     subtask_fields,
     task_fields,
 )
+from taskloom.warehouse.exporting.record_files import id_of_name
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
 from taskloom.warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
 from taskloom.warehouse.importing.items import (

@@ -14,7 +14,6 @@ import resource
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,14 +36,6 @@ _ROWS_AT_ONCE = 500
 _OUT_OF_MEMORY = ("out of memory", "failed to allocate", "bad_alloc", "could not allocate", "cannot allocate")
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedAnswer:
-    """The first rows of an answer."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[JsonValue, ...], ...]
-
-
 def ask_bounded(
     warehouse: Warehouse,
     sql: str,
@@ -52,15 +43,15 @@ def ask_bounded(
     most_rows: int,
     most_seconds: float,
     most_bytes: int = MOST_BYTES,
-) -> BoundedAnswer:
-    """The first `most_rows` rows of the answer to `sql`.
+) -> tuple[tuple[str, ...], tuple[tuple[JsonValue, ...], ...]]:
+    """The columns and the first `most_rows` rows of the answer to `sql`.
 
     Raises:
         QueryRefusedError: it could change or leave the warehouse.
         QueryFailedError: it fails, or exceeds its time or memory.
     """
     answer = _in_a_process(warehouse, sql, most_seconds, most_bytes, most_rows=most_rows)
-    return BoundedAnswer(tuple(answer["columns"]), tuple(tuple(row) for row in answer["rows"]))
+    return tuple(answer["columns"]), tuple(map(tuple, answer["rows"]))
 
 
 def save_bounded(

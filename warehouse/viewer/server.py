@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path
 
@@ -10,10 +11,8 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from taskloom.warehouse.errors import (
     QueryFailedError,
@@ -33,13 +32,13 @@ from taskloom.warehouse.viewer.pages import (
     experiment_pages,
     model_call_pages,
     play_pages,
+    review_pages,
     sql_page,
     subtask_pages,
     task_pages,
 )
 from taskloom.warehouse.viewer.pages.model_call_pages import ReadCall
-from taskloom.warehouse.viewer.reviewing import review_pages
-from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk, WritesAlone
+from taskloom.warehouse.viewer.review_desk import ReviewDesk, WritesAlone
 from taskloom.warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
 from taskloom.warehouse.viewer.website import Site
 
@@ -115,7 +114,7 @@ def create_application(
     application.add_middleware(VersionPaths, switch=switch)
     if desk is not None:
         application.add_middleware(WritesAlone)
-    application.add_middleware(LocalOnly)
+    application.middleware("http")(_only_local)
     return application
 
 
@@ -208,30 +207,12 @@ PROTECTION = {
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 
 
-class LocalOnly:
-    """Refuses requests made by other sites, and adds protective headers to every answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-
-        async def protected(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(PROTECTION)
-            await send(message)
-
-        refusal = _refusal(headers.get("host", ""), headers.get("sec-fetch-site", ""))
-        if refusal:
-            await PlainTextResponse(refusal, status_code=403)(scope, receive, protected)
-            return
-        await self._app(scope, receive, protected)
+async def _only_local(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Refuse requests made by other sites, and add protective headers to every answer."""
+    refusal = _refusal(request.headers.get("host", ""), request.headers.get("sec-fetch-site", ""))
+    response = PlainTextResponse(refusal, status_code=403) if refusal else await answer(request)
+    response.headers.update(PROTECTION)
+    return response
 
 
 def _refusal(host: str, asked_by: str) -> str:

@@ -14,7 +14,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.charts import agent_figures
-from taskloom.warehouse.viewer.reports.report import write_report
+from taskloom.warehouse.viewer.report import write_report
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
 
 

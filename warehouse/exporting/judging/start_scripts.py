@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from taskloom.resources.applications import Application
-from taskloom.warehouse.exporting.osworld.setup import setup
+from taskloom.warehouse.exporting.judging.machine_setup import setup
 
 START_COPY: Final = "/var/lib/taskloom/start"
 """Where the copy of the home folder at the start lies."""

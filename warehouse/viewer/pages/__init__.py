@@ -7,6 +7,7 @@ agent_attempts                   what agents completed
 experiment_pages                 leaderboards, agents side by side, attempts step by step
 play_pages                       a person plays
 model_call_pages                 the model calls behind an item, and what was said in one
+review_pages                     people accept and reject tasks
 compare_page                     two versions side by side
 sql_page, downloads              asks SQL; answers and tasks as files
 """

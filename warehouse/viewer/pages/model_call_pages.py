@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
@@ -21,44 +20,9 @@ _OF_ITEM = (
 )
 
 
-class MessagePart(Protocol):
-    """A part of a message: a text or a picture."""
-
-    @property
-    def text(self) -> str:
-        """The text; empty for a picture."""
-
-    @property
-    def image(self) -> str:
-        """Hash of the picture; empty for a text."""
-
-
-class Message(Protocol):
-    """What was sent."""
-
-    @property
-    def role(self) -> str:
-        """Who says it."""
-
-    @property
-    def content(self) -> Sequence[MessagePart]:
-        """Its parts."""
-
-
-class Said(Protocol):
-    """What was said in a call."""
-
-    @property
-    def messages(self) -> Sequence[Message]:
-        """What was sent; empty where it was not kept."""
-
-    @property
-    def reply(self) -> str | None:
-        """What came back."""
-
-
-ReadCall = Callable[[str], Said | None]
-"""What was said in the call with this key; None where it is not known."""
+ReadCall = Callable[[str], object]
+"""What was said in the call with this key, its `messages` with `role` and `content` and its `reply`, as the
+template shows it; None where it is not known."""
 
 
 def calls_for(warehouse: Warehouse, item_id: str) -> list[dict[str, JsonValue]]:

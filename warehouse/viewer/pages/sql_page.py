@@ -59,18 +59,17 @@ def ask(
     if _WRAPPED.match(asked):
         asked = f"SELECT * FROM (\n{asked}\n) LIMIT {most_rows + 1}"
     started = time.perf_counter()
-    found = ask_bounded(warehouse, asked, most_rows=most_rows + 1, most_seconds=most_seconds)
-    rows = found.rows
+    columns, rows = ask_bounded(warehouse, asked, most_rows=most_rows + 1, most_seconds=most_seconds)
     return Answer(
-        columns=found.columns,
+        columns=columns,
         numeric=tuple(
             all(value is None or _is_number(value) for value in column) for column in zip(*rows, strict=True)
         )
-        or (False,) * len(found.columns),
+        or (False,) * len(columns),
         rows=rows[:most_rows],
         cut=len(rows) > most_rows,
         seconds=time.perf_counter() - started,
-        chart=_bars(found.columns, rows),
+        chart=_bars(columns, rows),
     )
 
 

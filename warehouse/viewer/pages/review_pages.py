@@ -23,7 +23,7 @@ from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages.task_list import TaskFilter, choices
 from taskloom.warehouse.viewer.pages.task_pages import node_rows
 from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
-from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
+from taskloom.warehouse.viewer.review_desk import ReviewDesk
 from taskloom.warehouse.viewer.website import Site, address, form_of
 
 _MEANING = {

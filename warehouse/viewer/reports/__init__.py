@@ -1,4 +1,0 @@
-"""The self-contained HTML report.
-
-report        one file, nothing loaded from outside
-"""
