@@ -9,5 +9,6 @@ journal_text    journals as JSON
 project_text    projects as JSON
 wallet_text     wallets as JSON
 bookmarks_text  bookmarks of a browser as JSON
+document_text   documents of word processors as lines
 unpacked_text   these, and packed texts, PDF documents and pictures
 """

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from taskloom.environments.evidence.document_text import render_document
 from taskloom.environments.evidence.sqlite_text import is_database, render_database
 from taskloom.environments.evidence.unpacked_text import unpacked_text
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
@@ -161,6 +162,9 @@ class FileSnapshots:
             rendered = render_database(file, TEXT_LIMIT)
             kind, text = "database", None if rendered is None else rendered.text
             truncated = rendered is not None and not rendered.complete
+        elif (document := render_document(content)) is not None:
+            kind, text = "document", document
+            truncated = len(text) > TEXT_LIMIT
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
             kind, text = "archive", listing.text
             truncated = not listing.whole or len(text) > TEXT_LIMIT

@@ -14,6 +14,7 @@ from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed, exact_text
 
 _JSON = "json_tree"
+_TEXTS = frozenset({"text", "packed", "document"})
 CLIPBOARD = "clipboard"
 """What stands for the clipboard where a file path could stand."""
 
@@ -145,11 +146,11 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
 
 def _comparable(first: FileState, second: FileState) -> bool:
     """Whether the texts of two files of different bytes can tell that they are copies: both were made of the
-    same, and tell all of it, which the lines of a PDF document do not."""
+    same, or one of a text, and tell all of it, which the lines of a PDF document do not."""
     if first.text is None or second.text is None:
         return first.size == second.size
     made_of = {first.content, second.content}
-    return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= {"text", "packed"}))
+    return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= _TEXTS))
 
 
 def _whole_or_nothing(held: str | FileState) -> str:

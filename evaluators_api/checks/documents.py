@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,7 +14,9 @@ from taskloom.evaluators_api.state.formats.delimited import HEADER, ROWS
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
-_MARKUP, _TABLE, _PROJECT = "markup", "delimited", "project"
+_MARKUP, _TABLE, _PROJECT, _DOCUMENT = "markup", "delimited", "project", "document"
+_MARKS = re.compile(r"^(?:#+|-) |!\[\]\([0-9a-f]{64}\)", re.MULTILINE)
+"""What evidence adds to the lines of a word processor's document."""
 _MOST_PLACES = 100
 """Places in a text up to which lines may have said it."""
 _NOT_SHOWN = frozenset({"head", "script", "style", "template"})
@@ -22,7 +25,8 @@ _NOT_SHOWN = frozenset({"head", "script", "style", "template"})
 @check("files", of_source=True)
 def check_says_all(scene: Scene, source: str, target: str) -> bool:
     """Checks if the target says all that the source said at the start of the subtask, in this order: a web
-    page or a text that was printed as a PDF document, what a page shows copied to the clipboard.
+    page or a text that was printed as a PDF document, what a page shows copied to the clipboard, a document of
+    a word processor saved as a text.
 
     How it is laid out, and spaces and line breaks, do not count. The target may have further lines, such as
     the number of a page. Of a web page only what it shows is meant; of a table each line, of a project each
@@ -40,7 +44,7 @@ def check_says_all(scene: Scene, source: str, target: str) -> bool:
 
 def is_laid_out(file: FileState) -> bool:
     """Whether a file says something else than its text as it stands."""
-    return file.content == "pdf" or (file.content in ("text", None) and _is_page(file))
+    return file.content in ("pdf", _DOCUMENT) or (file.content in ("text", None) and _is_page(file))
 
 
 def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
@@ -49,7 +53,7 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
     if file is None or file.text is None:
         return _bare(view.evidence.clipboard.text or "") if place == CLIPBOARD else ()
     whole_text(file)
-    text = text_of_file(file)
+    text = _shown(file)
     if file.content == _PROJECT:
         return _bare(*(value for value in _values(file.path, text) if any(map(str.isalpha, value))))
     if _is_page(file):
@@ -68,8 +72,13 @@ def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
     if file is None or file.text is None:
         return _bare(*(view.evidence.clipboard.text or "").splitlines()) if place == CLIPBOARD else ()
     whole_text(file)
-    text = text_of_file(file)
+    text = _shown(file)
     return _bare(*(_values(file.path, text) if _is_page(file) else text.splitlines()))
+
+
+def _shown(file: FileState) -> str:
+    text = text_of_file(file)
+    return _MARKS.sub("", text) if file.content == _DOCUMENT else text
 
 
 def _stands_in(lines: Sequence[str], wanted: str) -> bool:

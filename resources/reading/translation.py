@@ -29,6 +29,8 @@ _ENDINGS = (
     "zip",
     "xhb",
     "html",
+    "odt",
+    "docx",
 )
 _TEXTS = (
     ".txt",

@@ -57,13 +57,13 @@ class FileState(Record):
     """Hash of the content."""
     text: str | None = None
     """Text content up to a limit, without a byte order mark and in composed Unicode (NFC); a SQLite database
-    is given as SQL text, an archive as a table of its members, a packed text unpacked, a PDF document by its
+    is given as SQL text, an archive as a table of its members, a packed text unpacked, a document by its
     lines, a picture as JSON with its size and colours; None for other content that is no text in UTF-8, or in
     UTF-16 or UTF-32 with a mark, and for links, which are never followed."""
     content: str | None = None
     """What `text` was made of: `text` as it stands, `database`, `archive`, `packed`, `workbook`, `xournal`,
-    `project`, `homebank`, `bookmarks`, `pdf` or `picture`; empty where there is none; None where that was not
-    told."""
+    `project`, `homebank`, `bookmarks`, `document` (of a word processor), `pdf` or `picture`; empty where there is
+    none; None where that was not told."""
     truncated: bool = False
     """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
     part_of: str = ""
