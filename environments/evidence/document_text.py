@@ -1,4 +1,4 @@
-"""What documents of word processors (odt, docx) say, as lines: paragraphs, headings, lists, tables, pictures."""
+"""What documents of word processors (odt, docx) say: lines, with marks for headings, lists and pictures."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ _NOT_SHOWN = frozenset({"head", "script", "style", "template"})
 @check("files", of_source=True)
 def check_says_all(scene: Scene, source: str, target: str) -> bool:
     """Checks if the target says all that the source said at the start of the subtask, in this order: a web
-    page or a text that was printed as a PDF document, what a page shows copied to the clipboard, a document of
-    a word processor saved as a text.
+    page or a text that was printed as a PDF document, what a page shows copied to the clipboard, a document
+    of a word processor saved as a text.
 
     How it is laid out, and spaces and line breaks, do not count. The target may have further lines, such as
     the number of a page. Of a web page only what it shows is meant; of a table each line, of a project each

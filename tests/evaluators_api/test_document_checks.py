@@ -90,6 +90,24 @@ def test_of_tables_rows_and_of_projects_texts_stay_whole() -> None:
         assert ask(end, "check_says_all", start, source=source, target=target) is right, said
 
 
+def test_a_document_of_a_word_processor_is_its_text_without_marks() -> None:
+    marked = f"# Trip plan\n- Take the train\n![]({'0' * 64})\n"
+    document = file("a.odt", marked).model_copy(update={"content": "document"})
+    start = held(document, file("a.txt", "Take the train\nand a map"))
+    for target, said, right in (
+        ("b.txt", "Trip plan\nTake the train", True),
+        ("b.txt", "Trip plan", False),
+        ("b.docx", marked, True),
+    ):
+        end = held(*start.files, file(target, said).model_copy(update={"content": "document"}))
+        assert ask(end, "check_says_all", start, source="a.odt", target=target) is right
+    for said, right in (("Take the train\nand a map\n", True), ("# Take the train\nand a map\n", False)):
+        made = file("b.odt", said).model_copy(update={"content": "document", "sha256": "b"})
+        end = held(*start.files, made)
+        assert ask(end, "check_copied", start, source="a.txt", target="b.odt") is right
+        assert ask(end, "check_says_all", start, source="a.txt", target="b.odt")
+
+
 def asked(end: Evidence, parameters: dict[str, str]) -> set[str]:
     found = origins(START, end, list(parameters.values()), set(parameters.values()))
     performance = Performance.model_construct(
