@@ -14,7 +14,8 @@ from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed, exact_text
 
 _JSON = "json_tree"
-_TEXTS = frozenset({"text", "packed", "document"})
+_DOCUMENT = "document"
+_TEXTS = frozenset({"text", "packed", _DOCUMENT})
 CLIPBOARD = "clipboard"
 """What stands for the clipboard where a file path could stand."""
 
@@ -113,7 +114,7 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
         source: A file, or 'clipboard'.
         target: A file, or 'clipboard'; of a folder, one of the files below it, however it is called.
         whole: Whether the target must hold that and nothing else; False if it may stand among other text, as
-            an attachment stands in a message.
+            an attachment stands in a message, or once in a document, as a picture does.
 
     Example:
         check_copied(source='clipboard', target='Documents/note.txt', whole=False)
@@ -131,8 +132,9 @@ def _copied(scene: Scene, source: str, first: str | FileState, second: str | Fil
     if isinstance(first, FileState):
         if isinstance(second, FileState) and first.sha256 == second.sha256:
             return first.size > 0
-        if not whole and first.size and first.sha256 in _whole_or_nothing(second):
-            return True
+        times = 0 if whole or not first.size else _whole_or_nothing(second).count(first.sha256)
+        if times:
+            return times == 1 or not (isinstance(second, FileState) and second.content == _DOCUMENT)
         if isinstance(second, FileState) and not _comparable(first, second):
             return False
     if isinstance(second, str) and isinstance(first, FileState) and _names(scene.view, source):

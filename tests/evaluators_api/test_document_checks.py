@@ -108,6 +108,15 @@ def test_a_document_of_a_word_processor_is_its_text_without_marks() -> None:
         assert ask(end, "check_says_all", start, source="a.txt", target="b.odt")
 
 
+def test_a_picture_stands_once_in_a_document() -> None:
+    mark = f"![]({'5' * 64})\n"
+    picture = file("a.png", "{}").model_copy(update={"content": "picture", "sha256": "5" * 64})
+    for said, right in (("Take\n" + mark, True), ("Take\n", False), (mark + "Take\n" + mark, False)):
+        made = file("b.odt", said).model_copy(update={"content": "document"})
+        end = held(picture, made)
+        assert ask(end, "check_copied", held(picture), source="a.png", target="b.odt", whole=False) is right
+
+
 def asked(end: Evidence, parameters: dict[str, str]) -> set[str]:
     found = origins(START, end, list(parameters.values()), set(parameters.values()))
     performance = Performance.model_construct(
