@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -142,3 +144,33 @@ def test_nothing_of_a_failed_change_of_schema_stays(tmp_path: Path) -> None:
         connection.execute("SELECT count(*) FROM duckdb_tables() WHERE NOT internal").fetchall()[0][0]
         == before[0][0] + 1
     )
+
+
+def test_tables_without_rows_have_statistics_that_grow_into_those_of_their_rows(tmp_path: Path) -> None:
+    """DuckLake asks the catalogue for each column of a table that has none."""
+    with Warehouse(tmp_path) as opened:
+        with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+            tables = catalog.execute("SELECT count(*) FROM ducklake_table").fetchall()
+            assert catalog.execute("SELECT count(*) FROM ducklake_table_stats").fetchall() == tables
+        opened.write([Intent(intent_id=name, text=f"do {name}", subtask_ids=()) for name in ("b", "a", "c")])
+        found = "SELECT min(intent_id), max(intent_id), count(*), count(scenario IS NULL) FROM intents"
+        assert list(opened.query(found).rows()) == [("a", "c", 3, 3)]
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+        kept = catalog.execute(
+            "SELECT record_count, min_value, max_value, contains_null FROM ducklake_table_stats"
+            " JOIN ducklake_table_column_stats USING (table_id)"
+            " JOIN ducklake_column USING (table_id, column_id) JOIN ducklake_table USING (table_id)"
+            " WHERE table_name = 'intents' AND column_name = 'intent_id'"
+        ).fetchall()
+    assert kept == [(3, "a", "c", 0)]
+
+
+def test_rows_of_the_same_commit_are_found_whatever_the_statistics_say(tmp_path: Path) -> None:
+    with Warehouse(tmp_path) as opened:
+
+        def put(connection: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
+            connection.execute("INSERT INTO version_tags (tag, version) VALUES ('t', NULL)")
+            return connection.execute("SELECT tag FROM version_tags WHERE version IS NULL").fetchall()
+
+        assert opened.change(put) == [("t",)]
+        assert opened.query("SELECT tag FROM version_tags WHERE version IS NULL").scalar() == "t"
