@@ -43,6 +43,7 @@ from taskloom.warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
 _ROWS = 20_000
+_TRAJECTORIES = 20  # Their evidence and controls are in memory together.
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
 SETS = "sets.json"
@@ -245,10 +246,10 @@ class ExportSource:
             " ORDER BY trajectory_id",
             {"values": list(self.subtask_ids)},
         )
-        for row in accepted.rows():
-            found = self.trajectory(str(row[0]), pictures)
-            if found is not None:
-                yield found
+        names = [str(row[0]) for row in accepted.rows()]
+        for start in range(0, len(names), _TRAJECTORIES):
+            part = names[start : start + _TRAJECTORIES]
+            yield from self.of(Trajectory, "trajectory_id", part, pictures=pictures)
 
     def replayed(self) -> Iterator[tuple[Task, list[Replay]]]:
         """The tasks with their successful replays, by id."""
