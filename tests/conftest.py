@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.shared_work import examples, made_once
+from tests.shared_work import ALL, examples, made_once
 
 Run = Callable[..., tuple[int, str, str]]
 """Runs the command line; exit code, standard output, standard error."""
@@ -70,6 +70,25 @@ def new_warehouses_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Itera
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(store.Warehouse, "_open_for_writing", copy)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_each() -> Iterator[None]:
+    """Queries take one thread every day: the workers have the cores already, and a second thread for a few
+    rows takes more time than it saves."""
+    database = sys.modules.get("taskloom.warehouse.storage.database")
+    if database is None or ALL:
+        yield
+        return
+    attach = database._attach
+
+    def attach_with_one(connection: Any, *arguments: Any) -> None:
+        attach(connection, *arguments)
+        connection.execute("SET threads = 1")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(database, "_attach", attach_with_one)
         yield
 
 
