@@ -15,6 +15,8 @@ from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
 from taskloom.resources.path_parts import with_path_parts
 
+_PURPOSE = re.compile(r"^For [^,.]+, ")
+"""What it is all for, which asks for nothing."""
 _MOST_BETWEEN = 3
 """Most words between two requests that ask for nothing themselves."""
 
@@ -51,7 +53,7 @@ class _Reader:
     """The mentions of subtasks in one text."""
 
     def __init__(self, text: str, tellers: Mapping[int, Teller]) -> None:
-        self.text, self.tellers = text, tellers
+        self.text, self.tellers = _PURPOSE.sub("", text), tellers
         self.found: dict[int, Mention] = {}
         candidates = [mention for teller in tellers.values() for mention in self._requests(teller)]
         for mention in sorted(candidates, key=lambda item: (item.start - item.end, item.start, item.number)):

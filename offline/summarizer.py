@@ -1,4 +1,4 @@
-"""Summarizer by rule: tells a task graph in the catalogue's phrases, tersely or politely."""
+"""Summarizer by rule: tells a task graph in the catalogue's phrases, and what it is for."""
 
 from __future__ import annotations
 
@@ -21,5 +21,7 @@ def summarize(view: SummarizerInput, attempt: int, book: Phrasebook) -> Summariz
     telling = Telling(tellers, view.links, explicit=attempt > 0)
     text = telling.instruction([subtask.number for subtask in view.subtasks])
     opening = Random(f"{key}\0{attempt}").choice(_OPENINGS)
+    uses = dict.fromkeys(view.uses.values())
+    opening = f"For {next(iter(uses))}, {opening.lower()}" if len(uses) == 1 else opening
     text = opening + text[:1].lower() + text[1:] if opening else text
     return SummarizerReply(goal=goal, instruction=text)

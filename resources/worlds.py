@@ -8,6 +8,8 @@ takes that place.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic import Field
 
 from taskloom.resources.record import Record
@@ -52,6 +54,8 @@ class World(Record):
     uses: dict[str, str] = Field(default_factory=dict)
     """What a thing is wanted for, by its title or by its file's name without the ending: `march_sales` to
     `the tax return`."""
+    occasions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Occasions for which things are wanted together, by the same names; other things go with everything."""
 
     def phrase(self, value: str) -> str:
         """How a sentence names a note, file or record of this world; empty where it has no name of its own.
@@ -73,3 +77,14 @@ class World(Record):
         for.
         """
         return self.uses.get(value, "") or self.uses.get(stem_of(value), "")
+
+    def occasions_of(self, value: str) -> tuple[str, ...]:
+        """The occasions for which a note, file or record of this world is wanted with others, looked up as
+        its use is; empty where it goes with everything."""
+        return self.occasions.get(value, ()) or self.occasions.get(stem_of(value), ())
+
+    def common_occasions(self, values: Iterable[str]) -> tuple[str, ...] | None:
+        """The occasions for which all `values` are wanted, as far as they are for any; None where all go with
+        everything."""
+        found = [occasions for value in values if (occasions := self.occasions_of(value))]
+        return tuple(item for item in found[0] if all(item in other for other in found)) if found else None

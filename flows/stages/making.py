@@ -216,7 +216,14 @@ class TaskMaking:
             if sense.goes_with_others(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
-        return linked(instances, subtasks, self.run.categories, most=most, seed=self.run.settings.seed)
+        return linked(
+            instances,
+            subtasks,
+            self.run.categories,
+            most=most,
+            seed=self.run.settings.seed,
+            phrase=sense.phrase,
+        )
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:
         """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""

@@ -18,7 +18,7 @@ from pydantic import Field
 from taskloom.resources.assets import catalog_folder
 from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from taskloom.resources.reading.towns import TOWNS
-from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, read_yaml
+from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_yaml
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import FIRST_WORLD, World, stem_of
 
@@ -80,6 +80,24 @@ class WorldRules(Record):
     """What stands in one place only, by group and name; the same for every kind."""
 
 
+class Occasion(Record):
+    """What some things of every world are wanted for together (`resources/catalog/occasions.yaml`)."""
+
+    name: str
+    """What it is."""
+    words: str
+    """The thing whose use says what it is for in a world."""
+    things: tuple[str, ...]
+    """The things, by group and name."""
+
+
+@cache
+def load_occasions() -> tuple[Occasion, ...]:
+    """The occasions of all worlds."""
+    source = (catalog_folder() / "occasions.yaml").read_text(encoding="utf-8")
+    return parse_list(read_yaml(source, "occasions.yaml"), Occasion)
+
+
 def world_kinds(extra: Path | None = None) -> tuple[str, ...]:
     """Kinds that worlds can be drawn from, besides the first world."""
     return tuple(kind for kind in _rules(extra.resolve() if extra else None) if kind != FIRST_KIND)
@@ -124,6 +142,7 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
 
     terms, phrases = {}, {}
     uses: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
             values = {name: filled(text) for name, text in attributes.items()}
@@ -132,8 +151,21 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
                 terms[f"{group}.{thing}.{name}"] = value
                 if phrase and name in _NAMES:
                     phrases[value] = phrase
-                if use and name in (*_NAMES, *_OTHER_NAMES):
-                    uses.setdefault(stem_of(value), use)
+                if name in (*_NAMES, *_OTHER_NAMES):
+                    names.setdefault(f"{group}.{thing}", []).append(stem_of(value))
+                    if use:
+                        uses.setdefault(stem_of(value), use)
+    labels = {
+        f"{group}.{name}": filled(text)
+        for group, texts in rules.labels.items()
+        for name, text in texts.items()
+    }
+    names |= {f"labels.{place}": [stem_of(text)] for place, text in labels.items()}
+    occasions: dict[str, tuple[str, ...]] = {}
+    for occasion in load_occasions():
+        words = next((uses[value] for value in names.get(occasion.words, ()) if value in uses), occasion.name)
+        for value in (value for thing in occasion.things for value in names.get(thing, ())):
+            occasions[value] = tuple(dict.fromkeys((*occasions.get(value, ()), words)))
     return World(
         name=FIRST_WORLD if rules.kind == FIRST_KIND else f"{rules.kind}-{seed}",
         kind=rules.kind,
@@ -141,14 +173,11 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
         title=filled(rules.title),
         description=filled(rules.description),
         terms=terms,
-        labels={
-            f"{group}.{name}": filled(text)
-            for group, texts in rules.labels.items()
-            for name, text in texts.items()
-        },
+        labels=labels,
         unchanged=rules.unchanged,
         phrases=phrases,
         uses=uses,
+        occasions=occasions,
     )
 
 

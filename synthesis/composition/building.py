@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from taskloom.resources.capability_presets import Capability
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order
 from taskloom.taskgraph.measures.coherency import easier_order, maximum_coherency_of
@@ -145,6 +147,20 @@ def _end_categories(graph: TaskGraph) -> list[str]:
     ends = [node for node in graph.nodes if node.instance_id not in producers]
     ends.sort(key=lambda node: (-depths[node.instance_id], node.application_category))
     return list(dict.fromkeys(node.application_category for node in ends))
+
+
+def puts_together_twice(graph: TaskGraph) -> bool:
+    """Whether a subtask takes a file together with another one that was made from it."""
+    read: dict[str, set[Resource]] = {}
+    for node in graph.nodes:
+        made = {
+            edge.resource: read[edge.producer] for edge in graph.edges if edge.consumer == node.instance_id
+        }
+        files = {item for item in node.inputs if item.kind is ResourceKind.FILE}
+        if any(item in files and files & sources - {item} for item, sources in made.items()):
+            return True
+        read[node.instance_id] = set(node.inputs).union(*made.values())
+    return False
 
 
 def describe_clash(clash: Sequence[Interference]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from taskloom.resources.dimensions import Cell
-from taskloom.synthesis.composition.building import TaskBuilder, describe_clash
+from taskloom.synthesis.composition.building import TaskBuilder, describe_clash, puts_together_twice
 from taskloom.synthesis.composition.demand import Demand
 from taskloom.synthesis.composition.enumeration import all_cells, cell_of_set
 from taskloom.synthesis.composition.goals import goal_set
@@ -183,6 +183,8 @@ class Composer:
         if self._known and self._builder.identity(members) in self._known:
             return "an earlier run made its task."
         graph = self._builder.graph(members)
+        if puts_together_twice(graph):
+            return "one of its subtasks puts together what was made from the same file."
         try:
             clash = clash_of(graph) if self._pool.may_interfere(members) else ()
             if members.bit_count() >= _MAY_BE_UNCOUNTABLE:

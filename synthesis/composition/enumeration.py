@@ -85,6 +85,7 @@ class Enumeration:
             for position in range(len(chosen))
         ]
         self._category = [1 << instance.application_category for instance in chosen]
+        self._occasions = [pool.occasions[number] for number in order]
         self._template = [instance.template for instance in chosen]
         self._repeats = len(set(self._template)) < len(self._template)
         merges = [max(0, len(instance.needs) - 1) for instance in chosen]
@@ -122,6 +123,7 @@ class Enumeration:
         size_of_group, acyclic = len(self._required), self.is_acyclic
         required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds
         category, pool_bits, merges_left = self._category, self._pool_bits, self._merges_left
+        occasions = self._occasions
         smallest, largest = self._limits.minimum_size, self._limits.maximum_size
         most_components = self._limits.maximum_components
         most_edges, _, most_categories, most_depth, most_width = self._bounds
@@ -147,11 +149,12 @@ class Enumeration:
             width: int,
             matched: dict[int, int],
             components: tuple[int, ...],
+            occasion: int,
         ) -> None:
             nonlocal examined
             size += 1
             for position in range(start, size_of_group):
-                if members & clashes[position] or examined >= budget:
+                if members & clashes[position] or not occasion & occasions[position] or examined >= budget:
                     continue
                 for producers in required[position]:
                     if not producers & members:
@@ -248,9 +251,10 @@ class Enumeration:
                             new_width,
                             new_matched,
                             new_components,
+                            occasion & occasions[position],
                         )
 
-        grow(0, 0, 0, 0, 0, 0, 0, 0, {}, ())
+        grow(0, 0, 0, 0, 0, 0, 0, 0, {}, (), -1)
         return examined
 
     def _wasteful(self, members: int) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice, product
+from operator import and_
 
 from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.enumeration import cell_of_set
@@ -75,7 +77,9 @@ def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: Composi
 
 
 def _clash(pool: CompiledPool, members: int) -> bool:
-    return any(pool.instances[number].clashes & members for number in bits(members))
+    """Whether two members exclude each other, or no occasion is common to all."""
+    occasion = reduce(and_, (pool.occasions[number] for number in bits(members)))
+    return not occasion or any(pool.instances[number].clashes & members for number in bits(members))
 
 
 def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, tried: bool) -> str:

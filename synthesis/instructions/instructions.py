@@ -94,10 +94,15 @@ def called_in(task: Task) -> dict[str, str]:
 
 
 def uses_in(task: Task) -> dict[str, str]:
-    """What the things that its subtasks read and write are wanted for in the task's world, by their
-    values."""
+    """What the things that its subtasks read and write are wanted for in the task's world, by their values:
+    the occasion that all have in common, else each for something of its own."""
     world = _world(task.world)
-    return {} if world is None else _said(task, world.use)
+    if world is None:
+        return {}
+    occasions = world.common_occasions(_values(task))
+    if occasions:
+        return {value: occasions[0] for value in _values(task) if world.occasions_of(value)}
+    return _said(task, world.use)
 
 
 def readers_in(task: Task) -> str:
@@ -108,9 +113,14 @@ def readers_in(task: Task) -> str:
 
 def _said(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:
     """The words for what the subtasks read and write, by value, as far as there are any."""
-    values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
-    found = {value: words_for(value) for value in dict.fromkeys(values) if value}
+    found = {value: words_for(value) for value in _values(task)}
     return {value: words for value, words in found.items() if words}
+
+
+def _values(task: Task) -> list[str]:
+    """The names of what the subtasks read and write, each once."""
+    values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
+    return [value for value in dict.fromkeys(values) if value]
 
 
 @cache

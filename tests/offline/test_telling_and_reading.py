@@ -27,7 +27,7 @@ from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_r
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.instructions.instructions import in_order, numbered, resource_links
+from taskloom.synthesis.instructions.instructions import in_order, numbered, resource_links, uses_in
 from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
 from taskloom.synthesis.validation.calibration import SPOIL_KINDS, spoil
 from taskloom.synthesis.validation.validation import compare_orders
@@ -67,6 +67,7 @@ def view(task: Task) -> SummarizerInput:
     return SummarizerInput(
         subtasks=numbered(nodes, TITLES),
         links=resource_links(task, nodes),
+        uses=uses_in(task),
     )
 
 
@@ -106,6 +107,14 @@ def worldly_tasks(*, wide: bool = False) -> tuple[Task, ...]:
     )
     request = CompositionRequest(count=80, **limits)
     return tuple(compose(pool, [], request, fixtures=fixtures, sense=Sense.of(subtasks, worldly), seed=5))
+
+
+def test_a_task_is_told_with_the_occasion_that_its_things_have_in_common() -> None:
+    told = [(asked.uses, summarize(asked, 0, BOOK).instruction) for asked in map(view, worldly_tasks())]
+    common = [(next(iter(uses.values())), text) for uses, text in told if len(set(uses.values())) == 1]
+    assert len({use for use, _ in common}) > 3
+    assert all(text.startswith(f"For {use}, ") for use, text in common)
+    assert not any(text.startswith("For ") for uses, text in told if len(set(uses.values())) != 1)
 
 
 def read(text: str, subtasks: Sequence[NumberedSubtask]) -> DependencyJudgeReply:

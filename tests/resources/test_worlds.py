@@ -24,7 +24,7 @@ from taskloom.resources.reading.translation import (
     worlds_of,
 )
 from taskloom.resources.reading.world_checks import world_problems
-from taskloom.resources.reading.worlds import load_rules, load_world, world_kinds
+from taskloom.resources.reading.worlds import Occasion, load_occasions, load_rules, load_world, world_kinds
 from tests.shared_work import examples
 
 APPLICATIONS = load_applications()
@@ -200,6 +200,23 @@ def test_what_a_thing_is_wanted_for_is_found_by_its_name_and_by_that_of_its_expo
     )
     assert world.use("Groceries") == "the weekend shopping"
     assert world.use("Documents/unknown.csv") == ""
+
+
+def test_the_things_of_a_world_are_wanted_for_occasions() -> None:
+    world = load_world("bakery-1")
+    meeting = world.use(world.terms["pages.handover.title"])
+    budget, agenda = world.terms["tables.budget.name"], world.terms["texts.agenda.file"]
+    assert world.common_occasions([f"Downloads/{budget}-export.csv", f"Documents/{agenda}"]) == (meeting,)
+    assert world.common_occasions([world.terms["tables.inventory.name"], agenda]) == ()
+    assert world.common_occasions(["Downloads/anything.zip", ""]) is None
+
+
+@pytest.mark.parametrize("occasion", load_occasions(), ids=lambda occasion: occasion.name)
+def test_an_occasion_names_things_that_every_world_has(occasion: Occasion) -> None:
+    rules = load_rules()
+    places = {f"{group}.{thing}" for group, things in rules.groups.items() for thing in things}
+    places |= {f"labels.{group}.{name}" for group, names in rules.labels.items() for name in names}
+    assert {occasion.words, *occasion.things} <= places
 
 
 def test_a_use_has_a_form_that_every_opening_can_take() -> None:

@@ -90,7 +90,8 @@ def test_a_record_is_not_taken_to_be_named_after_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "name"), [("number.txt", "stock.txt"), ("SalesNumber", "Stock"), ("Numbers to know", "Stock")]
+    ("given", "name"),
+    [("number.txt", "stock_number.txt"), ("SalesNumber", "Stock"), ("Numbers to know", "Stock")],
 )
 def test_what_may_have_any_name_is_called_after_the_product_in_the_form_of_the_example(
     given: str, name: str

@@ -2,6 +2,7 @@
 
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.reading.catalog import load_applications
+from taskloom.resources.reading.worlds import load_world
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
@@ -55,6 +56,71 @@ def test_what_is_made_only_to_be_deleted_is_said_to_be_that() -> None:
     assert "'a.txt' that `write` makes, but nobody asks for both" in missing.reason
     (link,) = account.missing_links
     assert link.advice.startswith("Nobody reads") and "leaves it there" in link.advice
+
+
+def test_a_task_is_for_one_occasion() -> None:
+    office = Sense(worlds={"": load_world("")})
+    agenda, budget, stock = (
+        file(f"Documents/{name}") for name in ("agenda.txt", "budget.csv", "inventory.csv")
+    )
+    neutral = file("Documents/other.txt")
+    make = node("make", outputs=(agenda,))
+    assert sets(
+        [
+            make,
+            node("pack", inputs=(agenda, budget), outputs=(file("a.zip"),)),
+            node("list", outputs=(budget,)),
+        ],
+        office,
+    )
+    pack = node("pack", inputs=(agenda, stock), outputs=(file("a.zip"),))
+    assert sets([make, pack, node("list", outputs=(stock,))], office) == set()
+    assert sets([make, pack, node("list", outputs=(stock,))], SENSE)
+    pass_on = node("pass_on", inputs=(agenda,), outputs=(neutral,))
+    collect = node("collect", inputs=(neutral, stock), outputs=(file("b.zip"),))
+    nodes = [make, pass_on, collect, node("list", outputs=(stock,))]
+    assert sets(nodes, office) == {frozenset({"make", "pass_on"})}
+
+
+def test_nothing_is_turned_back_into_what_it_was_made_of() -> None:
+    pack = node("pack", inputs=(file("a.txt"),), outputs=(file("a.zip", "archive_path"),))
+    unpack = node("unpack", inputs=(file("a.zip", "archive_path"),), outputs=(file("b/a.txt"),))
+    assert sets([written(), pack, unpack]) == {frozenset({"write", "pack"})}
+    named = unpack.model_copy(
+        update={"parameters": {"archive_path": "a.zip", "made": "b/a.txt", "with": "a word"}}
+    )
+    assert frozenset({"write", "pack", "unpack"}) in sets([written(), pack, named])
+
+
+def test_a_text_is_not_pasted_into_another_form_of_itself() -> None:
+    copy = node("copy", inputs=(file("Documents/plan.txt"),), outputs=(clipboard("Documents/plan.txt"),))
+    text = node("write", outputs=(file("Documents/plan.txt"),))
+
+    def pasting(name: str) -> BoundSubtask:
+        pdf = file(f"Documents/{name}.pdf", "pdf_path")
+        return node(
+            "paste", inputs=(clipboard("Documents/plan.txt"), pdf), outputs=(file("out.pdf", "pdf_path"),)
+        )
+
+    def pool(name: str) -> list[BoundSubtask]:
+        return [
+            text,
+            copy,
+            pasting(name),
+            node("print", outputs=(file(f"Documents/{name}.pdf", "pdf_path"),)),
+        ]
+
+    assert sets(pool("plan")) == set()
+    assert frozenset({"write", "copy", "paste", "print"}) in sets(pool("agenda"))
+
+
+def test_a_file_is_not_put_together_with_what_was_made_from_it() -> None:
+    extend = node("extend", inputs=(file("a.txt"),), outputs=(file("b.txt"),))
+    join = node("join", inputs=(file("a.txt"), file("b.txt")), outputs=(file("a.zip", "archive_path"),))
+    assert sets([written(), extend, join]) == {frozenset({"write", "extend"})}
+    apart = node("join", inputs=(file("b.txt"), file("c.txt")), outputs=(file("a.zip", "archive_path"),))
+    other = node("other", outputs=(file("c.txt"),))
+    assert frozenset({"write", "extend", "join", "other"}) in sets([written(), extend, apart, other])
 
 
 def test_what_was_exported_under_a_given_name_may_be_moved() -> None:

@@ -9,7 +9,9 @@ from functools import reduce
 from itertools import product
 from operator import or_
 
+from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
+from taskloom.resources.worlds import stem_of
 from taskloom.synthesis.composition.pool.instances import Instance, Need, sensible
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.taskgraph.bitmasks import bits
@@ -32,6 +34,8 @@ def fixture_key(application: str, world: str = "") -> str:
 FEWEST_GATHERED = 2
 """Fewest things for which somebody makes a place, such as a folder."""
 _ROUNDS_OF_INHERITANCE = 4
+_ANY = -1
+"""The mask of an instance that goes with every occasion."""
 _MAXIMUM_VARIANTS = 12
 
 
@@ -58,6 +62,8 @@ class CompiledPool:
     """Instances that only open or show what they read."""
     gatherers: int = 0
     """Instances that make a place for several things, so that at least two must use it."""
+    occasions: list[int] = field(default_factory=list)
+    """For every instance, the occasions it is wanted for, as a bitmask."""
     rivals: list[tuple[int, int, int]] = field(default_factory=list)
     """Who can spoil a resource, all who change or consume it, and all who read it."""
 
@@ -108,6 +114,8 @@ def compile_pool(
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit(node) for node in unique.values()])
+    if sense is not None:
+        nodes = [node for node in nodes if sense.occasions(node) != () and not _takes_one_thing_twice(node)]
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = _instances(nodes, templates, categories, fixtures)
@@ -133,10 +141,26 @@ def compile_pool(
     for instance in instances:
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
+    compiled.occasions = [_ANY] * len(nodes)
     if sense is not None:
+        wanted = [sense.occasions(node) for node in nodes]
+        bit = {
+            name: 1 << place
+            for place, name in enumerate(sorted({name for names in wanted for name in names or ()}))
+        }
+        compiled.occasions = [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
         compiled.gatherers = _masked(nodes, lambda node: node.subtask_id in sense.gatherers)
         compiled.viewers = _masked(nodes, _only_shows)
     return compiled
+
+
+def _takes_one_thing_twice(node: BoundSubtask) -> bool:
+    """Whether the content of a file goes into another file of the same thing, such as its PDF."""
+    names = [
+        [stem_of(item.value) for item in dict.fromkeys(node.inputs) if item.value and chosen(item)]
+        for chosen in (lambda item: item.is_transient, lambda item: item.kind is ResourceKind.FILE)
+    ]
+    return not set(names[0]).isdisjoint(names[1])
 
 
 def _masked(nodes: Sequence[BoundSubtask], chosen: Callable[[BoundSubtask], bool]) -> int:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
@@ -29,17 +30,21 @@ def linked(
     *,
     most: int,
     seed: int = 0,
+    phrase: Callable[[str, str], str] = lambda world, value: "",
 ) -> list[BoundSubtask]:
     """Up to `most` further instances per world: `subtasks` bound to what `nodes` and these instances make.
 
     A subtask takes each product of others once. Where there are more, they are drawn, in every world others.
+    `phrase` says how a sentence names a value of a world.
     """
     worlds: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
     for node in nodes:
         worlds[node.world].append(node)
     found: list[BoundSubtask] = []
     for world, there in sorted(worlds.items()):
-        linking = _Linking(there, subtasks, categories, random.Random(f"{seed} {world}"))
+        linking = _Linking(
+            there, subtasks, categories, random.Random(f"{seed} {world}"), partial(phrase, world)
+        )
         for _ in range(_ROUNDS):
             found += linking.more(most // _ROUNDS)
     return found
@@ -54,8 +59,9 @@ class _Linking:
         subtasks: Mapping[str, Subtask],
         categories: Mapping[str, ResourceCategory],
         generator: random.Random,
+        phrase: Callable[[str], str],
     ) -> None:
-        self._subtasks = subtasks
+        self._subtasks, self._phrase = subtasks, phrase
         self._examples: defaultdict[Resource, dict[str, list[BoundSubtask]]] = defaultdict(dict)
         for node in sorted(nodes, key=lambda node: node.subtask_id):
             subtask = subtasks.get(node.subtask_id)
@@ -100,7 +106,7 @@ class _Linking:
         None if none can."""
         shuffled = self._generator.sample(examples, len(examples))
         for example in sorted(shuffled, key=self._place):
-            values = _renamed(subtask, example, subtask.inputs[0].parameter, product.value)
+            values = _renamed(subtask, example, subtask.inputs[0].parameter, product.value, self._phrase)
             if values is not None:
                 return subtask.bind(values, self._categories, example.world)
         return None
@@ -111,7 +117,9 @@ def _kind(resource: Resource) -> Resource:
     return resource.model_copy(update={"value": ""})
 
 
-def _renamed(subtask: Subtask, example: BoundSubtask, parameter: str, value: str) -> dict[str, str] | None:
+def _renamed(
+    subtask: Subtask, example: BoundSubtask, parameter: str, value: str, phrase: Callable[[str], str]
+) -> dict[str, str] | None:
     """The parameters of `example` with a new value, and with what is named after the old one named after it.
 
     None where a product has a name of which it is not known why, or that of what is read. A record has such a
@@ -124,12 +132,13 @@ def _renamed(subtask: Subtask, example: BoundSubtask, parameter: str, value: str
         if not name or name == parameter or example.parameters[name] == before:
             continue
         given = example.parameters[name]
-        values[name] = _named_after(given, before, value)
+        is_title = made.kind is not ResourceKind.FILE and " " in given
+        values[name] = given if is_title else _named_after(given, before, value)
         kept = values[name] == given or made.kind is not ResourceKind.FILE
         if kept and name not in subtask.fresh:
             return None
         if values[name] == given:
-            values[name] = _called_like(given, value)
+            values[name] = _called_like(given, value, phrase(value))
         if values[name] == value:
             return None
     return values
@@ -145,21 +154,24 @@ def _named_after(text: str, before: str, after: str) -> str:
     return re.sub(rf"(?<![^\W_]){re.escape(old)}(?![^\W_])", lambda _: new, text) if old else text
 
 
-def _called_like(given: str, product: str) -> str:
-    """A name of the form of `given` for what is made of `product`.
+def _called_like(given: str, product: str, phrase: str = "") -> str:
+    """A name of the form of `given` for what is made of `product`, which a sentence calls `phrase`.
 
     >>> _called_like("SummerBreads", "Documents/kiosk_list.txt"), _called_like("Breads to try", "KioskList")
     ('KioskList', 'Kiosk list')
+    >>> _called_like("For Monday", "Documents/kiosk_list.txt", "the list of the kiosk")
+    'The list of the kiosk'
     >>> _called_like("Documents/number.txt", "Downloads/stock-export.csv"), _called_like("men", "Stock list")
-    ('Documents/stock_export.txt', 'stock_list')
+    ('Documents/stock_export_number.txt', 'stock_list')
     """
     stem = PurePosixPath(product).stem
     words = [word.lower() for word in re.split(r"[\W_]+|(?<=[^\W\dA-Z_])(?=[A-Z])", stem) if word]
     path = PurePosixPath(given)
     if path.suffix:
-        return str(path.with_name("_".join(words) + path.suffix))
+        return str(path.with_name("_".join(dict.fromkeys([*words, path.stem])) + path.suffix))
     if given[:1].isupper() and " " in given:
-        return " ".join(words).capitalize()
+        title = phrase or " ".join(words)
+        return title[:1].upper() + title[1:]
     if given[:1].isupper():
         return "".join(word.capitalize() for word in words)
     return "_".join(words)

@@ -9,7 +9,9 @@ from pathlib import PurePosixPath
 from typing import Self
 
 from taskloom.resources.applications import Application, ExampleSubtask
-from taskloom.resources.reading.translation import applications_in, worlds_of
+from taskloom.resources.reading.translation import applications_in, world_records, worlds_of
+from taskloom.resources.reading.worlds import load_world
+from taskloom.resources.worlds import FIRST_WORLD, World
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
 
 
@@ -37,6 +39,9 @@ class Sense:
     formats: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By resource category: others that hold the same thing, because subtasks turn each into the other and
     add nothing."""
+
+    worlds: Mapping[str, World] = field(default_factory=dict)
+    """By name: what the things of a world are wanted for."""
 
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
@@ -84,7 +89,19 @@ class Sense:
                 one: frozenset(other for read, other in turned if read == one and (other, one) in turned)
                 for one, _ in turned
             },
+            worlds={world.name: world for world in world_records(applications) or (load_world(FIRST_WORLD),)},
         )
+
+    def occasions(self, node: BoundSubtask) -> tuple[str, ...] | None:
+        """The occasions for which an instance can be asked for, by what it reads and makes; None where that
+        goes with everything."""
+        world = self.worlds.get(node.world)
+        things = dict.fromkeys(item.value for item in (*node.inputs, *node.outputs) if item.value)
+        return None if world is None else world.common_occasions(things)
+
+    def phrase(self, world: str, value: str) -> str:
+        """How a sentence names a value of a world; empty where it has no name of its own."""
+        return self.worlds[world].phrase(value) if world in self.worlds else ""
 
     def about(self, node: BoundSubtask) -> str:
         """What an instance is about; one that takes what another subtask made, about what the curated one is
@@ -112,14 +129,16 @@ class Sense:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
 
         What was just made is not deleted, not moved or renamed where its name could have been chosen, and not
-        put back to what it was; and it is not taken where it is of no use, or where something else is the
-        subject.
+        put back to what it was or into what it was made from; and it is not taken where it is of no use, or
+        where something else is the subject.
         """
         about, wanted = self.about(producer), self.about(consumer)
         if about and wanted and about != wanted:
             return True
         useless_for = self.useless_for.get(producer.subtask_id, ())
         if consumer.application in useless_for or consumer.subtask_id in useless_for:
+            return True
+        if _turns_back(producer, consumer):
             return True
         taken = set(producer.outputs) & set(consumer.consumed)
         if not taken:
@@ -128,6 +147,21 @@ class Sense:
             return True
         free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
         return len(consumer.inputs) == 1 and any(resource.value in free for resource in taken)
+
+
+def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
+    """Whether a subtask makes of a product, without values of its own, the kind of thing that it was made
+    of."""
+    if _own_values(producer) or _own_values(consumer):
+        return False
+    made = {item.category for item in set(producer.outputs) & set(consumer.inputs) if item.slot is None}
+    before = {item.category for item in producer.inputs} - made
+    return bool(made and before & {item.category for item in consumer.outputs} - made)
+
+
+def _own_values(node: BoundSubtask) -> set[str]:
+    """The parameters of a subtask that are no resources, such as a text."""
+    return set(node.parameters.values()) - {item.value for item in (*node.inputs, *node.outputs)}
 
 
 def _file_names(parameters: Mapping[str, str]) -> list[str]:
