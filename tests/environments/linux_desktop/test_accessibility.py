@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,9 +82,11 @@ def place(name: str) -> Reference:
     return (":7", f"/{name}")
 
 
-def up_to_date(inside: dict[str, str], *cached: Node) -> dict[Reference, Reference]:
+def up_to_date(
+    inside: dict[str, str], *cached: Node, between: Sequence[Node] = ()
+) -> dict[Reference, Reference]:
     told = {place(name): [place(child) for child in children] for name, children in inside.items()}
-    found = asyncio.run(Window(told)._brought_up_to_date(cached))
+    found = asyncio.run(Window(told)._brought_up_to_date(cached, between))
     return {item.reference: item.parent for item in found}
 
 
@@ -117,3 +120,6 @@ def test_a_dialog_in_the_place_of_all_that_a_window_held_takes_it_away() -> None
     assert set(up_to_date({"w": "d"}, *cached)) == {place("w"), place("d")}
     assert set(up_to_date({"w": "ad"}, *cached)) == {place("w"), place("a"), place("d")}
     assert set(up_to_date({}, *cached)) == {place("w"), place("a")}, "what does not answer takes nothing away"
+    bar = holding("a", place("w"), 0)
+    found = up_to_date({"w": "d"}, cached[0], between=[bar])
+    assert set(found) == {place("w"), place("a"), place("d")}, "what just said where it is stays"

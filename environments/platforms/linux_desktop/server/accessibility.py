@@ -105,8 +105,7 @@ class Accessibility:
             nodes = await self._cached(application)
             if len(nodes) < 3:
                 nodes = await self._walked(application)
-            nodes += await self._between(application, nodes)
-            nodes = await self._brought_up_to_date(nodes)
+            nodes = await self._brought_up_to_date(nodes, await self._between(application, nodes))
             await self._fill(nodes)
             for open_one in [node for node in nodes if keeps_nothing_at_hand(node)]:
                 if "Table" in open_one.interfaces:
@@ -168,10 +167,12 @@ class Accessibility:
             pending = {node.parent for node in made if node is not None} - known
         return found
 
-    async def _brought_up_to_date(self, nodes: Sequence[Node]) -> list[Node]:
-        """Cached nodes, and what shown ones say they hold and is in no cache, with all below it: pages of a
-        browser, what was put into a window later. What stands in the place of all that a window held, such as
-        a dialog inside of it, takes it away."""
+    async def _brought_up_to_date(self, cached: Sequence[Node], between: Sequence[Node]) -> list[Node]:
+        """Cached nodes, those `between` them, and what shown ones say they hold and is in no cache, with all
+        below it: pages of a browser, what was put into a window later. What stands in the place of all that a
+        window held, such as a dialog inside of it, takes it away; but what just said itself that it is there
+        stays."""
+        nodes = [*cached, *between]
         known = {node.reference for node in nodes}
         held: dict[Reference, set[Reference]] = defaultdict(set)
         for node in nodes:
@@ -189,7 +190,7 @@ class Accessibility:
             for node, children in told
             if children and held[node.reference].isdisjoint(children)
             for child in held[node.reference]
-        }
+        }.difference(node.reference for node in between)
         more = [
             (child, node.reference, index)
             for node, children in told
