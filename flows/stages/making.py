@@ -222,7 +222,7 @@ class TaskMaking:
             self.run.categories,
             most=most,
             seed=self.run.settings.seed,
-            phrase=sense.phrase,
+            worlds=sense.worlds,
         )
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:

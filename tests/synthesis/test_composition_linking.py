@@ -8,6 +8,7 @@ import pytest
 
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.reading.worlds import load_world
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.linking import linked
@@ -100,6 +101,27 @@ def test_what_may_have_any_name_is_called_after_the_product_in_the_form_of_the_e
         update={"fresh": ("text",), "available_parameters": ({"path": "Documents/sales.csv", "text": given},)}
     )
     assert [item.parameters for item in more(WRITE, free)] == [{"path": "Documents/stock.csv", "text": name}]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("Downloads/agenda.txt", "Downloads/budget.txt"),
+        ("Papers for Monday", "The budget"),
+        ("a.txt", "budget_a.txt"),
+    ],
+)
+def test_in_a_world_the_name_of_another_thing_is_replaced_and_a_title_is_what_people_say(
+    given: str, name: str
+) -> None:
+    write = subtask("write", [{"path": "Documents/budget.csv"}], makes="csv_path=path", fresh="path")
+    free = COUNT.model_copy(
+        update={"fresh": ("text",), "available_parameters": ({"path": "Documents/sales.csv", "text": given},)}
+    )
+    pool, _ = bind_pool([write, free], CATEGORIES)
+    subtasks = {"write": write, "count": free}
+    (found,) = linked(pool, subtasks, CATEGORIES, most=9, worlds={"": load_world("")})
+    assert found.parameters == {"path": "Documents/budget.csv", "text": name}
 
 
 def test_what_was_made_is_no_place_for_the_things_of_an_example() -> None:

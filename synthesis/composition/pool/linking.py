@@ -11,12 +11,12 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource
+from taskloom.resources.worlds import World
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 _ROUNDS = 3
@@ -30,20 +30,20 @@ def linked(
     *,
     most: int,
     seed: int = 0,
-    phrase: Callable[[str, str], str] = lambda world, value: "",
+    worlds: Mapping[str, World] | None = None,
 ) -> list[BoundSubtask]:
     """Up to `most` further instances per world: `subtasks` bound to what `nodes` and these instances make.
 
     A subtask takes each product of others once. Where there are more, they are drawn, in every world others.
-    `phrase` says how a sentence names a value of a world.
+    The `worlds` say what is the name of a thing, and how a sentence names it.
     """
-    worlds: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
+    apart: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
     for node in nodes:
-        worlds[node.world].append(node)
+        apart[node.world].append(node)
     found: list[BoundSubtask] = []
-    for world, there in sorted(worlds.items()):
+    for world, there in sorted(apart.items()):
         linking = _Linking(
-            there, subtasks, categories, random.Random(f"{seed} {world}"), partial(phrase, world)
+            there, subtasks, categories, random.Random(f"{seed} {world}"), (worlds or {}).get(world)
         )
         for _ in range(_ROUNDS):
             found += linking.more(most // _ROUNDS)
@@ -59,9 +59,9 @@ class _Linking:
         subtasks: Mapping[str, Subtask],
         categories: Mapping[str, ResourceCategory],
         generator: random.Random,
-        phrase: Callable[[str], str],
+        world: World | None,
     ) -> None:
-        self._subtasks, self._phrase = subtasks, phrase
+        self._subtasks, self._world = subtasks, world
         self._examples: defaultdict[Resource, dict[str, list[BoundSubtask]]] = defaultdict(dict)
         for node in sorted(nodes, key=lambda node: node.subtask_id):
             subtask = subtasks.get(node.subtask_id)
@@ -106,7 +106,7 @@ class _Linking:
         None if none can."""
         shuffled = self._generator.sample(examples, len(examples))
         for example in sorted(shuffled, key=self._place):
-            values = _renamed(subtask, example, subtask.inputs[0].parameter, product.value, self._phrase)
+            values = _renamed(subtask, example, subtask.inputs[0].parameter, product.value, self._world)
             if values is not None:
                 return subtask.bind(values, self._categories, example.world)
         return None
@@ -118,7 +118,7 @@ def _kind(resource: Resource) -> Resource:
 
 
 def _renamed(
-    subtask: Subtask, example: BoundSubtask, parameter: str, value: str, phrase: Callable[[str], str]
+    subtask: Subtask, example: BoundSubtask, parameter: str, value: str, world: World | None
 ) -> dict[str, str] | None:
     """The parameters of `example` with a new value, and with what is named after the old one named after it.
 
@@ -138,7 +138,7 @@ def _renamed(
         if kept and name not in subtask.fresh:
             return None
         if values[name] == given:
-            values[name] = _called_like(given, value, phrase(value))
+            values[name] = _called_like(given, value, world)
         if values[name] == value:
             return None
     return values
@@ -154,13 +154,12 @@ def _named_after(text: str, before: str, after: str) -> str:
     return re.sub(rf"(?<![^\W_]){re.escape(old)}(?![^\W_])", lambda _: new, text) if old else text
 
 
-def _called_like(given: str, product: str, phrase: str = "") -> str:
-    """A name of the form of `given` for what is made of `product`, which a sentence calls `phrase`.
+def _called_like(given: str, product: str, world: World | None = None) -> str:
+    """A name of the form of `given` for what is made of `product`: a file's says of what, a title is how a
+    sentence names it. What is the name of another thing of the `world` gives the form alone.
 
     >>> _called_like("SummerBreads", "Documents/kiosk_list.txt"), _called_like("Breads to try", "KioskList")
     ('KioskList', 'Kiosk list')
-    >>> _called_like("For Monday", "Documents/kiosk_list.txt", "the list of the kiosk")
-    'The list of the kiosk'
     >>> _called_like("Documents/number.txt", "Downloads/stock-export.csv"), _called_like("men", "Stock list")
     ('Documents/stock_export_number.txt', 'stock_list')
     """
@@ -168,9 +167,10 @@ def _called_like(given: str, product: str, phrase: str = "") -> str:
     words = [word.lower() for word in re.split(r"[\W_]+|(?<=[^\W\dA-Z_])(?=[A-Z])", stem) if word]
     path = PurePosixPath(given)
     if path.suffix:
-        return str(path.with_name("_".join(dict.fromkeys([*words, path.stem])) + path.suffix))
+        own = [path.stem] if world is None or not world.occasions_of(given) else []
+        return str(path.with_name("_".join(dict.fromkeys([*words, *own])) + path.suffix))
     if given[:1].isupper() and " " in given:
-        title = phrase or " ".join(words)
+        title = (world.phrase(product) if world else "") or " ".join(words)
         return title[:1].upper() + title[1:]
     if given[:1].isupper():
         return "".join(word.capitalize() for word in words)

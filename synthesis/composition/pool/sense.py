@@ -99,10 +99,6 @@ class Sense:
         things = dict.fromkeys(item.value for item in (*node.inputs, *node.outputs) if item.value)
         return None if world is None else world.common_occasions(things)
 
-    def phrase(self, world: str, value: str) -> str:
-        """How a sentence names a value of a world; empty where it has no name of its own."""
-        return self.worlds[world].phrase(value) if world in self.worlds else ""
-
     def about(self, node: BoundSubtask) -> str:
         """What an instance is about; one that takes what another subtask made, about what the curated one is
         whose file has the same name, else about something of its own."""

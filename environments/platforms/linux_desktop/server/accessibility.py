@@ -170,8 +170,7 @@ class Accessibility:
     async def _brought_up_to_date(self, cached: Sequence[Node], between: Sequence[Node]) -> list[Node]:
         """Cached nodes, those `between` them, and what shown ones say they hold and is in no cache, with all
         below it: pages of a browser, what was put into a window later. What stands in the place of all that a
-        window held, such as a dialog inside of it, takes it away; but what just said itself that it is there
-        stays."""
+        window held, such as a dialog, takes it away, but not what just said itself that it is there."""
         nodes = [*cached, *between]
         known = {node.reference for node in nodes}
         held: dict[Reference, set[Reference]] = defaultdict(set)
