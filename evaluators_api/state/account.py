@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-from taskloom.evaluators_api.state.allowances import Place, holder_in, is_count, lasting, place_of
+from taskloom.evaluators_api.state.allowances import Place, holder_in, is_count, lasting
 from taskloom.evaluators_api.state.effects import effects, is_implied, lies_in, record_folders
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import fields_in
@@ -45,28 +44,17 @@ def _literally(text: str) -> str:
     )
 
 
-@dataclass(slots=True)
 class _Rule:
     """An allowance with values for its parameters."""
 
-    allowance: Allowance
-    parameters: tuple[tuple[str, str], ...]
-    holds: frozenset[str] = field(init=False)
-    """What the record that is meant holds."""
+    def __init__(self, allowance: Allowance, parameters: Mapping[str, str]) -> None:
+        def bound(*texts: str) -> tuple[str, ...]:
+            return tuple(filled(text, parameters) for text in texts)
 
-    def __post_init__(self) -> None:
-        values = dict(self.parameters)
-        self.holds = frozenset(filled(text, values) for text in self.allowance.holds)
-
-    def key(self) -> tuple[object, ...]:
-        """Equal for rules about the same places."""
-        values = dict(self.parameters)
-        allowed = self.allowance
-        return (
-            allowed.area,
-            filled(allowed.container, values),
-            *(filled(part, values) for part in allowed.address),
-        )
+        self.allowance, self.own = allowance, frozenset(parameters.values())
+        self.holds, self.values = bound(*allowance.holds), bound(*(allowance.values or ()))
+        self.key = bound(allowance.area, allowance.container, *allowance.address)
+        self._parameters = tuple(sorted(parameters.items()))
 
     def covers(self, effect: Effect, record: str = "") -> bool:
         """Whether it is about the place of `effect`, which may lie in an added `record`."""
@@ -76,31 +64,29 @@ class _Rule:
             and len(allowed.address) == len(effect.address)
             and (None in (allowed.content, effect.content) or allowed.content == effect.content)
             and all(text in effect.holds or text in told for text in self.holds)
-            and self._is(allowed.container, effect.container)
-            and all(
-                part == ANY or self._is(part, name)
-                for part, name in zip(allowed.address, effect.address, strict=True)
-            )
+            and self._is_at(effect.container, effect.address)
         )
 
     def is_near(self, effect: Effect) -> bool:
         """Whether `effect` is in the same file or folder; of files with parts, in the same one."""
-        allowed = self.allowance
-        if not self._is(allowed.container, effect.container):
-            return False
-        parts = zip(allowed.address[:1], effect.address[:1], strict=False)
-        return all(part == ANY or self._is(part, name) for part, name in parts)
+        return self._is_at(effect.container, effect.address[:1])
 
     def admits(self, value: str | None) -> bool:
         """Whether this value may be there. A number that is not nought may be another such number: it may
         count something."""
-        values = self.allowance.values
-        if values is None or any(filled(text, dict(self.parameters)) == value for text in values):
+        if self.allowance.values is None or value in self.values:
             return True
-        return is_count(value or "") and any(map(is_count, values))
+        return is_count(value or "") and any(map(is_count, self.values))
+
+    def _is_at(self, container: str, address: Sequence[str]) -> bool:
+        """Whether this is its file or folder, and its address as far as both go."""
+        parts = zip(self.allowance.address, address, strict=False)
+        return self._is(self.allowance.container, container) and all(
+            part == ANY or self._is(part, name) for part, name in parts
+        )
 
     def _is(self, template: str, text: str) -> bool:
-        return _expression(template, self.parameters).fullmatch(text) is not None
+        return _expression(template, self._parameters).fullmatch(text) is not None
 
 
 def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound | None = None) -> SideEffects:
@@ -114,7 +100,7 @@ def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound 
     changes = lasting(effects(start, end, {}, screen=False, held=account.texts))
     found = list(_outer([item for item in changes if not is_implied(end, item)]))
     if about is not None:
-        places = [_Rule(item, tuple(sorted(about[1].items()))) for item in about[0]]
+        places = [_Rule(item, about[1]) for item in about[0]]
         found = [effect for effect in found if any(place.is_near(effect) for place in places)]
     return account.side_effects(found)
 
@@ -122,24 +108,22 @@ def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound 
 class _Account:
     def __init__(self, bound: Iterable[Bound], ends: Sequence[Evidence]) -> None:
         self._rules: dict[int, list[_Rule]] = defaultdict(list)
-        self._left: dict[tuple[object, ...], Counter[EffectKind]] = defaultdict(Counter)
-        self._free: set[tuple[tuple[object, ...], EffectKind]] = set()
+        self._left: dict[Place, Counter[EffectKind]] = defaultdict(Counter)
+        self._free: set[tuple[Place, EffectKind]] = set()
         self._told: Counter[str | None] = Counter()
         for items, parameters in bound:
             self._told.update(set(parameters.values()))
-            values = tuple(sorted(parameters.items()))
             for item in items:
-                rule = _Rule(item, values)
+                rule = _Rule(item, parameters)
                 self._rules[len(item.address)].append(rule)
                 if item.inside:
                     continue
-                key = rule.key()
                 most = item.most
                 if item.most_of and most:
                     most = _records_of(filled(item.most_of, parameters), ends)
-                self._left[key][item.kind] += most
+                self._left[rule.key][item.kind] += most
                 if not most:
-                    self._free.add((key, item.kind))
+                    self._free.add((rule.key, item.kind))
 
     @property
     def texts(self) -> frozenset[str]:
@@ -151,28 +135,27 @@ class _Account:
         counts: Counter[str] = Counter()
         examples: list[str] = []
         expected: dict[Place, Effect] = {}
-        inside: Counter[tuple[Place, tuple[object, ...]]] = Counter()
+        inside: Counter[tuple[Place, Place]] = Counter()
         closed: set[Place] = set()
         bounded: set[Place] = set()
         self._told.update({effect.before or "" for effect in found if effect.kind == "changed"})
         for effect in found:
-            places = [(*place_of(effect)[:2], effect.address[:depth]) for depth in range(len(effect.address))]
-            if effect.kind != "changed" and any(place in closed for place in places):
+            if effect.kind != "changed" and not closed.isdisjoint(effect.around):
                 continue
             holder = holder_in(effect, expected)
             if holder is None:
                 problem = self._outside(effect)
-            elif place_of(holder) in bounded:
+            elif holder.place in bounded:
                 problem = self._inside(effect, holder, inside)
             else:
                 continue
             if not problem:
                 if holder is None and effect.kind != "changed":
-                    expected[place_of(effect)] = effect
+                    expected[effect.place] = effect
                     if any(rule.allowance.bounded for rule in self._covering(effect)):
-                        bounded.add(place_of(effect))
+                        bounded.add(effect.place)
                 continue
-            closed.add(place_of(effect))
+            closed.add(effect.place)
             counts[problem] += 1
             if len(examples) < _MOST_EXAMPLES:
                 examples.append(effect.describe())
@@ -194,7 +177,7 @@ class _Account:
         Of parts that are only known by their positions, and files by made-up names, a change is a loss and an
         addition, and each counts.
         """
-        key, left = rule.key(), self._left[rule.key()]
+        key, left = rule.key, self._left[rule.key]
         listed = rule.allowance.address[-1:] == (ANY,) or ANY in rule.allowance.container.split("/")
         if (key, kind) in self._free or (
             kind != "removed" and not listed and left["added"] + left["changed"]
@@ -223,22 +206,21 @@ class _Account:
                 return True
         return False
 
-    def _inside(
-        self, effect: Effect, holder: Effect, inside: Counter[tuple[Place, tuple[object, ...]]]
-    ) -> str:
+    def _inside(self, effect: Effect, holder: Effect, inside: Counter[tuple[Place, Place]]) -> str:
         rules = self._covering(effect, inside=True, record=holder.after or "")
         if not rules:
             return "" if _EMPTY.fullmatch(effect.after or "") else "records_added"
         if any(rule.allowance.kind == "changed" for rule in rules):
             return ""
-        keys, place = {rule.key() for rule in rules}, place_of(holder)
-        inside.update((place, key) for key in keys)
+        inside.update({(holder.place, rule.key) for rule in rules})
         if not any(
-            rule.allowance.most == 0 or inside[place, rule.key()] <= rule.allowance.most for rule in rules
+            rule.allowance.most == 0 or inside[holder.place, rule.key] <= rule.allowance.most
+            for rule in rules
         ):
             return "records_added"
-        value, owns = effect.after, [dict(rule.parameters).values() for rule in rules]
-        told = any(self._told[value] > (value in own) for own in owns) and not _EMPTY.fullmatch(value or "")
+        value = effect.after
+        known = any(self._told[value] > (value in rule.own) for rule in rules)
+        told = known and not _EMPTY.fullmatch(value or "")
         return "" if told or any(rule.admits(value) for rule in rules) else "values_changed"
 
 

@@ -18,10 +18,11 @@ from taskloom.taskgraph.records.allowance import Allowance
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
-_Address = tuple[str, ...]
-Place = tuple[str, str, _Address]
-"""Part of the state, file or folder, and address in it."""
+Place = tuple[str, ...]
+"""Part of the state, file or folder, and address in it; or all of them in terms of the parameters."""
 _LASTING = frozenset({"file", "directory"})
+_FILE = 2
+"""Length of the place of a whole file or folder."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -55,16 +56,16 @@ def allowances(
         for effect in lasting(found):
             holder = holder_in(effect, outermost)
             if holder is None:
-                outermost[place_of(effect)] = effect
+                outermost[effect.place] = effect
             if holder is not None and holder.source:
                 continue
             key = (_pattern(effect), effect.kind)
             if holder is not None and not _is_line(effect, holder):
                 parts[_pattern(holder), effect.kind].add(key[0])
-            counts[key, None if holder is None else place_of(holder)] += 1
+            counts[key, None if holder is None else holder.place] += 1
             entry = seen.setdefault(key, _Seen(inner=holder is not None))
             entry.follows |= effect.follows
-            value = None if holder_of(effect) in by_products else _value(effect, key[0][2])
+            value = None if holder_of(effect) in by_products else _value(effect)
             entry.values.setdefault(number, set()).add(value)
             entry.sources.add(effect.records_of)
             entry.contents.add(effect.content)
@@ -96,8 +97,8 @@ class _Seen:
     def allowance(
         self, place: Place, kind: EffectKind, within: Sequence[frozenset[Place]], *, passing: bool
     ) -> Allowance:
-        area, container, address = place
-        made_up = ANY in container or any(ANY in part for part in address)
+        area, container, *address = place
+        made_up = any(ANY in part for part in place)
         each = list(self.values.values())
         known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
         told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
@@ -111,7 +112,7 @@ class _Seen:
             {
                 "area": area,
                 "container": container,
-                "address": address,
+                "address": tuple(address),
                 "kind": kind,
                 "holds": sorted(self.holds or ()) if made_up and not self.inner else (),
                 "inside": self.inner,
@@ -124,9 +125,9 @@ class _Seen:
         )
 
 
-def _value(effect: Effect, pattern: _Address) -> str | None:
+def _value(effect: Effect) -> str | None:
     """The value as all performances may share it; None for one that says nothing when it differs."""
-    value = effect.after or ""
+    value, pattern = effect.after or "", effect.address_template
     free = (
         effect.source
         or (value in ("", *effect.address[:-1]) and ANY in pattern)
@@ -142,18 +143,10 @@ def is_count(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None and text not in ("0", "0.0")
 
 
-def place_of(effect: Effect) -> Place:
-    """Where it is."""
-    return effect.area, effect.container, effect.address
-
-
 def holder_in(effect: Effect, outermost: Mapping[Place, Effect]) -> Effect | None:
     """The outermost effect that `effect` lies in."""
-    for depth in range(len(effect.address)):
-        found = outermost.get((effect.area, effect.container, effect.address[:depth]))
-        if found is not None and found.kind == effect.kind != "changed":
-            return found
-    return None
+    holders = (outermost.get(place) for place in effect.around)
+    return next((item for item in holders if item and item.kind == effect.kind != "changed"), None)
 
 
 def _is_line(effect: Effect, holder: Effect) -> bool:
@@ -163,10 +156,10 @@ def _is_line(effect: Effect, holder: Effect) -> bool:
 
 
 def _pattern(effect: Effect) -> Place:
-    return effect.area, effect.container_template, effect.address_template
+    return (effect.area, effect.container_template, *effect.address_template)
 
 
-def _is_version(address: _Address) -> bool:
+def _is_version(address: Sequence[str]) -> bool:
     """Whether it is a record known by what it belongs to and a number, of which every save may add one."""
     last = address[-1] if address else ""
     return ", " in last and ANY in last and last.replace(ANY, "").strip(", ") != ""
@@ -202,7 +195,7 @@ def _entries_of_saves(performances: Sequence[Sequence[Effect]]) -> dict[Place, f
         )
         and _differ([held[place] for held in each])
     }
-    return entries if any(address for _, _, address in entries) else {}
+    return entries if any(len(place) > _FILE for place in entries) else {}
 
 
 def _named_by_all(texts: Sequence[str]) -> frozenset[str]:
@@ -214,7 +207,6 @@ def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
     new = {effect.container for effect in effects if effect.kind == "added" and not effect.address}
     held: dict[Place, list[str]] = {}
     for effect in effects:
-        place = (effect.area, effect.container_template, effect.address_template)
         line = effect.address_template == (ANY,) and effect.container not in new and effect.format == FALLBACK
         if (
             effect.kind == "added"
@@ -222,7 +214,7 @@ def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
             and not names_parameter(effect.container_template)
             and (line or is_unreadable(effect))
         ):
-            held.setdefault(place, []).append(effect.after_template or "")
+            held.setdefault(_pattern(effect), []).append(effect.after_template or "")
     return held
 
 
@@ -230,10 +222,10 @@ def _told_at_named_places(effects: Sequence[Effect]) -> set[str]:
     """Parameters that stand in files, or at places in a file, that a parameter names."""
     found = set[str]()
     for effect in effects:
-        place = (effect.container_template, *effect.address_template)
+        place = _pattern(effect)
         if (
             effect.area in (*_LASTING, "clipboard")
-            and ANY not in place[0]
+            and ANY not in effect.container_template
             and any(map(names_parameter, place))
         ):
             found |= parameters_named(*place, effect.before_template, effect.after_template)
@@ -246,19 +238,17 @@ def _differ(each: Sequence[Sequence[str]]) -> bool:
     return all(any(counted[text] == 1 for text in texts) for texts in each)
 
 
-def _fields_added(effects: Sequence[Effect]) -> dict[Place, dict[_Address, set[str]]]:
+def _fields_added(effects: Sequence[Effect]) -> dict[Place, dict[Place, set[str]]]:
     """What is in the fields of records that were added and have no name of their own, place by place."""
-    held: dict[Place, dict[_Address, set[str]]] = {}
+    held: dict[Place, dict[Place, set[str]]] = {}
     for effect in effects:
-        address = effect.address_template
-        if effect.kind == "added" and address[-2:-1] == (ANY,):
+        if effect.kind == "added" and effect.address_template[-2:-1] == (ANY,):
             told = "{" if effect.source else effect.after_template or ""
-            place = held.setdefault((effect.area, effect.container_template, address[:-1]), {})
-            place.setdefault(effect.key, set()).add(told)
+            held.setdefault(_pattern(effect)[:-1], {}).setdefault(effect.key, set()).add(told)
     return held
 
 
-def _is_passing(each: Sequence[Mapping[_Address, set[str]]]) -> bool:
+def _is_passing(each: Sequence[Mapping[Place, set[str]]]) -> bool:
     if any(names_parameter(told) for held in each for values in held.values() for told in values):
         return False
     keys = set.intersection(*(set(held) for held in each))

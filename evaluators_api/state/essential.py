@@ -7,7 +7,7 @@ side effects takes for the work is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
@@ -36,6 +36,11 @@ class Division:
     incidental: tuple[Effect, ...]
     """The others: times, generated ids, settings of the user interface, what only one route does."""
 
+    def without(self, left_out: Callable[[Effect], bool]) -> Division:
+        """With those essential ones among the others of which this holds."""
+        essential = tuple(item for item in self.essential if not left_out(item))
+        return Division(essential, (*self.incidental, *filter(left_out, self.essential)))
+
 
 def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     """The effects of each performance, told apart. An effect is essential if all of these hold:
@@ -59,7 +64,7 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
             if _essential(effect, parameters, performances, tables, whole=whole, there=there):
                 found[0].append(effect)
                 if effect.kind == "added":
-                    there.add((effect.area, effect.container, *effect.address))
+                    there.add(effect.place)
             else:
                 found[1].append(effect)
         divisions.append(Division(tuple(found[0]), tuple(found[1])))
@@ -76,24 +81,15 @@ def _alike(divisions: Sequence[Division]) -> list[Division]:
         for effect in division.incidental
         if effect.key not in keys
     }
-    return [
-        Division(
-            tuple(item for item in division.essential if item.key not in passing),
-            (*division.incidental, *(item for item in division.essential if item.key in passing)),
-        )
-        for division in divisions
-    ]
+    return [division.without(lambda item: item.key in passing) for division in divisions]
 
 
 def _without_passing(division: Division) -> Division:
     """What is only open in an editor counts where nothing else lasts: what was saved may be closed
     afterwards.
     """
-    opened = [item for item in division.essential if item.area == "file" and is_open_document(item.container)]
-    others = [item for item in division.essential if item not in opened]
-    if not any(item.area in _LASTING for item in others):
-        return division
-    return Division(tuple(others), (*division.incidental, *opened))
+    saved = division.without(lambda item: item.area == "file" and is_open_document(item.container))
+    return saved if any(item.area in _LASTING for item in saved.essential) else division
 
 
 @dataclass(slots=True)
@@ -147,7 +143,7 @@ def _essential(
         values = table.at(effect, parameters)
         same_parameters = dict(others) == dict(parameters)
         if values is None:
-            if same_parameters or not _within(effect, there):
+            if same_parameters or there.isdisjoint(effect.around):
                 return False
             continue
         same_value = bool(
@@ -160,19 +156,17 @@ def _essential(
     return not generated or (agreed and len(performances) > 1) or bool(effect.refers_template)
 
 
-def _within(effect: Effect, there: set[_Key]) -> bool:
-    return any(
-        (effect.area, effect.container, *effect.address[:depth]) in there
-        for depth in range(len(effect.address))
-    )
-
-
 def is_unreadable(effect: Effect) -> bool:
     """Whether it is a file that neither its name, which an application made up, nor its bytes tell anything
     of, and that is no copy of another one."""
     made_up = effect.container.startswith(f"{APPLICATIONS_FOLDER}/") and ANY in effect.container_template
     bare = effect.area == "file" and not effect.address and (effect.after or "").startswith("sha256:")
     return bare and made_up and not effect.source and not names_parameter(effect.container_template)
+
+
+def parameter_sets(trajectories: Sequence[Trajectory]) -> int:
+    """How many different parameters they were performed with."""
+    return len({tuple(sorted(item.parameters.items())) for item in trajectories})
 
 
 def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
@@ -183,7 +177,7 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
     only where it holds nothing but numbers, as a link.
     """
     found = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
-    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) > 1:
+    if parameter_sets(trajectories) > 1:
         called = frozenset.intersection(*map(_called, found))
         meant = [_meant(item, changes, called) for item, changes in zip(trajectories, found, strict=True)]
         found = [tuple(_referring(effect, meant) for effect in changes) for changes in found]
@@ -233,15 +227,7 @@ def divided(
     """
     divisions = divide(performances_of(trajectories) if performances is None else performances)
     left_out = by_products(trajectories, divisions)
-    if not left_out:
-        return divisions
-    return tuple(
-        Division(
-            tuple(item for item in division.essential if holder_of(item) not in left_out),
-            (*division.incidental, *(item for item in division.essential if holder_of(item) in left_out)),
-        )
-        for division in divisions
-    )
+    return tuple(division.without(lambda item: holder_of(item) in left_out) for division in divisions)
 
 
 def told_texts(found: Sequence[Effect], parameters: Mapping[str, str]) -> tuple[str, ...]:
@@ -264,7 +250,7 @@ def is_index_entry(effect: Effect, texts: Sequence[str]) -> bool:
 def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
     """Whether a value may be essential or not, which only the same work with the same parameters can tell: it
     is another one with other parameters, and neither they nor what was there at the start say which."""
-    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < len(trajectories):
+    if parameter_sets(trajectories) < len(trajectories):
         return False
     each = [
         [item for item in division.essential if item.area == "file" and _is_value(item, division.essential)]
@@ -300,7 +286,7 @@ def _was_there(value: str, start: Evidence) -> bool:
 def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[_Key]:
     """Files, folders and tables of the application that are changed alike whatever the parameters, and of
     which the instruction says nothing, where the work leaves something else as well."""
-    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < 2:
+    if parameter_sets(trajectories) < 2:
         return frozenset()
     each = [_by_container(division.essential) for division in divisions]
     instruction = templated(trajectories[0].instruction, trajectories[0].parameters)

@@ -57,15 +57,13 @@ def _work(division: Division, steady: set[tuple[str, ...]], start: Evidence) -> 
     """Effects at places that are changed each time, what lies inside of additions among them or of what is
     noise where it is added, and what goes along with a record that is touched."""
     noise = noise_between(start, start)
-    made = {(item.area, item.container, item.address) for item in division.essential if item.kind == "added"}
+    made = {item.place for item in division.essential if item.kind == "added"}
     also = [
         item
         for item in division.incidental
         if item.follows
         or (item.key in steady and item.container.startswith(f"{APPLICATIONS_FOLDER}/"))
         or (item.kind != "removed" and noise.covers(item.area, item.container, item.address, "added"))
-        or any(
-            (item.area, item.container, item.address[:depth]) in made for depth in range(len(item.address))
-        )
+        or not made.isdisjoint(item.around)
     ]
     return [*division.essential, *also]

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Division
+from taskloom.evaluators_api.state.essential import Division, parameter_sets
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import text_of
@@ -42,7 +42,7 @@ def constants(trajectories: Sequence[Trajectory]) -> dict[tuple[str, ...], str]:
     parameter in them. None where all were performed with the same parameters. Numbers that new records have
     for a key are none: every performance begins alike, and another one does not.
     """
-    if len({tuple(sorted(item.parameters.items())) for item in trajectories}) < _LEAST_PARAMETER_SETS:
+    if parameter_sets(trajectories) < _LEAST_PARAMETER_SETS:
         return {}
     left = [_own_values(item) for item in trajectories]
     common = {key: set.intersection(*(found.get(key, set()) for found in left)) for key in left[0]}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from taskloom.evaluators_api.state.effects import effects
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.counterfeits import counterfeits
 from taskloom.synthesis.examination.genuine_variants import genuine_variants
@@ -18,7 +17,7 @@ from taskloom.synthesis.examination.other_work import (
     typed_over,
     wrong_parameters,
 )
-from taskloom.synthesis.examination.subject import Subject, subject_of
+from taskloom.synthesis.examination.subject import subject_of
 from taskloom.synthesis.examination.unfinished_work import unfinished_work
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -49,19 +48,6 @@ def build_cases(
         *recordings_with_other_parameters(subject, finished),
         *typed_over(subject, finished),
         *other_subtasks(subject, finished),
-        *counterfeits(subject, _values_elsewhere(subject, finished)),
+        *counterfeits(subject),
         *genuine_variants(subject, finished),
     )
-
-
-def _values_elsewhere(subject: Subject, others: Sequence[Trajectory]) -> dict[tuple[str, ...], list[str]]:
-    """Values that performances with other parameters left at the same addresses."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    own = subject.positive
-    for other in others:
-        if other.subtask_id != own.subtask_id or other.parameters == own.parameters:
-            continue
-        for effect in effects(other.initial_evidence, other.final_evidence, other.parameters):
-            if effect.after:
-                found.setdefault(effect.key, []).append(effect.after)
-    return found

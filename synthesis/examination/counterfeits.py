@@ -8,7 +8,7 @@ What is wrong only because of damage beside the work, the account of side effect
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
@@ -43,10 +43,9 @@ _SHOWN_FORMAT = "markup"
 """Formats in which what is shown counts, and not how many spaces stand in the text."""
 
 
-def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
-    """Every counterfeit of `subject`; `values` are those that other performances have at the same
-    addresses."""
-    for found in (_undone(subject), _wrong_values(subject, values), _wrong_places(subject), _mixed(subject)):
+def counterfeits(subject: Subject) -> Iterator[Case]:
+    """Every counterfeit of `subject`."""
+    for found in (_undone(subject), _wrong_values(subject), _wrong_places(subject), _mixed(subject)):
         yield from _spread(tuple(found))
     yield from other_content_given(subject)
     yield from _untouched(subject)
@@ -63,7 +62,7 @@ def _undone(subject: Subject) -> Iterator[Case]:
         yield subject.case("undone_change", told, evidence)
 
 
-def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
+def _wrong_values(subject: Subject) -> Iterator[Case]:
     for effect in subject.asked:
         if effect.area == "file" and effect.kind == "removed" and not effect.address and effect.before:
             other = with_text(subject.end, effect.container, altered(effect.before))
@@ -76,7 +75,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
             continue  # an empty file says nothing
         file = subject.end.file(effect.container)
         spaced = effect.format != _DRAWING and (file is None or file.content != "pdf")  # they tell no spaces
-        for value, words in _others(effect, values.get(effect.key, ()), spaced=spaced):
+        for value, words in _others(effect, subject.elsewhere.get(effect.key, ()), spaced=spaced):
             evidence = replaced(subject.start, subject.end, effect, value)
             if (
                 evidence is None

@@ -47,6 +47,8 @@ class Subject:
     """Effects that only some right performances have."""
     constant: frozenset[_Key]
     """Keys of essential effects whose values are the same whatever the parameters."""
+    elsewhere: Mapping[_Key, Sequence[str]]
+    """Values that performances with other parameters left, by the key of the effect."""
 
     @property
     def start(self) -> Evidence:
@@ -94,8 +96,8 @@ class Subject:
         records: dict[_Key, _Told] = {}
         for item in self.essential:
             if is_leaf(item, self.essential) and not self._is_index_entry(item):
-                records.setdefault(_place(item)[:-1], _Told()).add(item, tells=self._tells(item))
-        added = {_place(effect) for effect in self.essential if effect.kind == "added"}
+                records.setdefault(item.place[:-1], _Told()).add(item, tells=self._tells(item))
+        added = {effect.place for effect in self.essential if effect.kind == "added"}
         kept = [
             item
             for place, record in records.items()
@@ -169,6 +171,10 @@ def subject_of(
         and (effect.area != "screen" or _SAYS_SOMETHING.search(effect.address[-1]) is not None)
     ]
     values = [_values_by_key(changes) for changes, _ in found]
+    elsewhere: dict[_Key, list[str]] = {}
+    for changes, parameters in found:
+        for effect in changes if parameters != positive.parameters else ():
+            elsewhere.setdefault(effect.key, []).extend([effect.after] if effect.after else [])
     return Subject(
         positive=positive,
         essential=lasting,
@@ -179,6 +185,7 @@ def subject_of(
             for key, texts in values[0].items()
             if all(other.get(key) == texts for other in values) and not any(map(names_parameter, texts))
         ),
+        elsewhere=elsewhere,
     )
 
 
@@ -251,10 +258,6 @@ def _is_named(effect: Effect) -> bool:
     """Whether a parameter stands in it or names its place."""
     templates = (effect.container_template, *effect.address_template)
     return bool(_said(effect)) or any(map(names_parameter, templates))
-
-
-def _place(effect: Effect) -> _Key:
-    return (effect.area, effect.container, *effect.address)
 
 
 def _values_by_key(changes: Sequence[Effect]) -> dict[_Key, Counter[str | None]]:

@@ -68,6 +68,16 @@ class Effect(Record):
         """What it is in every performance, apart from its values."""
         return (self.area, self.container_template, self.kind, *self.address_template)
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Where it is: part of the state, file or folder, and address in it."""
+        return (self.area, self.container, *self.address)
+
+    @property
+    def around(self) -> tuple[tuple[str, ...], ...]:
+        """The places that it lies in, the outermost first."""
+        return tuple(self.place[:depth] for depth in range(2, len(self.place)))
+
     def describe(self) -> str:
         """The effect as one line for people.
 
