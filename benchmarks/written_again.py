@@ -91,7 +91,7 @@ def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[Eva
         reason = feedback(quality, Thresholds())
         if not reason:
             return function.model_copy(update={"quality": quality}), ""
-        criticism = Criticism.of(function.source, (reason,), quality)
+        criticism = Criticism(function.source, (reason,), quality)
     return None, f"{reason}\n{sorted(tried)[-1] if tried else ''}"
 
 

@@ -17,7 +17,7 @@ from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.held_values import HeldValues
 from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
-from taskloom.evaluators_api.state.reading import all_formats, read, says_itself
+from taskloom.evaluators_api.state.reading import all_formats, read, says_itself, tree_at
 from taskloom.evaluators_api.state.references import References, Touched
 from taskloom.evaluators_api.state.sources import source_of_text, sources_of_records
 from taskloom.evaluators_api.state.templates import (
@@ -164,8 +164,8 @@ def can_be_followed(
 ) -> bool:
     """Whether a file had, at the start and in the group `within`, a record that refers to one that the work
     changed or removed and a parameter names."""
-    file = start.file(path)
-    group = read(path, file.text)[1].at(within) if file is not None and file.text is not None else None
+    tree = tree_at(start, path)
+    group = None if tree is None else tree.at(within)
     return group is not None and _touched(start, end, parameters, noise_between(start, end)).followers(group)
 
 
@@ -259,7 +259,7 @@ class _Builder:
             whole = self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
             yield whole if new is None else whole.model_copy(update={"content": new.content})
         sources = sources_of_records(self._start, path, changes)
-        tree = read(path, old.text)[1] if changes and old is not None and old.text is not None else None
+        tree = tree_at(self._start, path) if changes else None
         for change in changes:
             follows = tree is not None and self._touched.is_followed(tree, change)
             yield self.effect(

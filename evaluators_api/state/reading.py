@@ -10,6 +10,7 @@ from typing import Protocol, cast, runtime_checkable
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.nodes import Node, group
 from taskloom.resources.plugins import PluginKind
+from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_NODES = 20_000
 """Nodes of one file that are looked at; a file with more is read as lines."""
@@ -69,6 +70,12 @@ def read(path: str, text: str) -> tuple[str, Node]:
         if _small(tree):
             return name, tree
     return FALLBACK, known[FALLBACK].parse(text)
+
+
+def tree_at(evidence: Evidence, path: str) -> Node | None:
+    """The tree of the file at `path`; None where there is none or it holds no text."""
+    file = evidence.file(path)
+    return None if file is None or file.text is None else read(file.path, file.text)[1]
 
 
 def finished(name: str, before: str, after: str) -> str:

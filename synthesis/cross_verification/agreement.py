@@ -183,15 +183,8 @@ def difference(trajectories: Sequence[Trajectory], found: Mapping[str, Result] |
 
 def outermost(found: Sequence[Effect]) -> list[Effect]:
     """Effects that lie inside no other one."""
-    holders = {(effect.area, effect.container, effect.address, effect.kind) for effect in found}
-    return [
-        effect
-        for effect in found
-        if not any(
-            (effect.area, effect.container, effect.address[:depth], effect.kind) in holders
-            for depth in range(len(effect.address))
-        )
-    ]
+    holders = {(effect.place, effect.kind) for effect in found}
+    return [effect for effect in found if holders.isdisjoint((place, effect.kind) for place in effect.around)]
 
 
 def _place(effect: Effect) -> tuple[str, ...]:

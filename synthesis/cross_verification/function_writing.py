@@ -110,7 +110,7 @@ class FunctionWriting:
             if not any(found):
                 return functions[0]
             for writer, function, told in zip(writers, functions, found, strict=True):
-                writer.criticism = Criticism(function.source, messages=_shown(told, trajectories))
+                writer.criticism = Criticism(function.source, _shown(told, trajectories))
                 self._note(work, number, function, trajectories, None, reason="\n".join(told))
         return None
 
@@ -170,7 +170,7 @@ class FunctionWriting:
         failed = [evaluation.said for evaluation in evaluations if not evaluation.passed]
         if failed:
             reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
-            writer.criticism = Criticism(function.source, messages=_shown([reason], trajectories))
+            writer.criticism = Criticism(function.source, _shown([reason], trajectories))
             self._note(work, number, function, trajectories, evaluations, reason=reason)
             return None
         work.refused_by_all = False
@@ -182,7 +182,7 @@ class FunctionWriting:
         self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
         if not reason:
             return function.model_copy(update={"quality": quality})
-        writer.criticism = Criticism.of(function.source, _shown([reason], trajectories), quality)
+        writer.criticism = Criticism(function.source, _shown([reason], trajectories), quality)
         return None
 
     def _examine(

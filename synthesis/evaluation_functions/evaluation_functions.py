@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.reference import checks_reference
 from taskloom.evaluators_api.state.essential import divided
@@ -29,25 +29,10 @@ class Criticism:
 
     source: str
     """That function."""
-    messages: tuple[str, ...] = ()
+    messages: tuple[str, ...]
     """What is wrong, in words."""
-    surviving_families: tuple[str, ...] = ()
-    """Families of cases that it judged wrongly."""
-    untested_checks: tuple[str, ...] = ()
-    """Its conditions that make no difference, all of which can be left out together."""
-    refusing_checks: tuple[str, ...] = ()
-    """Its conditions that right work does not meet."""
-
-    @classmethod
-    def of(cls, source: str, messages: tuple[str, ...], quality: FunctionQuality) -> Criticism:
-        """What `messages` and the examination say of the function in `source`."""
-        return cls(
-            source,
-            messages=messages,
-            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
-            untested_checks=quality.untested_checks,
-            refusing_checks=quality.refusing_checks,
-        )
+    quality: FunctionQuality = field(default_factory=FunctionQuality)
+    """What the examination found, where there was one."""
 
 
 async def write_evaluation_function(
@@ -70,6 +55,7 @@ async def write_evaluation_function(
         ModelClientError: calls cannot go on at all.
     """
     names = tuple(placeholders(subtask.instruction_template))
+    last = criticism or Criticism("", ())
     inputs = EvaluationWriterInput(
         checks_reference=checks_reference(needed_checks(trajectories, on_screen=result_on_screen)),
         operating_system=subtask.operating_system,
@@ -79,11 +65,11 @@ async def write_evaluation_function(
         parameter_names=names,
         performances=performances(trajectories),
         result_on_screen=result_on_screen,
-        previous_source=criticism.source if criticism else "",
-        surviving_families=criticism.surviving_families if criticism else (),
-        untested_checks=criticism.untested_checks if criticism else (),
-        refusing_checks=criticism.refusing_checks if criticism else (),
-        feedback=criticism.messages if criticism else (),
+        previous_source=last.source,
+        surviving_families=tuple(item.family for item in last.quality.families if item.killed < item.total),
+        untested_checks=last.quality.untested_checks,
+        refusing_checks=last.quality.refusing_checks,
+        feedback=last.messages,
     )
     reply = await models.ask(
         inputs,

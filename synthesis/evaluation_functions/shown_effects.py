@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.state.effects import DATABASE
 from taskloom.evaluators_api.state.essential import Division
-from taskloom.evaluators_api.state.nodes import Node
-from taskloom.evaluators_api.state.reading import FALLBACK, read
+from taskloom.evaluators_api.state.nodes import Node, group
+from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
 from taskloom.evaluators_api.state.records import (
     belonging,
     fields_around,
@@ -35,6 +35,7 @@ _LONGEST_TEXT = 400
 _SHORTEST_TEXT = 2
 _LONGEST_CLIPBOARD = 4_000
 _DEEP = 3
+_NOTHING = group("", "field", (0, 0), ())
 
 
 def shown_effects(
@@ -150,10 +151,10 @@ def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedT
 
 def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
     """The record that an effect concerns, if it concerns one."""
-    file = (start if effect.kind == "removed" else end).file(effect.container)
-    if file is None or file.text is None or effect.format == FALLBACK:
+    tree = tree_at(start if effect.kind == "removed" else end, effect.container)
+    former = tree_at(start, effect.container) or _NOTHING
+    if tree is None or effect.format == FALLBACK:
         return
-    form, tree = read(file.path, file.text)
     node, address = tree.at(effect.address), effect.address
     fields, changed = {} if node is None else named_fields(node), address[-1:]
     if effect.kind == "changed":
@@ -161,34 +162,30 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
         changed = address[len(place) :][:1]
     elif node is not None and node.value is not None and effect.kind == "added" and len(address) == 1:
         fields = named_fields(tree)
-        changed = changed if start.file(file.path) is not None else ()
+        changed = changed if start.file(effect.container) is not None else ()
     else:
         changed = ()
         fields = (_fields_around(tree, address) if effect.kind == "added" else {}) or fields
     if fields:
         yield TouchedRecord(
             file_path=effect.container,
-            within=address[0] if form == DATABASE and len(address) > 1 else "",
+            within=address[0] if effect.format == DATABASE and len(address) > 1 else "",
             kind="changed" if changed else effect.kind,
             fields=fields,
             changed_fields=changed,
-            references=_references(start, effect.container, fields, known),
-            grown=_versions(start, effect.container, fields, known) if effect.kind == "added" else {},
+            references=_references(former, fields, known),
+            grown=_versions(former, effect.container, fields, known) if effect.kind == "added" else {},
         )
 
 
 def _versions(
-    start: Evidence, path: str, fields: dict[str, str], known: Sequence[str]
+    former: Node, path: str, fields: dict[str, str], known: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
     """Fields of a new record that continue those of an older one of the same name, such as the next version
     of a page."""
-    file = start.file(path)
-    if file is None or file.text is None:
-        return {}
     found: dict[str, tuple[str, str, str]] = {}
-    tree = read(path, file.text)[1]
     for known_by, value in fields.items():
-        older = belonging(tree, {known_by: value})[:1] if value in known else []
+        older = belonging(former, {known_by: value})[:1] if value in known else []
         for name, text in fields.items():
             was = older[0].at((name,)) if older else None
             if was is not None and name != known_by:
@@ -198,13 +195,9 @@ def _versions(
 
 
 def _references(
-    start: Evidence, path: str, fields: dict[str, str], known: Sequence[str]
+    former: Node, fields: dict[str, str], known: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    file = start.file(path)
-    if file is None or file.text is None:
-        return {}
-    tree = read(path, file.text)[1]
-    found = {name: reference(tree, value, known) for name, value in fields.items() if value.isdigit()}
+    found = {name: reference(former, value, known) for name, value in fields.items() if value.isdigit()}
     return {name: where for name, where in found.items() if where is not None}
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, parameter_sets
 from taskloom.evaluators_api.state.noise import noise_between
-from taskloom.evaluators_api.state.reading import FALLBACK, read
+from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
 from taskloom.evaluators_api.state.records import text_of
 from taskloom.evaluators_api.state.templates import filled, names_parameter, templated_path
 from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
@@ -108,10 +108,9 @@ def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str
     for effect in shown:
         names = found.setdefault(effect.container, {})
         evidence = trajectory.initial_evidence if effect.kind == "removed" else trajectory.final_evidence
-        file = evidence.file(effect.container)
-        if file is None or file.text is None or not effect.address:
+        tree = tree_at(evidence, effect.container)
+        if tree is None or not effect.address:
             continue
-        tree = read(file.path, file.text)[1]
         for depth in (len(effect.address), len(effect.address) - 1):
             node = tree.at(effect.address[:depth])
             own = [child.name for child in node.children if child.naming == "field"] if node else []
@@ -154,10 +153,9 @@ def _type(value: str | None) -> str:
 
 def _samples(effect: Effect, start: Evidence, parameters: dict[str, str]) -> Iterator[str]:
     """Values that other records of the file had at the start at the same place."""
-    file = start.file(effect.container)
-    if file is None or file.text is None or not effect.address:
+    tree = tree_at(start, effect.container)
+    if tree is None or not effect.address:
         return iter(())
-    tree = read(file.path, file.text)[1]
     parts = [filled(part, parameters) for part in effect.address_template]
     wanted = [
         part if index == len(parts) - 1 or tree.at(tuple(parts[: index + 1])) else ANY

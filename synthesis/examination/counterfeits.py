@@ -26,7 +26,7 @@ from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.other_content import other_content_given
-from taskloom.synthesis.examination.subject import Subject, is_leaf, is_outermost
+from taskloom.synthesis.examination.subject import Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evaluation_function import CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
@@ -69,7 +69,7 @@ def _wrong_values(subject: Subject) -> Iterator[Case]:
             text = f"{effect.container} was changed, and is still there"
             yield subject.case("wrong_value", text, other)
         whole = effect.area == "file" and effect.kind == "added" and not effect.address
-        if effect.after is None or not (whole or is_leaf(effect, subject.essential)):
+        if effect.after is None or not (whole or subject.is_leaf(effect)):
             continue
         if whole and not effect.after:
             continue  # an empty file says nothing
@@ -130,15 +130,15 @@ def _was_typed(effect: Effect) -> bool:
 def _wrong_places(subject: Subject) -> Iterator[Case]:
     for effect in (item for item in subject.asked if item.area == "file"):
         found: list[Edited] = []
-        if effect.kind == "removed" and is_outermost(effect, subject.essential):
+        if effect.kind == "removed" and subject.is_outermost(effect):
             found += removed_otherwise(subject.start, subject.end, effect)
         elif not effect.address and "*" in steady_path(effect.container):
             continue  # a name that the application makes up is no place
         elif not effect.address and effect.container.startswith(f"{APPLICATIONS_FOLDER}/"):
             continue  # the account of side effects notices a file that no right work makes
-        elif not effect.address or is_leaf(effect, subject.essential):
+        elif not effect.address or subject.is_leaf(effect):
             found += islice(moved(subject.start, subject.end, effect), 2)
-        if effect.kind == "added" and is_outermost(effect, subject.essential):
+        if effect.kind == "added" and subject.is_outermost(effect):
             found += put_first(subject.start, subject.end, effect)
         for edited in found:
             if not subject.reached(edited.evidence):

@@ -62,7 +62,6 @@ def examine(
     cases: Sequence[Case],
     sandbox: EvaluationSandbox,
     *,
-    mutate: bool = True,
     routes: int = 1,
 ) -> FunctionQuality:
     """Hold the function in `source` against `positive` and `cases`, and its mutants against the same.
@@ -99,9 +98,9 @@ def examine(
         ),
         routes=routes,
     )
-    if not mutate or not first.passed:
+    if not first.passed:
         return quality
-    flipped = sum(not examiner.notices([item], mutant([item], asked, flipped=True), judged) for item in asked)
+    flipped = sum(not examiner.notices(mutant([item], asked, flipped=True), judged) for item in asked)
     idle = _idle(examiner, asked, judged)
     return quality.model_copy(
         update={
@@ -126,9 +125,8 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
         named = any(names_parameter(text) for _, text in one.arguments)
         if _TELLING[checks()[one.check].reads] > 1 or (checks()[one.check].reads == "screen" and named):
             continue
-        without_it = [*idle, one]
-        if not examiner.notices(without_it, mutant(without_it, asked), judged):
-            idle = without_it
+        if not examiner.notices(mutant([*idle, one], asked), judged):
+            idle.append(one)
     return idle
 
 
@@ -175,17 +173,16 @@ class _Examiner:
             return judgement
         return _Judgement(case, judgement.evaluation, self.passes_at_start(case.parameters, case.start))
 
-    def notices(self, changed: Sequence[Condition], altered: Mutant, judged: Sequence[_Judgement]) -> bool:
-        """Whether some case is judged otherwise by the mutant in which the conditions `changed` have other
-        answers.
+    def notices(self, altered: Mutant, judged: Sequence[_Judgement]) -> bool:
+        """Whether some case is judged otherwise by the mutant.
 
-        Only cases in which a check of theirs answered otherwise than on right work can tell; those with the
-        fewest such answers are asked first.
+        Only cases in which a check of its changed conditions answered otherwise than on right work can tell;
+        those with the fewest such answers are asked first.
         """
         if altered.flipped and not self.positive(altered.alteration(self.subject.parameters)).passed:
             return True
         telling = sorted(
-            (item for item in judged if any(_concerns(one, item.evaluation) for one in changed)),
+            (item for item in judged if any(_concerns(one, item.evaluation) for one in altered.changed)),
             key=lambda item: sum(call.answer == "False" for call in item.evaluation.calls),
         )
         return any(

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.reading import read, tree_at
 from taskloom.evaluators_api.state.records import fields_around, records_of
 from taskloom.evaluators_api.state.templates import filled, parameters_named, templated
 from taskloom.evaluators_api.text_matching import has_phrase
@@ -85,12 +85,10 @@ def _packed_together(subject: Subject) -> list[set[str]]:
 def _is_so_already(subject: Subject, parameters: Mapping[str, str]) -> bool:
     """Whether the fields that the work changes had, for these values, their new values at the start."""
     for effect in subject.asked:
-        file = subject.start.file(filled(effect.container_template, parameters))
-        if effect.kind != "changed" or file is None or file.text is None:
+        tree = tree_at(subject.start, filled(effect.container_template, parameters))
+        if effect.kind != "changed" or tree is None:
             return False
-        field = read(file.path, file.text)[1].at(
-            tuple(filled(part, parameters) for part in effect.address_template)
-        )
+        field = tree.at(tuple(filled(part, parameters) for part in effect.address_template))
         if field is None or field.value != filled(effect.after_template or "", parameters):
             return False
     return bool(subject.asked)
@@ -142,10 +140,10 @@ def _names_of_changed_records(subject: Subject) -> set[str]:
     for all."""
     named: dict[tuple[str, ...], set[str]] = {}
     for effect in subject.asked:
-        file = subject.end.file(effect.container) if effect.area == "file" else None
-        if effect.kind != "changed" or file is None or not file.text:
+        tree = tree_at(subject.end, effect.container) if effect.area == "file" else None
+        if effect.kind != "changed" or tree is None:
             continue
-        place, held = fields_around(read(file.path, file.text)[1], effect.address)
+        place, held = fields_around(tree, effect.address)
         found = {name for name, value in subject.positive.parameters.items() if value in held.values()}
         if found:
             named.setdefault((effect.container, *place), set()).update(found)

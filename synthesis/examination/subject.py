@@ -19,6 +19,7 @@ from taskloom.evaluators_api.state.essential import (
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
+from taskloom.resources.noise import EffectKind
 from taskloom.synthesis.examination.cases import Case
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evaluation_function import CaseFamily
@@ -65,6 +66,20 @@ class Subject:
         told = {name: getattr(self.start, name) for name in ("controls", "window_title", "url")}
         return evidence.model_copy(update={**told, "text_under_cursor": ""})
 
+    @cached_property
+    def _places(self) -> tuple[set[tuple[_Key, EffectKind]], set[tuple[_Key, EffectKind]]]:
+        """Where the essential effects are, and where others of their kinds lie in."""
+        places = {(item.place, item.kind) for item in self.essential}
+        return places, {(place, item.kind) for item in self.essential for place in item.around}
+
+    def is_leaf(self, effect: Effect) -> bool:
+        """Whether no essential effect lies inside this one."""
+        return (effect.place, effect.kind) not in self._places[1]
+
+    def is_outermost(self, effect: Effect) -> bool:
+        """Whether this effect lies inside no essential one."""
+        return self._places[0].isdisjoint((place, effect.kind) for place in effect.around)
+
     @property
     def files(self) -> list[str]:
         """Paths of the files that it must notice changes of."""
@@ -95,7 +110,7 @@ class Subject:
         """
         records: dict[_Key, _Told] = {}
         for item in self.essential:
-            if is_leaf(item, self.essential) and not self._is_index_entry(item):
+            if self.is_leaf(item) and not self._is_index_entry(item):
                 records.setdefault(item.place[:-1], _Told()).add(item, tells=self._tells(item))
         added = {effect.place for effect in self.essential if effect.kind == "added"}
         kept = [
@@ -104,13 +119,13 @@ class Subject:
             if not _comes_along(place, records, added)
             for item in record.telling or record.others
         ]
+        around = {(place, leaf.kind) for leaf in kept for place in (leaf.place, *leaf.around)}
         found = [
             item
             for item in self.essential
-            if not _is_holder(item, self.essential)
-            and (item in kept or any(_inside(leaf, item) for leaf in kept))
+            if (item.place, item.kind) in around and not _is_holder(item, self.essential)
         ]
-        outermost = [item for item in self.essential if is_outermost(item, self.essential)]
+        outermost = [item for item in self.essential if self.is_outermost(item)]
         found = found or [item for item in outermost if not is_unreadable(item)]
         if not any(item.kind == "added" or _is_named(item) for item in found):
             found += [item for item in outermost if is_unreadable(item)]  # it may be all that was made
@@ -137,10 +152,11 @@ class Subject:
 
     def _tells(self, effect: Effect) -> bool:
         """Whether it is a value, or a whole, that decides by itself whether the work is right."""
-        if effect.kind == "added" and is_outermost(effect, self.essential):
+        if effect.kind == "added" and self.is_outermost(effect):
             if is_unreadable(effect):
                 return False
-            hollow = effect.address and any(_inside(item, effect) for item in self.incidental)
+            inside = (item for item in self.incidental if item.kind == "added")
+            hollow = effect.address and any(effect.place in item.around for item in inside)
             return not hollow or any(map(names_parameter, effect.address_template))
         value = (effect.after or effect.before or "").strip('[]{}" \n')
         named = _said(effect) or (effect.refers_template and (effect.kind == "added" or effect.holds))
@@ -277,29 +293,8 @@ def _outcome(effect: Effect) -> tuple[_Key, str | None]:
     return effect.key, effect.before if effect.kind == "removed" else effect.after
 
 
-def is_leaf(effect: Effect, among: Sequence[Effect]) -> bool:
-    """Whether no other effect lies inside this one."""
-    return not any(_inside(other, effect) for other in among)
-
-
-def is_outermost(effect: Effect, among: Sequence[Effect]) -> bool:
-    """Whether this effect lies inside no other one."""
-    return not any(_inside(effect, other) for other in among)
-
-
 def _is_holder(effect: Effect, among: Sequence[Effect]) -> bool:
     """Whether it is a folder that comes and goes with what is in it."""
     return effect.area == "directory" and any(
         other.container.startswith(f"{effect.container}/") for other in among
-    )
-
-
-def _inside(inner: Effect, outer: Effect) -> bool:
-    depth = len(outer.address)
-    return (
-        inner.area == outer.area
-        and inner.container == outer.container
-        and len(inner.address) > depth
-        and inner.address[:depth] == outer.address
-        and outer.kind == inner.kind
     )

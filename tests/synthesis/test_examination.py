@@ -87,7 +87,7 @@ def test_a_function_that_crashes_on_wrong_work_has_not_judged_it(shared_sandbox:
         "    if not check_file_exists(text_path):\n        return 1 / 0 > 1\n"
         "    return check_file_contains(text_path, text)\n"
     )
-    quality = examine(crashing, POSITIVE, CASES, shared_sandbox, mutate=False)
+    quality = examine(crashing, POSITIVE, CASES, shared_sandbox)
     survivors = {kills.family: kills.survivors for kills in quality.families}
     assert "it gave no answer: crashed: ZeroDivisionError" in survivors["no_op"][0]
 

@@ -70,7 +70,7 @@ async def verdict(subtask: Subtask, sandbox: EvaluationSandbox) -> tuple[str, st
         reason = feedback(quality, Thresholds())
         if not reason:
             return "", function.source
-        criticism = Criticism.of(function.source, (reason,), quality)
+        criticism = Criticism(function.source, (reason,), quality)
     return reason, "".join(tried)
 
 
