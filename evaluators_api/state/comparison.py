@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.resources.noise import EffectKind
@@ -43,12 +44,7 @@ class Change:
 
 def compare(before: Node, after: Node) -> tuple[Change, ...]:
     """All differences, outermost first; what was added as a group is followed by all that is in it."""
-    found = []
-    for change in _differences(before, after, (), (), ()):
-        found.append(change)
-        if len(found) >= MOST_CHANGES:
-            break
-    return tuple(found)
+    return tuple(islice(_differences(before, after, (), (), ()), MOST_CHANGES))
 
 
 def _differences(

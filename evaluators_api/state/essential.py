@@ -102,7 +102,7 @@ class _Table:
     def of(cls, changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
         table = cls()
         for effect in changes:
-            for key in {effect.key, _plain_key(effect, parameters), _reference_key(effect)} - {()}:
+            for key in _keys(effect, parameters):
                 table.values.setdefault(key, set()).update((effect.after, effect.after_template))
                 if effect.refers_template:
                     table.values[key].add(effect.refers_template)
@@ -111,22 +111,17 @@ class _Table:
     def at(self, effect: Effect, parameters: Mapping[str, str]) -> set[str | None] | None:
         """What this performance ended with where `effect` of another one is; None where it has no such
         effect."""
-        for key in (effect.key, _plain_key(effect, parameters), _reference_key(effect)):
-            found = self.values.get(key) if key else None
-            if found is not None:
-                return found
-        return None
+        found = (self.values.get(key) for key in _keys(effect, parameters))
+        return next((values for values in found if values is not None), None)
 
 
-def _plain_key(effect: Effect, parameters: Mapping[str, str]) -> _Key:
-    return ("=", *(filled(part, parameters) for part in effect.key))
-
-
-def _reference_key(effect: Effect) -> _Key:
-    """A reference to one record is the same whether it is the first or stands for another one."""
-    if not effect.refers_template or effect.kind == "removed":
-        return ()
-    return ("refers", effect.area, effect.container_template, *effect.address_template)
+def _keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
+    """What it is called by: in terms of the parameters, plainly, and as a reference, which is the same
+    whether it is the first to a record or stands for another one."""
+    keys: list[_Key] = [effect.key, ("=", *(filled(part, parameters) for part in effect.key))]
+    if effect.refers_template and effect.kind != "removed":
+        keys.append(("refers", effect.area, effect.container_template, *effect.address_template))
+    return keys
 
 
 def _essential(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, cast
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.nodes import Node, group
@@ -25,10 +25,6 @@ class Format(Protocol):
     SUFFIXES: frozenset[str]
     """File name suffixes that announce it, in lower case, with the dot."""
 
-    def recognises(self, text: str) -> bool:
-        """Whether a text whose name announces nothing is of this format; must be certain and quick."""
-        ...
-
     def parse(self, text: str) -> Node:
         """The tree of `text`. Anything may be thrown at it.
 
@@ -37,17 +33,10 @@ class Format(Protocol):
         """
         ...
 
-    # A format may also define `finish(before, after)` and `without_layout(tree)`; see `finished` and
-    # `LaidOut`.
-
-
-@runtime_checkable
-class LaidOut(Protocol):
-    """What a module in `formats` defines if trees of the same data can differ in it."""
-
-    def without_layout(self, tree: Node) -> Node:
-        """`tree` without what only its writing adds; to compare, not to edit."""
-        ...
+    # A format may also define:
+    # `recognises(text)`: whether a text whose name announces nothing is of this format, certainly and quickly
+    # `finish(before, after)`: see `finished`
+    # `without_layout(tree)`: see `meaning`
 
 
 @cache
@@ -62,7 +51,8 @@ def read(path: str, text: str) -> tuple[str, Node]:
     suffix = PurePosixPath(path).suffix.casefold()
     known = all_formats()
     announced = [name for name, item in known.items() if suffix in item.SUFFIXES]
-    for name in announced or [name for name, item in known.items() if item.recognises(text)]:
+    certain = {name: getattr(item, "recognises", None) for name, item in known.items()}
+    for name in announced or [name for name, told in certain.items() if told is not None and told(text)]:
         try:
             tree = known[name].parse(text)
         except (StateUnreadableError, RecursionError):
@@ -88,14 +78,14 @@ def finished(name: str, before: str, after: str) -> str:
 def meaning(name: str, tree: Node) -> Node:
     """`tree` without what only its writing adds in the format called `name`, such as how wide a column is; to
     compare, not to edit."""
-    form = all_formats()[name]
-    return form.without_layout(tree) if isinstance(form, LaidOut) else tree
+    plain = getattr(all_formats()[name], "without_layout", None)
+    return tree if plain is None else cast("Node", plain(tree))
 
 
 def says_itself(path: str, text: str, address: tuple[str, ...]) -> bool:
     """Whether the format of the file says by itself what stands at `address` in `text`."""
     name, tree = read(path, text)
-    known = isinstance(all_formats()[name], LaidOut)
+    known = hasattr(all_formats()[name], "without_layout")
     return known and meaning(name, _without(tree, address)).digest == meaning(name, tree).digest
 
 

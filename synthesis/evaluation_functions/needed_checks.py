@@ -3,13 +3,12 @@ does not meet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from taskloom.evaluators_api.checks.declaration import Content
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.taskgraph.records.check_facts import Reads
-from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _DRAWING = "drawing"
@@ -35,13 +34,10 @@ def needed_checks(trajectories: Sequence[Trajectory], *, on_screen: bool) -> fro
             found.add("screen")
         files = [*start.files, *(file for file in end.files if file.path in lasting)]
         told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
-        found.update(_contents([file for file in files if seen or file.path in lasting or file.path in told]))
+        forms = {
+            read(file.path, file.text)[0]
+            for file in files
+            if file.text is not None and (seen or file.path in lasting or file.path in told)
+        }
+        found.update("drawing" if form == _DRAWING else "records" for form in forms - {FALLBACK})
     return frozenset(found)
-
-
-def _contents(files: Sequence[FileState]) -> Iterator[Content]:
-    for file in files:
-        if file.text is not None:
-            form = read(file.path, file.text)[0]
-            if form != FALLBACK:
-                yield "drawing" if form == _DRAWING else "records"

@@ -10,11 +10,10 @@ and a user's own function.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from taskloom.evaluators_api.checks.registry import checks
-from taskloom.evaluators_api.interpreter.recorder import Alteration
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.templates import names_parameter
 from taskloom.synthesis.examination.cases import Case
@@ -34,7 +33,6 @@ from taskloom.taskgraph.records.evaluation_function import (
     FamilyKills,
     FunctionQuality,
 )
-from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_HELD = 6
@@ -72,11 +70,13 @@ def examine(
     function does not pass the positive, and all cases when it is refused there: it is not a function that
     could be held against anything.
     """
-    examiner = _Examiner(source, positive, sandbox)
-    first = examiner.positive()
+    start, end = positive.initial_evidence, positive.final_evidence
+    own = Case("second_positive", positive.instruction, positive.parameters, end, start)
+    examiner = _Examiner(source, own, sandbox)
+    first = examiner.says(own)
     if first.outcome == "refused":
-        return FunctionQuality(positive_message=told(first), routes=routes)
-    discerning = not examiner.passes_at_start(positive.parameters, positive.initial_evidence)
+        return FunctionQuality(positive_message=_told(first), routes=routes)
+    discerning = not examiner.passes_at_start(own)
     judged = [examiner.judge(case, discerning) for case in cases]
     families = tuple(
         _kills(family, [item for item in judged if item.case.family == family])
@@ -86,7 +86,7 @@ def examine(
     asked = conditions(first, positive.parameters)
     quality = FunctionQuality(
         passes_positive=first.passed,
-        positive_message="" if first.passed else told(first),
+        positive_message="" if first.passed else _told(first),
         families=families,
         route_dependence=round(route_dependence(asked), 4),
         unguarded_changes=tuple(
@@ -149,29 +149,20 @@ def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple
 @dataclass(frozen=True, slots=True)
 class _Examiner:
     source: str
-    subject: Trajectory
+    positive: Case
+    """The recording in which the subtask was done."""
     sandbox: EvaluationSandbox
 
-    def positive(self, alter: Alteration | None = None) -> Evaluation:
-        """What the function says of the recording in which the subtask was done."""
-        return self.sandbox.evaluate(
-            self.source,
-            self.subject.parameters,
-            self.subject.final_evidence,
-            start=self.subject.initial_evidence,
-            alter=alter,
-        )
-
-    def passes_at_start(self, parameters: Mapping[str, str], start: Evidence) -> bool:
+    def passes_at_start(self, case: Case) -> bool:
         """Whether the function passes where nothing was done."""
-        return self.sandbox.evaluate(self.source, parameters, start, start=start).passed
+        return self.says(replace(case, evidence=case.start)).passed
 
     def judge(self, case: Case, discerning: bool) -> _Judgement:
         """What the function says of `case`."""
-        judgement = _Judgement(case, self._evaluate(case))
+        judgement = _Judgement(case, self.says(case))
         if judgement.rightly or not (case.excusable and discerning and judgement.evaluation.passed):
             return judgement
-        return _Judgement(case, judgement.evaluation, self.passes_at_start(case.parameters, case.start))
+        return _Judgement(case, judgement.evaluation, self.passes_at_start(case))
 
     def notices(self, altered: Mutant, judged: Sequence[_Judgement]) -> bool:
         """Whether some case is judged otherwise by the mutant.
@@ -179,19 +170,17 @@ class _Examiner:
         Only cases in which a check of its changed conditions answered otherwise than on right work can tell;
         those with the fewest such answers are asked first.
         """
-        if altered.flipped and not self.positive(altered.alteration(self.subject.parameters)).passed:
+        if altered.flipped and not self.says(self.positive, altered).passed:
             return True
         telling = sorted(
             (item for item in judged if any(_concerns(one, item.evaluation) for one in altered.changed)),
             key=lambda item: sum(call.answer == "False" for call in item.evaluation.calls),
         )
-        return any(
-            self._evaluate(item.case, altered.alteration(item.case.parameters)).passed
-            != item.evaluation.passed
-            for item in telling
-        )
+        return any(self.says(item.case, altered).passed != item.evaluation.passed for item in telling)
 
-    def _evaluate(self, case: Case, alter: Alteration | None = None) -> Evaluation:
+    def says(self, case: Case, altered: Mutant | None = None) -> Evaluation:
+        """What the function, or its mutant, says of `case`."""
+        alter = None if altered is None else altered.alteration(case.parameters)
         return self.sandbox.evaluate(
             self.source, case.parameters, case.evidence, start=case.start, alter=alter
         )
@@ -216,9 +205,9 @@ def _survivor(judgement: _Judgement) -> str:
     """What was done, and what the function said."""
     case, evaluation = judgement.case, judgement.evaluation
     if evaluation.outcome != "result":
-        return f"{case.description} (it gave no answer: {told(evaluation)})"
+        return f"{case.description} (it gave no answer: {_told(evaluation)})"
     if case.family in GENUINE_FAMILIES:
-        return f"{case.description} (it said: {told(evaluation)})"
+        return f"{case.description} (it said: {_told(evaluation)})"
     held = [
         f"{call.check}({', '.join(repr(value[:60]) for value in call.arguments.values())})"
         for call in evaluation.calls
@@ -232,8 +221,6 @@ def _survivor(judgement: _Judgement) -> str:
     )
 
 
-def told(evaluation: Evaluation) -> str:
+def _told(evaluation: Evaluation) -> str:
     """What a function answered, or why it did not."""
-    if evaluation.result is not None:
-        return evaluation.result.message or "failure without a message"
-    return f"{evaluation.outcome.replace('_', ' ')}: {evaluation.message}"
+    return evaluation.said or "failure without a message"

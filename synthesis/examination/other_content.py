@@ -101,21 +101,21 @@ def _plain(text: str | None) -> str:
 
 def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> _States:
     """Both ends with other content at `place`; at the end only where it is still what it was."""
-    if place == CLIPBOARD:
-        held = start.clipboard
-        start = _holding(start, altered(held.text or ""))
-        return start, _holding(
-            end, start.clipboard.text
-        ) if end.clipboard == held and target != place else end
-    before = start.file(place)
-    text = None if before is None else _altered_file(before)
-    if before is None or text is None:
+    file, held = start.file(place), _text_in(start, place)
+    text = altered(held or "") if place == CLIPBOARD else None if file is None else _altered_file(file)
+    if text is None:
         return start, end
-    kept = text_at(end, place) == before.text
-    return with_text(start, place, text), with_text(end, place, text) if kept else end
+    kept = place != target and _text_in(end, place) == held
+    return _holding(start, place, text), _holding(end, place, text) if kept else end
 
 
-def _holding(evidence: Evidence, text: str | None) -> Evidence:
+def _text_in(evidence: Evidence, place: str) -> str | None:
+    return evidence.clipboard.text if place == CLIPBOARD else text_at(evidence, place)
+
+
+def _holding(evidence: Evidence, place: str, text: str) -> Evidence:
+    if place != CLIPBOARD:
+        return with_text(evidence, place, text)
     return evidence.model_copy(update={"clipboard": evidence.clipboard.model_copy(update={"text": text})})
 
 
@@ -167,8 +167,7 @@ def _otherwise(subject: Subject, origin: Origin) -> _States | None:
     if new is None or not old.strip() or _named_in(subject, old):
         return None
     states = _with_all(subject, old, new, places)
-    made = states[1].clipboard if origin.target == CLIPBOARD else text_at(states[1], origin.target)
-    was = subject.end.clipboard if origin.target == CLIPBOARD else text_at(subject.end, origin.target)
+    made, was = (_text_in(state, origin.target) for state in (states[1], subject.end))
     return None if made == was or text_at(states[0], origin.source) == source.text else states
 
 
@@ -183,7 +182,7 @@ def _with_all(subject: Subject, old: str, new: str, places: Mapping[str, _Addres
 
 def _with_new(evidence: Evidence, old: str, new: str, places: Mapping[str, _Address] | None) -> Evidence:
     if _plain(evidence.clipboard.text).strip() == old:
-        evidence = _holding(evidence, new)
+        evidence = _holding(evidence, CLIPBOARD, new)
     longest = max(_WORD.findall(old), key=len, default="")
     for file in evidence.files:
         text = _plain(file.text)

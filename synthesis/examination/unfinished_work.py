@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.subject import Subject
-from taskloom.taskgraph.records.evaluation_function import CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
@@ -22,12 +21,8 @@ _SHOWN_CHANGES = 3
 
 def unfinished_work(subject: Subject) -> Iterator[Case]:
     """Every case of these kinds."""
-    yield _case(
-        subject,
-        "no_op",
-        f"nothing was done at all. {_missing(subject, subject.start)}",
-        subject.start,
-    )
+    told = f"nothing was done at all.{_missing(subject, subject.start)}"
+    yield subject.case("no_op", told, subject.start)
     unfinished = unfinished_steps(subject)
     yield from _truncations(subject, unfinished)
     yield from _not_saved(subject, unfinished)
@@ -46,13 +41,9 @@ def _truncations(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case
     states, steps = _states(subject), subject.positive.steps
     for index in unfinished:
         if index:
-            yield _case(
-                subject,
-                "truncation",
-                f"only the first {index} of {len(steps)} steps were done, the last of them"
-                f" {_told(steps[index - 1])}. {_missing(subject, states[index])}",
-                states[index],
-            )
+            told = f"only the first {index} of {len(steps)} steps were done, the last of them"
+            told = f"{told} {_told(steps[index - 1])}.{_missing(subject, states[index])}"
+            yield subject.case("truncation", told, states[index])
 
 
 def _not_saved(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
@@ -62,16 +53,8 @@ def _not_saved(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
     states, inputs = _states(subject), {"inputs": subject.end.inputs, "step": subject.end.step}
     for index in dict.fromkeys((0, unfinished[-1])):
         came = f"all is as after step {index}, and no more came of it" if index else "nothing changed"
-        yield _case(
-            subject,
-            "not_saved",
-            f"every click was made and every text typed, but {came}. {_missing(subject, states[index])}",
-            states[index].model_copy(update=inputs),
-        )
-
-
-def _case(subject: Subject, family: CaseFamily, description: str, evidence: Evidence) -> Case:
-    return subject.case(family, description.rstrip(), evidence)
+        told = f"every click was made and every text typed, but {came}.{_missing(subject, states[index])}"
+        yield subject.case("not_saved", told, states[index].model_copy(update=inputs))
 
 
 def _states(subject: Subject) -> tuple[Evidence, ...]:
@@ -87,7 +70,7 @@ def _missing(subject: Subject, evidence: Evidence) -> str:
     if not missing:
         return ""
     more = f"; and {len(missing) - _SHOWN_CHANGES} more" if len(missing) > _SHOWN_CHANGES else ""
-    return f"Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}"
+    return f" Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}"
 
 
 def _told(step: TrajectoryStep) -> str:

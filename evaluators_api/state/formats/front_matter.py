@@ -22,18 +22,12 @@ def recognises(text: str) -> bool:
 
 def parse(text: str) -> Node:
     """`(key, …)` for what is in the header, and `('text', line)` for the lines after it."""
-    header, start = _places(text)
-    tree = yaml_tree.parse(text[:header])
+    header = _HEADER.match(text)
+    if header is None:
+        raise StateUnreadableError("no header")
+    tree = yaml_tree.parse(text[: header.end(1)])
     if not tree.children or any(node.naming != "field" for node in tree.children):
         raise StateUnreadableError("a header without keys")
     name = unique_names([*(node.name for node in tree.children), BODY])[-1]
-    parts = (*tree.children, lines.behind(text, start, name))
+    parts = (*tree.children, lines.behind(text, header.end(), name))
     return group("", "field", (0, len(text)), parts)
-
-
-def _places(text: str) -> tuple[int, int]:
-    """Where the header ends, and where the text begins."""
-    match = _HEADER.match(text)
-    if match is None:
-        raise StateUnreadableError("no header")
-    return match.end(1), match.end()

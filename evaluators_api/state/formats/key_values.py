@@ -19,11 +19,6 @@ _KEY = re.compile(r"[^\s=:#;!\[][^=:]*(?=[=:])")
 _COMMENT = ("#", ";", "!")
 
 
-def recognises(text: str) -> bool:
-    """Never certain without a name."""
-    return False
-
-
 def parse(text: str) -> Node:
     """`(key,)`, `(section, key)`, and `('text', line)` for the lines after a header."""
     sections: list[tuple[str, int, list[Node]]] = []

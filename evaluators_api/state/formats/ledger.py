@@ -17,11 +17,6 @@ _POSTING = re.compile(r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w-]*:[\w:-]+)(?=[ \t;]|$)")
 _META = re.compile(r"[ \t]+([a-z][\w-]*):")
 
 
-def recognises(text: str) -> bool:
-    """Never certain without a name."""
-    return False
-
-
 def parse(text: str) -> Node:
     """Directives by position, with the fields date, type, payee, narration or rest, postings, and metadata;
     others as lines."""

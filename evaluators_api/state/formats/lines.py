@@ -13,11 +13,6 @@ MOST_LINES = 10_000
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
-def recognises(text: str) -> bool:
-    """Never certain: what no format reads is read as lines anyway."""
-    return False
-
-
 def parse(text: str) -> Node:
     """One leaf per line, without its end; what follows the first `MOST_LINES` lines is one leaf."""
     lines: list[Node] = []

@@ -29,11 +29,6 @@ _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?|true|false|null")
 _DEEPEST = 60
 
 
-def recognises(text: str) -> bool:
-    """Never certain without a name: almost every text is YAML."""
-    return False
-
-
 def parse(text: str) -> Node:
     """Groups for mappings and lists, leaves for scalars. Aliases and several documents are refused."""
     if len(text) > _LONGEST:

@@ -91,7 +91,8 @@ def test_broken_texts_are_refused_in_one_way_and_then_read_as_lines(name: str, d
     end = data.draw(st.integers(start, len(text)))
     broken = text[:start] + data.draw(st.text(max_size=8)) + text[end:]
     form = all_formats()[name]
-    form.recognises(broken)
+    if hasattr(form, "recognises"):
+        form.recognises(broken)
     try:
         form.parse(broken)
     except StateUnreadableError:
