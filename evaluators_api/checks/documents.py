@@ -49,11 +49,9 @@ def is_laid_out(file: FileState) -> bool:
 
 def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
     """The parts of what it says, each without spaces, that must stay whole."""
-    file = None if place == CLIPBOARD else view.file(place)
-    if file is None or file.text is None:
-        return _bare(view.evidence.clipboard.text or "") if place == CLIPBOARD else ()
-    whole_text(file)
-    text = _shown(file)
+    file, text = _held(view, place)
+    if file is None:
+        return _bare(text)
     if file.content == _PROJECT:
         return _bare(*(value for value in _values(file.path, text) if any(map(str.isalpha, value))))
     if _is_page(file):
@@ -68,17 +66,20 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
 
 def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
     """What it says, line by line; of a web page each of its texts."""
+    file, text = _held(view, place)
+    shown = _values(file.path, text) if file is not None and _is_page(file) else text.splitlines()
+    return _bare(*shown)
+
+
+def _held(view: EvidenceView, place: str) -> tuple[FileState | None, str]:
+    """The file with text at a place, and its text; without a file the text in the clipboard, if that is
+    meant."""
     file = None if place == CLIPBOARD else view.file(place)
     if file is None or file.text is None:
-        return _bare(*(view.evidence.clipboard.text or "").splitlines()) if place == CLIPBOARD else ()
+        return None, (view.evidence.clipboard.text or "") if place == CLIPBOARD else ""
     whole_text(file)
-    text = _shown(file)
-    return _bare(*(_values(file.path, text) if _is_page(file) else text.splitlines()))
-
-
-def _shown(file: FileState) -> str:
     text = text_of_file(file)
-    return _MARKS.sub("", text) if file.content == _DOCUMENT else text
+    return file, _MARKS.sub("", text) if file.content == _DOCUMENT else text
 
 
 def _stands_in(lines: Sequence[str], wanted: str) -> bool:

@@ -235,11 +235,10 @@ def _with_part(before: str, after: str, old_group: Node, new_group: Node, lost: 
     position = next(index for index, node in enumerate(old_group.children) if node is lost)
     known = [left[id(old)] for old in old_group.children[:position] if id(old) in left]
     raw, gap = _cut(before, _written(lost)), _gap(before, old_group.children)
+    if known:
+        return with_another(after, known[-1], raw, (before, old_group))
     if gap is None or not new_group.children:
         return None
-    if known:
-        place = _written(known[-1])[1]
-        return spliced(after, ((place, place), gap + raw))
     place = _written(new_group.children[0])[0]
     return spliced(after, ((place, place), raw + gap))
 

@@ -155,17 +155,20 @@ def identities(items: list[Node]) -> list[str] | None:
 
 
 def table_rows(
-    columns: Sequence[str],
+    names: Sequence[str],
     rows: Sequence[tuple[Sequence[tuple[str, Span]], Span, Span]],
     keys: Sequence[int] = (0,),
-) -> tuple[Node, ...]:
-    """The rows of a table, each given by its cells, its place and what goes with it: called by their cells in
-    the columns `keys` where these tell all of them apart, else by their positions."""
+) -> tuple[list[str], tuple[Node, ...]]:
+    """Unique names of all columns of a table, and its rows, each given by its cells, its place and what goes
+    with it: called by their cells in the columns `keys` where these tell all of them apart, else by their
+    positions."""
+    widest = max((len(cells) for cells, _, _ in rows), default=0)
+    columns = unique_names([*names, *(f"column {number + 1}" for number in range(len(names), widest))])
     called = [
         ", ".join(cells[key][0] for key in keys) if len(cells) > max(keys) else "" for cells, _, _ in rows
     ]
     named = len(set(called)) == len(called) and all(called)
-    return tuple(
+    return columns, tuple(
         group(
             called[index] if named else str(index),
             "record" if named else "position",

@@ -7,7 +7,6 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 
-from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, parameter_sets
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
@@ -30,28 +29,29 @@ _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 
 def task_shapes(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> tuple[TaskShape, ...]:
     """The shape of each of `trajectories`, all of one subtask."""
-    constant = constants(trajectories)
+    constant = constants(trajectories, [(*item.essential, *item.incidental) for item in divisions])
     return tuple(
         _shape(trajectory, division.essential, constant)
         for trajectory, division in zip(trajectories, divisions, strict=True)
     )
 
 
-def constants(trajectories: Sequence[Trajectory]) -> dict[tuple[str, ...], str]:
-    """Values that all of `trajectories` leave at one place, by the key of the effect, with no value of a
-    parameter in them. None where all were performed with the same parameters. Numbers that new records have
-    for a key are none: every performance begins alike, and another one does not.
+def constants(
+    trajectories: Sequence[Trajectory], changes: Sequence[Sequence[Effect]]
+) -> dict[tuple[str, ...], str]:
+    """Values that all of `trajectories`, with these `changes`, leave at one place, by the key of the effect,
+    with no value of a parameter in them. None where all were performed with the same parameters. Numbers that
+    new records have for a key are none: every performance begins alike, and another one does not.
     """
     if parameter_sets(trajectories) < _LEAST_PARAMETER_SETS:
         return {}
-    left = [_own_values(item) for item in trajectories]
+    left = list(map(_own_values, changes))
     common = {key: set.intersection(*(found.get(key, set()) for found in left)) for key in left[0]}
     return {key: next(iter(values)) for key, values in common.items() if len(values) == 1}
 
 
-def _own_values(trajectory: Trajectory) -> dict[tuple[str, ...], set[str]]:
+def _own_values(changes: Sequence[Effect]) -> dict[tuple[str, ...], set[str]]:
     """Short values without a parameter that a performance left, by the key of the effect."""
-    changes = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
     keys = {item.address[-2] for item in changes if item.kind == "added" and len(item.address) > 1}
     found: dict[tuple[str, ...], set[str]] = {}
     for item in changes:

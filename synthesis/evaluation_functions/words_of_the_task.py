@@ -18,10 +18,10 @@ def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
     """`message` without values that performances ended with and that neither instruction, start nor
     every performance alike tells; cases that read alike then are told once."""
     values: set[str] = set()
-    shown = set(constants(trajectories).values())
-    for trajectory in trajectories:
+    changes = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
+    shown = set(constants(trajectories, changes).values())
+    for trajectory, found in zip(trajectories, changes, strict=True):
         told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
-        found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
         before = {effect.before for effect in found}
         for effect in found:
             for value in (effect.after, *(effect.after or "").splitlines()):

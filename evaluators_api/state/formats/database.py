@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.comparison import Change
-from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows, unique_names
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows
 
 SUFFIXES: frozenset[str] = frozenset()
 COLUMNS, COUNT, ROWS = "columns", "count", "rows"
@@ -147,10 +147,8 @@ class _Table:
         self.rows: list[tuple[list[tuple[str, Span]], Span, Span]] = []
 
     def node(self, name: str) -> Node:
-        widest = max((len(cells) for cells, _, _ in self.rows), default=0)
         names = [column for column, _ in self.columns]
-        columns = unique_names([*names, *(f"column {number + 1}" for number in range(len(names), widest))])
-        rows = table_rows(columns, self.rows, self.keys or [0])
+        columns, rows = table_rows(names, self.rows, self.keys or [0])
         begin = self.rows[0][1][0] if self.rows else self.end
         parts = [
             group(

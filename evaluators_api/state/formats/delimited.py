@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows, unique_names
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_rows
 from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER
 
 SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv", ".gnumeric"])
@@ -30,14 +30,12 @@ def parse(text: str) -> Node:
     rows = _rows(text, _delimiter(text))
     if not rows:
         raise StateUnreadableError("no rows")
-    columns = unique_names([value for value, _ in rows[0][0]])
-    widest = max(len(cells) for cells, _ in rows)
-    columns = unique_names([*columns, *(f"column {number + 1}" for number in range(len(columns), widest))])
+    columns, body = table_rows(
+        [value for value, _ in rows[0][0]],
+        [(cells, (cells[0][1][0], cells[-1][1][1]), extent) for cells, extent in rows[1:]],
+    )
     head = tuple(
         leaf(column, "field", span, value) for column, (value, span) in zip(columns, rows[0][0], strict=False)
-    )
-    body = table_rows(
-        columns, [(cells, (cells[0][1][0], cells[-1][1][1]), extent) for cells, extent in rows[1:]]
     )
     whole = (0, len(text))
     return group(
