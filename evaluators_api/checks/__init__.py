@@ -6,8 +6,7 @@ screen        controls, window, text in the picture
 rows          rows of tables and lists on the screen
 system        files, folders, clipboard
 contents      whole texts, and copies of what was there at the start
-records       rows, objects and elements inside files
-parts         tables, sections and other large parts of files
+records       rows, objects and elements inside files, and the tables and sections that hold them
 drawings      shapes and texts of drawings
 pictures      how a raster picture was made from another
 archives      what was packed and unpacked

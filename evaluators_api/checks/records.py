@@ -131,6 +131,18 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     return _for_certain(scene.view, file_path, field)
 
 
+@check("files", of="records")
+def check_part_exists(scene: Scene, file_path: str, part: str, at_start: bool = False) -> bool:
+    """Checks if the file has a part of this name, whatever is in it: a table of a database, a section, a
+    field.
+
+    Example:
+        check_part_exists(file_path='Documents/settings.json', part='colours')
+    """
+    tree = (scene.start if at_start else scene.view).tree(file_path)
+    return bool(parts_of(part)) and tree is not None and tree.at(parts_of(part)) is not None
+
+
 @check("files", of_source=True, of="records")
 def check_records_copied(
     scene: Scene,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from taskloom.evaluators_api.checks.rows import shows_records
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.state.effects import DATABASE
 from taskloom.evaluators_api.state.essential import Division
@@ -17,14 +18,13 @@ from taskloom.evaluators_api.state.records import (
     reference,
     text_of,
 )
-from taskloom.evaluators_api.text_matching import shown_in
+from taskloom.evaluators_api.text_matching import is_passing, shown_in
 from taskloom.prompts.shown_effects import (
     ExtendedText,
     ShownEffects,
     TouchedRecord,
 )
 from taskloom.synthesis.evaluation_functions.origins import origins
-from taskloom.synthesis.evaluation_functions.shown_rows import changed_rows, shown_parts
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -76,8 +76,8 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
             if not item.target_at or item.kind != "field" or (item.target, item.target_at) in decided
         ),
         extended=tuple(_extended(start, end, containers)),
-        rows=changed_rows(start, end),
-        shown_parts=tuple(shown_parts(start, end)),
+        rows=_changed_rows(start, end),
+        shown_parts=tuple(_shown_parts(start, end)),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
     )
 
@@ -117,6 +117,36 @@ def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
         for control in end.controls
         if control.text and control.checked is not None and (control.text, control.checked) not in before
     }
+
+
+def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
+    """What rows that were there show now and did not show before, times and numbers left out."""
+    before, after = _rows(start), _rows(end)
+    found = {
+        name: tuple(text for text in texts if text not in before[name])
+        for name, texts in after.items()
+        if name in before
+    }
+    return {name: texts for name, texts in found.items() if texts}
+
+
+def _shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
+    """Tables that applications keep, all of whose records are on the screen and were not at the start."""
+    if not view(end).rows:
+        return
+    for path in (item for item in end.files_by_path() if item.startswith(".applications/")):
+        tree = view(end).tree(path)
+        for part in tree.children if tree is not None else ():
+            if shows_records(view(end), path, part.name) and not shows_records(view(start), path, part.name):
+                yield path, part.name
+
+
+def _rows(evidence: Evidence) -> dict[str, list[str]]:
+    lasting = {
+        name: [text for text in texts if len(text) <= _LONGEST_TEXT and not is_passing(text)]
+        for name, texts in view(evidence).rows.items()
+    }
+    return {name: texts for name, texts in lasting.items() if texts}
 
 
 def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:

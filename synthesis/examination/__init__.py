@@ -1,7 +1,7 @@
 """Whether a function tells right from wrong.
 
 examination                          the kill matrix; `verdict` accepts or rejects
-subject, cases, case_building        what is examined, and what it is held against
+subject, case_building               what is examined, and what it is held against
 counterfeits                         wrong work made from right work
 unfinished_work, other_work          wrong work otherwise
 other_content                        another content given at the start

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.counterfeits import counterfeits
 from taskloom.synthesis.examination.genuine_variants import genuine_variants
 from taskloom.synthesis.examination.other_work import (
     other_subtasks,
     recordings_with_other_parameters,
-    typed_over,
     wrong_parameters,
 )
-from taskloom.synthesis.examination.subject import subject_of
+from taskloom.synthesis.examination.subject import Case, subject_of
 from taskloom.synthesis.examination.unfinished_work import unfinished_work
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -45,9 +43,8 @@ def build_cases(
     return (
         *unfinished_work(subject),
         *wrong_parameters(subject, other_parameter_sets),
-        *recordings_with_other_parameters(subject, finished),
-        *typed_over(subject, finished),
+        *recordings_with_other_parameters(subject),
         *other_subtasks(subject, finished),
         *counterfeits(subject),
-        *genuine_variants(subject, finished),
+        *genuine_variants(subject),
     )

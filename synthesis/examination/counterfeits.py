@@ -24,9 +24,8 @@ from taskloom.evaluators_api.state.operators import (
 from taskloom.evaluators_api.state.records import same_value
 from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.synthesis.examination.altering import altered
-from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.other_content import other_content_given
-from taskloom.synthesis.examination.subject import Subject
+from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evaluation_function import CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence

@@ -16,7 +16,6 @@ from typing import get_args
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.templates import names_parameter
-from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.mutation import (
     Condition,
     Mutant,
@@ -25,6 +24,7 @@ from taskloom.synthesis.examination.mutation import (
     mutant,
     route_dependence,
 )
+from taskloom.synthesis.examination.subject import Case
 from taskloom.taskgraph.records.check_facts import Reads
 from taskloom.taskgraph.records.evaluation_function import (
     GENUINE_FAMILIES,

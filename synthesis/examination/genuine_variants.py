@@ -11,12 +11,10 @@ from taskloom.evaluators_api.state.editing import undone, with_text
 from taskloom.evaluators_api.state.effects import shown_controls
 from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.synthesis.evaluation_functions.origins import origins
-from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.other_content import given_otherwise
-from taskloom.synthesis.examination.subject import Subject
+from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.interaction import Control
-from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.taskgraph.text_folding import fold_text
 
 _MOST_INCIDENTAL = 6
@@ -28,9 +26,14 @@ _MESSAGES = frozenset({"Text", "Heading", "Custom", "Image", "ProgressBar"})
 """Types of controls that only say something; a message can be gone by the time somebody looks."""
 
 
-def genuine_variants(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """Every genuine variant of `subject`; `others` are recordings of any subtask."""
-    yield from _performed_again(subject, others)
+def genuine_variants(subject: Subject) -> Iterator[Case]:
+    """Every genuine variant of `subject`."""
+    for other in subject.others:
+        if other.trajectory_id != subject.positive.trajectory_id:
+            values = ", ".join(f"{name}={value!r}" for name, value in other.parameters.items())
+            told = f"the subtask was done once more in {len(other.steps)} steps ({values or 'no parameters'})"
+            start, end = other.initial_evidence, other.final_evidence
+            yield subject.case("second_positive", told, end, start, parameters=other.parameters)
     without_inputs = subject.end.model_copy(update={"inputs": ()})
     told = "the same was reached by another way: nothing is known of clicks and typing"
     yield subject.case("without_route", told, without_inputs)
@@ -45,16 +48,6 @@ def genuine_variants(subject: Subject, others: Sequence[Trajectory]) -> Iterator
     yield from given_otherwise(subject)
     yield from _laid_out_otherwise(subject)
     yield from _incidental(subject)
-
-
-def _performed_again(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    positive = subject.positive
-    for other in others:
-        if other.subtask_id == positive.subtask_id and other.trajectory_id != positive.trajectory_id:
-            values = ", ".join(f"{name}={value!r}" for name, value in other.parameters.items())
-            told = f"the subtask was done once more in {len(other.steps)} steps ({values or 'no parameters'})"
-            start, end = other.initial_evidence, other.final_evidence
-            yield subject.case("second_positive", told, end, start, parameters=other.parameters)
 
 
 def _without_messages(subject: Subject) -> Iterator[Case]:

@@ -25,8 +25,7 @@ from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.prompts.shown_effects import Origin
 from taskloom.synthesis.evaluation_functions.origins import SCREEN, origins
 from taskloom.synthesis.examination.altering import altered
-from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.subject import Subject
+from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 

@@ -14,8 +14,7 @@ from taskloom.evaluators_api.state.templates import filled, parameters_named, te
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.altering import altered
-from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.subject import Subject
+from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.records.trajectory import Trajectory
 
@@ -183,36 +182,29 @@ def _entries(path: str, text: str, values: Sequence[str]) -> list[str]:
     return [f"{record.name} {record.content()}" for record in records_of(tree)]
 
 
-def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """Recordings of the same subtask with other values, judged as if done with these."""
-    own = subject.positive
-    for other in others:
-        if other.subtask_id == own.subtask_id and other.parameters != own.parameters:
-            told = f"the same subtask was done for {_values(other.parameters)}, but {_values(own.parameters)}"
-            start, end = other.initial_evidence, other.final_evidence
-            yield subject.case("wrong_parameter", f"{told} was asked for", end, start, excusable=True)
-
-
-def typed_over(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """The same subtask done with other values, over which these were only typed: what came of the others is
-    still shown."""
-    own = subject.positive
-    for other in others:
-        if other.subtask_id != own.subtask_id or other.parameters == own.parameters or subject.essential:
+def recordings_with_other_parameters(subject: Subject) -> Iterator[Case]:
+    """Recordings of the same subtask with other values, judged as if done with these; where nothing lasts,
+    also with these typed over them: what came of the others is still shown."""
+    own = subject.positive.parameters
+    for other in (item for item in subject.others if item.parameters != own):
+        told = f"was done for {_values(other.parameters)}, but {_values(own)} was asked for"
+        start, end = other.initial_evidence, other.final_evidence
+        yield subject.case("wrong_parameter", f"the same subtask {told}", end, start, excusable=True)
+        if subject.essential:
             continue
-        meant = {value: own.parameters.get(name, value) for name, value in other.parameters.items()}
+        meant = {value: own.get(name, value) for name, value in other.parameters.items()}
         shown = tuple(
             (
                 control.model_copy(update={"value": meant[control.value.strip()]})
                 if control.control_type == _FIELD and control.value.strip() in meant
                 else control
             )
-            for control in other.final_evidence.controls
+            for control in end.controls
         )
-        if shown != other.final_evidence.controls and _said(shown) != _said(subject.end.controls):
-            told = f"the same was done for {_values(other.parameters)}, and {_values(own.parameters)}"
-            end = other.final_evidence.model_copy(update={"controls": shown})
-            yield subject.case("wrong_value", f"{told} was only typed over it", end, other.initial_evidence)
+        if shown != end.controls and _said(shown) != _said(subject.end.controls):
+            told = f"the same was done for {_values(other.parameters)}, and {_values(own)}"
+            end = end.model_copy(update={"controls": shown})
+            yield subject.case("wrong_value", f"{told} was only typed over it", end, start)
 
 
 def _said(controls: Sequence[Control]) -> set[str]:

@@ -1,4 +1,5 @@
-"""What is examined: a recording of right work, and the effects that make it right."""
+"""What is examined: a recording of right work, and the effects that make it right; and the cases that a
+function must judge."""
 
 from __future__ import annotations
 
@@ -20,9 +21,8 @@ from taskloom.evaluators_api.state.templates import names_parameter, parameters_
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.noise import EffectKind
-from taskloom.synthesis.examination.cases import Case
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evaluation_function import CaseFamily
+from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -34,12 +34,38 @@ _LASTING = frozenset({"file", "directory", "clipboard"})
 _Key = tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One piece of evidence that an evaluation function must judge."""
+
+    family: CaseFamily
+    """Family of the kill matrix; says whether the work is right or wrong."""
+    description: str
+    """What was done, in words for the writer of the function."""
+    parameters: Mapping[str, str]
+    """Parameters the function is called with."""
+    evidence: Evidence
+    """The state at the end."""
+    start: Evidence
+    """The state at the start."""
+    excusable: bool = False
+    """Whether a function that passes at the start already cannot be blamed: what it was asked about had
+    happened before."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the work is right, so that the function must pass it."""
+        return self.family in GENUINE_FAMILIES
+
+
 @dataclass(frozen=True)
 class Subject:
     """A recording of right work, and the effects that decide whether other work is right as well."""
 
     positive: Trajectory
     """The recording."""
+    others: tuple[Trajectory, ...]
+    """Other recordings of the subtask."""
     essential: tuple[Effect, ...]
     """Lasting effects that every right performance has."""
     shown: tuple[Effect, ...]
@@ -175,7 +201,8 @@ def subject_of(
     positive: Trajectory, others: Sequence[Trajectory] = (), instance: BoundSubtask | None = None
 ) -> Subject:
     """The subject of `positive`, told from other performances of the same subtask in `others`."""
-    performances = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
+    again = tuple(item for item in others if item.subtask_id == positive.subtask_id)
+    performances = (positive, *again)
     found = performances_of(performances)
     division = divided(performances, found)[0]
     lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
@@ -193,6 +220,7 @@ def subject_of(
             elsewhere.setdefault(effect.key, []).extend([effect.after] if effect.after else [])
     return Subject(
         positive=positive,
+        others=again,
         essential=lasting,
         shown=tuple(seen) if on_screen else (),
         incidental=division.incidental,

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.subject import Subject
+from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 

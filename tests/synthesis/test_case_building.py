@@ -6,8 +6,7 @@ import pytest
 
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.cases import Case
-from taskloom.synthesis.examination.subject import subject_of
+from taskloom.synthesis.examination.subject import Case, subject_of
 from taskloom.synthesis.examination.unfinished_work import unfinished_steps
 from taskloom.taskgraph.records.evidence import ClipboardState, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory

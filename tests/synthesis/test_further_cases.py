@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.other_work import tied_parameters
-from taskloom.synthesis.examination.subject import subject_of
+from taskloom.synthesis.examination.subject import Case, subject_of
 from taskloom.synthesis.trajectories.settled_ends import left_open, unsettled
 from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Control

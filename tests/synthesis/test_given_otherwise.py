@@ -10,8 +10,8 @@ from taskloom.offline.evaluation_writer import write_function
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
 from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.cases import Case
 from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import Case
 from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Control, Rectangle
 from taskloom.taskgraph.records.trajectory import Trajectory
