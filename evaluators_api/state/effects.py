@@ -194,11 +194,6 @@ def holder_of(effect: Effect) -> tuple[str, ...]:
     return (effect.container, *(effect.address[:1] if effect.format == DATABASE else ()))
 
 
-def kept(value: str | None) -> str | None:
-    """`value`, cut where it is long, with the hash of the whole behind it."""
-    return None if value is None else cut_text(value, LONGEST_VALUE)
-
-
 def generalised(
     address: tuple[str, ...],
     namings: tuple[Naming, ...],
@@ -329,8 +324,9 @@ class _Builder:
         around: Sequence[Sequence[Node]] = (),
         records_of: str = "",
     ) -> Effect:
-        shown_before, shown_after = kept(before), kept(after)
         values = self._parameters
+        shown = [None if text is None else cut_text(text, LONGEST_VALUE) for text in (before, after)]
+        templates = [None if text is None else templated(text, values) for text in shown]
         told = before if kind == "removed" else after
         own = {*address[-2:-1], *container.split("/"), PurePosixPath(container).stem}
         refers = area == "file" and bool(address) and told not in own
@@ -340,12 +336,12 @@ class _Builder:
             format=name,
             address=address,
             kind=kind,
-            before=shown_before,
-            after=shown_after,
+            before=shown[0],
+            after=shown[1],
             container_template=templated_path(steady_path(container), values),
             address_template=generalised(address, namings, kind, values, known=known),
-            before_template=None if shown_before is None else templated(shown_before, values),
-            after_template=None if shown_after is None else templated(shown_after, values),
+            before_template=templates[0],
+            after_template=templates[1],
             source=(source := source_of_text(self._start, container, after)),
             source_template=templated(source, values),
             refers_template=self._references[kind != "removed"].named(told) if refers else "",

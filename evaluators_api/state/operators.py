@@ -96,8 +96,7 @@ def removed_otherwise(start: Evidence, end: Evidence, effect: Effect) -> Iterato
                 break
     left = with_edits(restored, path, list(_emptied(own)))
     if left is not None and text_at(left, path) != text:
-        told = ": ".join(part for part in (path, " / ".join(effect.address)) if part)
-        yield Edited(f"{told} is still there and only empty", left)
+        yield Edited(f"{effect.where} is still there and only empty", left)
 
 
 def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:

@@ -83,7 +83,7 @@ def _wrong_values(subject: Subject) -> Iterator[Case]:
                 or (whole and _says_the_same(subject, effect, evidence))
             ):
                 continue
-            text = f"{_where(effect)} {words} instead of {_shown(effect.after, beside=value)}"
+            text = f"{effect.where} {words} instead of {_shown(effect.after, beside=value)}"
             yield subject.case("wrong_value", text, evidence)
 
 
@@ -170,10 +170,6 @@ def _spread(cases: Sequence[Case]) -> Iterator[Case]:
     """At most `MOST_PER_FAMILY` of `cases`, evenly spread."""
     step = max(1, -(-len(cases) // MOST_PER_FAMILY))
     yield from cases[::step]
-
-
-def _where(effect: Effect) -> str:
-    return ": ".join(part for part in (effect.container or effect.area, " / ".join(effect.address)) if part)
 
 
 def _shown(value: str, *, beside: str = "") -> str:

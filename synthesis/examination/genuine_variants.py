@@ -104,7 +104,8 @@ def _seen_again(subject: Subject) -> Iterator[Case]:
     Where there is no more than a message, nothing tells the work from none, and no function can accept this
     and reject that.
     """
-    if not _same_page(subject) or not (_state_on_screen(subject) or _told_by_address(subject)):
+    same_page = urlsplit(subject.start.url).path == urlsplit(subject.end.url).path
+    if not same_page or not (_state_on_screen(subject) or _told_by_address(subject)):
         return
     start, kept = subject.start, _without(subject, _said(subject.shown))
     if start.url != subject.end.url or kept != subject.end.controls:
@@ -135,11 +136,6 @@ def _told_by_address(subject: Subject) -> bool:
     query = fold_text(unquote_plus(urlsplit(subject.end.url).query))
     said = (place[-1] for place in _said(subject.shown))
     return any(len(text.split()) >= _WORDS_OF_A_MESSAGE and fold_text(text) in query for text in said)
-
-
-def _same_page(subject: Subject) -> bool:
-    """Whether the page in front is the one of the start; what follows its path may be a message."""
-    return urlsplit(subject.start.url).path == urlsplit(subject.end.url).path
 
 
 def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:

@@ -22,42 +22,19 @@ def unfinished_work(subject: Subject) -> Iterator[Case]:
     """Every case of these kinds."""
     told = f"nothing was done at all.{_missing(subject, subject.start)}"
     yield subject.case("no_op", told, subject.start)
-    unfinished = unfinished_steps(subject)
-    yield from _truncations(subject, unfinished)
-    yield from _not_saved(subject, unfinished)
-
-
-def unfinished_steps(subject: Subject) -> tuple[int, ...]:
-    """Numbers k of steps, from 0, after which the result does not exist yet: the evidence after step k is of
-    wrong work."""
-    return tuple(
-        index for index, evidence in enumerate(_states(subject)[:-1]) if not subject.reached(evidence)
-    )
-
-
-def _truncations(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
-    """The recording cut after every step after which the result does not exist yet."""
-    states, steps = _states(subject), subject.positive.steps
-    for index in unfinished:
-        if index:
-            told = f"only the first {index} of {len(steps)} steps were done, the last of them"
-            told = f"{told} {_told(steps[index - 1])}.{_missing(subject, states[index])}"
-            yield subject.case("truncation", told, states[index])
-
-
-def _not_saved(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
-    """All the inputs with none of the results: nothing changed, or as much as was there before the result."""
-    if 0 not in unfinished:
-        return
-    states, inputs = _states(subject), {"inputs": subject.end.inputs, "step": subject.end.step}
-    for index in dict.fromkeys((0, unfinished[-1])):
+    steps = subject.positive.steps
+    states = [subject.start, *(step.evidence for step in steps)]
+    unfinished = [index for index, state in enumerate(states[:-1]) if not subject.reached(state)]
+    for index in filter(None, unfinished):
+        told = f"only the first {index} of {len(steps)} steps were done, the last of them"
+        told = f"{told} {_told(steps[index - 1])}.{_missing(subject, states[index])}"
+        yield subject.case("truncation", told, states[index])
+    # all the inputs with none of the results: nothing changed, or as much as was there before the result
+    inputs = {"inputs": subject.end.inputs, "step": subject.end.step}
+    for index in dict.fromkeys((0, unfinished[-1])) if 0 in unfinished else ():
         came = f"all is as after step {index}, and no more came of it" if index else "nothing changed"
         told = f"every click was made and every text typed, but {came}.{_missing(subject, states[index])}"
         yield subject.case("not_saved", told, states[index].model_copy(update=inputs))
-
-
-def _states(subject: Subject) -> tuple[Evidence, ...]:
-    return (subject.start, *(step.evidence for step in subject.positive.steps))
 
 
 def _missing(subject: Subject, evidence: Evidence) -> str:

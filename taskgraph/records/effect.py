@@ -78,17 +78,21 @@ class Effect(Record):
         """The places that it lies in, the outermost first."""
         return tuple(self.place[:depth] for depth in range(2, len(self.place)))
 
+    @property
+    def where(self) -> str:
+        """Its place for people."""
+        return ": ".join(part for part in (self.container or self.area, " / ".join(self.address)) if part)
+
     def describe(self) -> str:
         """The effect as one line for people.
 
         >>> Effect(area="file", container="a.csv", address=("North", "amount"), kind="changed", before="1", after="2").describe()
         "a.csv: North / amount: '1' becomes '2'"
         """  # noqa: E501
-        where = ": ".join(part for part in (self.container or self.area, " / ".join(self.address)) if part)
         if self.kind == "changed":
-            return f"{where}: {_shown(self.before)} becomes {_shown(self.after)}"
+            return f"{self.where}: {_shown(self.before)} becomes {_shown(self.after)}"
         value = self.after if self.kind == "added" else self.before
-        return f"{where}: {self.kind}" + (f" {_shown(value)}" if value else "")
+        return f"{self.where}: {self.kind}" + (f" {_shown(value)}" if value else "")
 
 
 class PerformanceEffects(Record):
