@@ -9,6 +9,7 @@ journal_text    journals as JSON
 project_text    projects as JSON
 wallet_text     wallets as JSON
 bookmarks_text  bookmarks of a browser as JSON
+playlist_text   playlists as lines
 document_text   documents of word processors as lines
 unpacked_text   these, and packed texts, PDF documents and pictures
 """

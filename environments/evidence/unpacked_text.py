@@ -18,6 +18,7 @@ from PIL import Image
 
 from taskloom.environments.evidence.bookmarks_text import render_bookmarks
 from taskloom.environments.evidence.journal_text import render_journal
+from taskloom.environments.evidence.playlist_text import render_playlist
 from taskloom.environments.evidence.project_text import render_project
 from taskloom.environments.evidence.wallet_text import render_wallet
 from taskloom.environments.evidence.workbook_text import render_workbook
@@ -36,15 +37,21 @@ _WHITE = (255, 255, 255, 255)
 _HEAD = 1000
 _ROOT = re.compile(r"(?>\s|<\?.*?\?>|<!--.*?-->)*+<([\w:]+)", re.DOTALL)
 _RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingProxyType(
-    {"xournal": render_journal, "project": render_project, "homebank": render_wallet}
+    {
+        "xournal": render_journal,
+        "project": render_project,
+        "homebank": render_wallet,
+        "playlist": render_playlist,
+    }
 )
 """Documents in XML that are shown, by the names of their roots."""
 
 
 def unpacked_text(content: bytes) -> tuple[str, str] | None:
     """What a file is, and a text for people and checks: the cells of a workbook, the pages of a journal, the
-    tasks of a project, the transactions of a wallet, bookmarks, what another compressed text says, the lines
-    of a PDF document, size and colours of a picture. None for anything else."""
+    tasks of a project, the transactions of a wallet, the tracks of a playlist, bookmarks, what another
+    compressed text says, the lines of a PDF document, size and colours of a picture. None for anything
+    else."""
     if len(content) > _MOST_BYTES:
         return None
     packed = content.startswith(b"\x1f\x8b")

@@ -15,7 +15,7 @@ from taskloom.taskgraph.text_folding import composed, exact_text
 
 _JSON = "json_tree"
 _DOCUMENT = "document"
-_TEXTS = frozenset({"text", "packed", _DOCUMENT})
+_TEXTS = frozenset({"text", "packed", "playlist", _DOCUMENT})
 CLIPBOARD = "clipboard"
 """What stands for the clipboard where a file path could stand."""
 
@@ -31,7 +31,7 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
         check_file_text(file_path='Documents/note.txt', text='Buy milk')
     """
     file = scene.view.file(file_path)
-    if file is None:
+    if file is None or file.content == "":
         return False
     found, wanted = exact_text(_whole(file)), exact_text(text)
     if file.content == "pdf":
@@ -95,14 +95,14 @@ def check_clipboard_text(scene: Scene, text: str) -> bool:
 
 @check("files")
 def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
-    """Gets the text of a file.
+    """Gets the text of a file; of one that is no text it is empty.
 
     Example:
         get_file_text(file_path='Documents/note.txt').startswith(get_file_text(file_path='Documents/note.txt',
         at_start=True))
     """
     file = (scene.start if at_start else scene.view).file(file_path)
-    return "" if file is None else _whole(file)
+    return "" if file is None or file.content == "" else _whole(file)
 
 
 @check("files", of_source=True)

@@ -62,8 +62,8 @@ class FileState(Record):
     UTF-16 or UTF-32 with a mark, and for links, which are never followed."""
     content: str | None = None
     """What `text` was made of: `text` as it stands, `database`, `archive`, `packed`, `workbook`, `xournal`,
-    `project`, `homebank`, `bookmarks`, `document` (of a word processor), `pdf` or `picture`; empty where
-    there is none; None where that was not told."""
+    `project`, `homebank`, `playlist`, `bookmarks`, `document` (of a word processor), `pdf` or `picture`;
+    empty where there is none; None where that was not told."""
     truncated: bool = False
     """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
     part_of: str = ""

@@ -117,6 +117,13 @@ def test_a_picture_stands_once_in_a_document() -> None:
         assert ask(end, "check_copied", held(picture), source="a.png", target="b.odt", whole=False) is right
 
 
+def test_a_file_that_is_no_text_holds_no_text() -> None:
+    sound = file("a.wav", "").model_copy(update={"text": None, "content": "", "size": 9})
+    end = held(sound)
+    assert ask(end, "get_file_text", end, file_path="a.wav") == ""
+    assert ask(end, "check_file_text", end, file_path="a.wav", text="") is False
+
+
 def asked(end: Evidence, parameters: dict[str, str]) -> set[str]:
     found = origins(START, end, list(parameters.values()), set(parameters.values()))
     performance = Performance.model_construct(
