@@ -19,6 +19,7 @@ from taskloom.taskgraph.records.interaction import (
     MoveInput,
     WaitInput,
     WheelMouseInput,
+    escape_keys,
 )
 from taskloom.taskgraph.records.keys import read_keys
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -26,7 +27,7 @@ from taskloom.warehouse.exporting.dialogues import system_text, with_marks, with
 from taskloom.warehouse.exporting.exported_actions import call_arguments, call_text, points_of
 from taskloom.warehouse.exporting.exporting import ExportOptions
 from taskloom.warehouse.exports.agent_net import agent_net_code
-from taskloom.warehouse.importing.episodes import Demonstrated, Picture, literal_keys
+from taskloom.warehouse.importing.episodes import Demonstrated, Picture
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 from tests.warehouse.sample_parts import trajectory
 
@@ -36,7 +37,7 @@ TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_
 CHORDS = st.sampled_from(
     ["^s", "^+t", "%{F4}", "{ENTER}", "{TAB 3}", "{INSERT}", "{APPS}", "{PGDN}", "+{HOME}"]
 )
-KEYS = st.lists(TEXTS.map(literal_keys) | CHORDS, min_size=1, max_size=4).map("".join)
+KEYS = st.lists(TEXTS.map(escape_keys) | CHORDS, min_size=1, max_size=4).map("".join)
 PLACED: st.SearchStrategy[Action] = st.one_of(
     st.builds(
         lambda point, button, times, held: ClickInput(

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import SelectionInvalidError
 from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, compare
-from taskloom.warehouse.sets.dividing import TOLERANCE, apportion, divide
+from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion
+from taskloom.warehouse.sets.dividing import divide as divide_table
+from taskloom.warehouse.sets.key_table import KeyTable
 from taskloom.warehouse.sets.names import SPLITS, SplitName
 from taskloom.warehouse.sets.requests import parse_request
 from taskloom.warehouse.sets.splits import LeakageReport, leakage, resembling
@@ -26,6 +28,19 @@ KEYS = st.dictionaries(
     max_size=60,
 )
 SHARES: dict[SplitName, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
+
+
+def divide(
+    keys: Mapping[str, frozenset[str]],
+    shares: Mapping[SplitName, float],
+    seed: int = 0,
+    strata: Mapping[str, Sequence[str]] | None = None,
+) -> Division:
+    """The division of tasks with their keys and labels by id."""
+    names = sorted(keys)
+    table = KeyTable.of((name, keys[name]) for name in names)
+    labels = KeyTable.of((name, strata[name]) for name in names) if strata is not None else None
+    return divide_table(table, shares, seed, labels)
 
 
 @settings(max_examples=examples(50, 150))

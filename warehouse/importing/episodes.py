@@ -18,7 +18,7 @@ from taskloom.resources.applications import ControlQuery
 from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import reason_of
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.interaction import Action, DragInput, KeyboardInput, Screenshot
+from taskloom.taskgraph.records.interaction import Action, DragInput, KeyboardInput, Screenshot, escape_keys
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -29,7 +29,6 @@ from taskloom.warehouse.importing.json_reading import file_inside
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_SPECIAL = "^%+~(){}[]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,16 +271,7 @@ def typing(text: str) -> Demonstrated:
     """
     if not text:
         raise ValueError("types nothing")
-    return Demonstrated(KeyboardInput(keys=literal_keys(text)))
-
-
-def literal_keys(text: str) -> str:
-    """A text in the syntax of keys.
-
-    >>> literal_keys("50% (a)")
-    '50{%} {(}a{)}'
-    """
-    return "".join(f"{{{character}}}" if character in _SPECIAL else character for character in text)
+    return Demonstrated(KeyboardInput(keys=escape_keys(text)))
 
 
 def website_name(website: str) -> str:

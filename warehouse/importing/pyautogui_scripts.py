@@ -18,8 +18,9 @@ from taskloom.taskgraph.records.interaction import (
     MoveInput,
     WaitInput,
     WheelMouseInput,
+    escape_keys,
 )
-from taskloom.warehouse.importing.episodes import Demonstrated, Picture, drag, literal_keys, point, understood
+from taskloom.warehouse.importing.episodes import Demonstrated, Picture, drag, point, understood
 
 _CLICKS: Final[dict[str, tuple[Button, int]]] = {
     "click": ("left", 1),
@@ -219,13 +220,13 @@ class _Hands:
                 raise ValueError("copies a text and does not insert it")
             if given["keys"][-1] != "v":
                 raise ValueError("copies a text and does not insert it")
-            keys, self.copied = literal_keys(self.copied), None
+            keys, self.copied = escape_keys(self.copied), None
         elif name == "hotkey":
             keys = _chord([*self.down, *given["keys"]])
         elif name in ("write", "typewrite") and isinstance(given.get("message"), str):
             if self.down:
                 raise ValueError("types while keys are down")
-            keys = literal_keys(given["message"])
+            keys = escape_keys(given["message"])
         else:
             pressed = given.get("keys", given.get("message"))
             presses = given.get("presses", 1)
@@ -320,7 +321,7 @@ def _chord(keys: list[Any]) -> str:
         return f"{held}{{{_KEYS[key.casefold()]}}}"
     if len(key) != 1:
         raise ValueError(f"presses the key {key!r}, which has no counterpart here")
-    return held + ("{~}" if key == "~" else literal_keys(key))
+    return held + escape_keys(key)
 
 
 def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:

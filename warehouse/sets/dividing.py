@@ -7,6 +7,7 @@ are used everywhere, is a knot: it is parted so that few tasks would connect two
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -47,15 +48,12 @@ def check_shares(shares: Mapping[SplitName, float]) -> None:
 
 
 def divide(
-    keys: Mapping[str, frozenset[str]] | KeyTable,
-    shares: Mapping[SplitName, float],
-    seed: int = 0,
-    strata: Mapping[str, Sequence[str]] | KeyTable | None = None,
+    table: KeyTable, shares: Mapping[SplitName, float], seed: int = 0, strata: KeyTable | None = None
 ) -> Division:
     """Divide tasks into sets that share no key; the same input and seed give the same outcome.
 
     Args:
-        keys: what no two sets may share, by task.
+        table: what no two sets may share.
         shares: part of the tasks that each set gets.
         seed: settles what is equal otherwise.
         strata: labels of each task, such as its levels; every set gets its share of each label where that can
@@ -65,11 +63,7 @@ def divide(
         SelectionInvalidError: shares that are negative or do not add up to 1.
     """
     check_shares(shares)
-    table = keys if isinstance(keys, KeyTable) else KeyTable.from_mapping(keys)
-    if not isinstance(strata, KeyTable):
-        given = strata or {}
-        strata = KeyTable.of((task, given.get(task, ())) for task in table.tasks)
-    dealer = _Dealer(strata, shares)
+    dealer = _Dealer(strata or KeyTable.of((task, ()) for task in table.tasks), shares)
     order = draw_places(table.tasks, seed)
     groups = _large_and_rare_first(table.groups(), dealer.rarest(), order)
     several = list(takewhile(lambda group: len(group) > 1, groups))
@@ -78,14 +72,12 @@ def divide(
         size = len(group)
         room = {name: dealer.room[name] * size / max(dealer.open, size) for name in SPLITS}
         ordered = sorted(group, key=order.__getitem__)
-        for task, name in grow(table, ordered, room).items():
-            dealer.put([task], name)
+        grown = grow(table, ordered, room)
+        for name in SPLITS:
+            dealer.deal([[task] for task, owner in grown.items() if owner == name], name)
         dealer.open -= size
     parted = {group[0] for group in knots}
-    for group in several:
-        if group[0] not in parted:
-            dealer.put(group, dealer.best(group))
-    dealer.deal([group[0] for group in groups[len(several) :]])
+    dealer.deal([group for group in groups if group[0] not in parted])
     tasks: dict[SplitName, tuple[str, ...]] = {
         name: tuple(sorted(table.tasks[task] for task in dealer.chosen[name])) for name in SPLITS
     }
@@ -139,24 +131,11 @@ class _Dealer:
             return False
         return len(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
-    def best(self, group: Sequence[int]) -> SplitName:
-        """The set that needs a group most: by its room, and by what it lacks of the group's strata."""
-        slack = 0.5 if len(group) == 1 else max(0.5, TOLERANCE / 4 * self._total)
-        fitting = [name for name in self._names if self.room[name] + slack >= len(group)]
-        if len(fitting) < 2:
-            return fitting[0] if fitting else max(self._names, key=lambda name: self.room[name])
-        labels = self._labels(group)
-        needs = [
-            self.room[name] / (self._shares[name] * self._total)
-            + sum(map(self._lacking[name].__getitem__, labels)) / len(group)
-            for name in fitting
-        ]
-        return fitting[needs.index(max(needs))]
-
-    def deal(self, tasks: Sequence[int]) -> None:
-        """Give each of some single tasks to the set that needs it most: `best` and `put`, for a million of
-        them."""
+    def deal(self, groups: Sequence[Sequence[int]], only: SplitName | None = None) -> None:
+        """Give each group to the set that needs it most: by its room, and by what it lacks of the group's
+        strata; or to one set alone."""
         starts, labels_of = self._strata.starts, self._strata.held
+        room, wide = self.room, max(0.5, TOLERANCE / 4 * self._total)
         sets = [
             (
                 name,
@@ -165,45 +144,34 @@ class _Dealer:
                 self._held[name],
                 self._wanted[name],
                 self._lacking[name],
-                self.chosen[name].append,
+                self.chosen[name].extend,
             )
             for name in self._names
+            if only in (None, name)
         ]
-        room = self.room
-        for task in tasks:
-            labels = labels_of[starts[task] : starts[task + 1]]
+        for group in groups:
+            size = len(group)
+            if size == 1:
+                slack, labels = 0.5, labels_of[starts[group[0]] : starts[group[0] + 1]]
+            else:
+                slack = wide
+                labels = array("q", (label for task in group for label in self._strata.content(task)))
             most, chosen = float("-inf"), None
             for one in sets:
                 free = room[one[0]]
-                if free + 0.5 >= 1:
-                    need = free / one[1] + sum(map(one[2], labels))
+                if free + slack >= size:
+                    need = free / one[1] + sum(map(one[2], labels)) / size
                     if need > most:
                         most, chosen = need, one
             if chosen is None:
                 chosen = max(sets, key=lambda one: room[one[0]])
             name, _, _, held, wanted, lacking, take = chosen
-            take(task)
-            room[name] -= 1
+            take(group)
+            room[name] -= size
             for label in labels:
                 count = held[label] + 1
                 held[label] = count
                 lacking[label] = 1 - count / wanted[label]
-
-    def put(self, group: Sequence[int], name: SplitName) -> None:
-        """Give a group to a set."""
-        self.chosen[name] += group
-        self.room[name] -= len(group)
-        held, wanted, lacking = self._held[name], self._wanted[name], self._lacking[name]
-        for label in self._labels(group):
-            held[label] += 1
-            lacking[label] = 1 - held[label] / wanted[label]
-
-    def _labels(self, group: Sequence[int]) -> Sequence[int]:
-        """The labels of the tasks of a group, those of one after those of the other."""
-        starts, held = self._strata.starts, self._strata.held
-        if len(group) == 1:
-            return held[starts[group[0]] : starts[group[0] + 1]]
-        return [label for task in group for label in held[starts[task] : starts[task + 1]]]
 
 
 def _large_and_rare_first(

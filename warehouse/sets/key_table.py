@@ -4,7 +4,7 @@ megabytes."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -34,11 +34,6 @@ class KeyTable:
             flat.extend(sorted({numbers.setdefault(key, len(numbers)) for key in keys}))
             starts.append(len(flat))
         return cls(tasks, list(numbers), starts, flat)
-
-    @classmethod
-    def from_mapping(cls, held: Mapping[str, Iterable[str]]) -> Self:
-        """The table of a mapping from tasks to their keys, tasks sorted."""
-        return cls.of((task, held[task]) for task in sorted(held))
 
     @classmethod
     def of_pairs(

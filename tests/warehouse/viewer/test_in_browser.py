@@ -11,12 +11,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.task_columns import write_task_columns
 from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.installing.browser_finding import find_browser
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.server import LOOPBACK, create_application, listen
-from tests.warehouse.sample_parts import bare_tasks
 
 pytestmark = pytest.mark.browser
 PAGES = (
@@ -31,7 +29,6 @@ PAGES = (
     "/sql?q=SELECT+application,+count(*)+FROM+subtasks+GROUP+BY+1",
     "/at/v1/",
     "/at/v1/tasks",
-    "/tasks/task-bare",
 )
 
 
@@ -41,7 +38,6 @@ def address(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     shutil.copytree(filled_template, place)
     with Warehouse(place) as filling:
         filling.publish("v1")
-        write_task_columns(filling, [bare_tasks("task-bare")])
     opened = listen(0)
     with Warehouse(place, read_only=True) as store:
         server = uvicorn.Server(uvicorn.Config(create_application(store), log_level="warning"))

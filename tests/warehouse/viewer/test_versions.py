@@ -94,15 +94,6 @@ def test_a_version_is_shown_to_this_machine_alone(present: TestClient) -> None:
     assert "default-src 'none'" in present.get("/at/v1/tasks").headers["content-security-policy"]
 
 
-@pytest.mark.parametrize("path", ["/tasks/bare", "/tasks/odd%2Fid%3F", "/at/v2/tasks/bare"])
-def test_a_row_that_is_no_whole_task_is_shown_as_it_is_stored(present: TestClient, path: str) -> None:
-    answer = present.get(path)
-
-    assert answer.status_code == 200
-    assert "lacks what a complete task has" in answer.text
-    assert "elsewhere.do" in answer.text and "dependency level" in answer.text
-
-
 def test_a_task_without_subtasks_has_a_page(present: TestClient) -> None:
     assert present.get("/tasks/empty").status_code == 200
 

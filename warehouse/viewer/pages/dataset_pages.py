@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import cast
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell
 from taskloom.taskgraph.measures.cells import possible_cells
-from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.charts import Chart, chart, complexity_charts, dataset_figures
@@ -144,13 +144,8 @@ class GridCell:
 def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
     """Number of tasks per combination of levels that occurs."""
     columns = ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
-    found: dict[Cell, int] = {}
-    for row in warehouse.query(f"SELECT {columns}, tasks FROM complexity_cells").as_dicts():
-        levels = LevelConstraint.model_validate(
-            {dimension: (row[f"{dimension}_level"],) for dimension in DIMENSIONS}
-        )
-        found[tuple(levels.levels(dimension)[0] for dimension in DIMENSIONS)] = int(str(row["tasks"]))
-    return found
+    rows = warehouse.query(f"SELECT {columns}, tasks FROM complexity_cells").rows()
+    return {cast(Cell, tuple(levels)): int(str(tasks)) for *levels, tasks in rows}
 
 
 def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, list[GridCell]]]:

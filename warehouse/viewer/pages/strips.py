@@ -3,13 +3,12 @@ action."""
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 
 from taskloom.taskgraph.records.task import ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ScreenshotMissingError
-from taskloom.warehouse.exporting.exported_actions import in_words, points_of
+from taskloom.warehouse.exporting.exported_actions import image_size, in_words, points_of
 from taskloom.warehouse.store import Warehouse
 
 _PNG_HEAD = 24
@@ -80,7 +79,4 @@ def _size(warehouse: Warehouse, sha256: str) -> tuple[int, int] | None:
         head = warehouse.screenshots.head(sha256, _PNG_HEAD)
     except ScreenshotMissingError:
         return None
-    if len(head) < _PNG_HEAD or not head.startswith(b"\x89PNG"):
-        return None
-    width, height = struct.unpack(">II", head[16:24])
-    return width, height
+    return image_size(head) if len(head) >= _PNG_HEAD and head.startswith(b"\x89PNG") else None

@@ -13,7 +13,6 @@ from taskloom.taskgraph.drawing.svg import draw_svg
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.errors import RowInvalidError
 from taskloom.warehouse.viewer.pages.agent_attempts import attempts_at
 from taskloom.warehouse.viewer.pages.model_call_pages import calls_for
 from taskloom.warehouse.viewer.pages.strips import Frame, read_strip, step_of
@@ -70,10 +69,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/tasks/{task_id:path}")
     def task(task_id: str, request: Request) -> HTMLResponse:
-        try:
-            found = site.one(Task, "task_id", task_id, "task")
-        except RowInvalidError as error:
-            return _incomplete(site, task_id, error)
+        found = site.one(Task, "task_id", task_id, "task")
         replays = list(site.store.read(Replay, "task_id = ?", [task_id]))
         shown = _shown_replay(replays, request.query_params.get("replay", ""))
         numbers = numbers_of(found)
@@ -100,21 +96,6 @@ def add_pages(application: FastAPI, site: Site) -> None:
             calls=calls_for(site.store, task_id),
             reviews=site.store.query(_REVIEWS, [task_id]).as_dicts(),
         )
-
-
-def _incomplete(site: Site, task_id: str, error: RowInvalidError) -> HTMLResponse:
-    """The page of a row that lacks what a task record needs, as rows stored by columns may: what is there."""
-    rows = site.store.query("SELECT * FROM tasks WHERE task_id = ?", [task_id]).as_dicts()
-    stored = {name: value for name, value in rows[0].items() if value not in (None, "", [], {})}
-    nodes = stored.pop("nodes", [])
-    return site.page(
-        "task_row.html.jinja",
-        task_id=task_id,
-        problem=str(error),
-        instruction=stored.pop("instruction", ""),
-        nodes=nodes if isinstance(nodes, list) else [],
-        stored=stored,
-    )
 
 
 def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
