@@ -149,7 +149,7 @@ class ExportSource:
     def task_columns(self, columns: Sequence[str]) -> Iterator[tuple[SplitName, pa.Table]]:
         """Columns of the tasks, set by set and by id, some thousand rows at a time."""
         wanted = ", ".join(f'"{name}"' for name in columns)
-        for split, names in self._by_set():
+        for split, names in self.by_set():
             for start in range(0, len(names), _ROWS):
                 found = self.warehouse.query(
                     f"SELECT {wanted} FROM tasks WHERE task_id IN (SELECT unnest($values::VARCHAR[]))"
@@ -158,7 +158,8 @@ class ExportSource:
                 )
                 yield split, found.table
 
-    def _by_set(self) -> Iterator[tuple[SplitName, list[str]]]:
+    def by_set(self) -> Iterator[tuple[SplitName, list[str]]]:
+        """The tasks of each set, by id; all in `train` where no sets were asked for."""
         sets: Mapping[SplitName, frozenset[str]] = self.splits or {"train": frozenset(self.task_ids)}
         for name in SPLITS:
             yield name, sorted(sets.get(name, frozenset()))
@@ -168,7 +169,7 @@ class ExportSource:
         """The set of each subtask's own records; `train` where subtasks may be shared and training tasks hold
         it."""
         found: dict[str, set[SplitName]] = {}
-        for split, names in self._by_set():
+        for split, names in self.by_set():
             for start in range(0, len(names), _ROWS):
                 used = self.warehouse.query(
                     "SELECT DISTINCT node.subtask_id AS name FROM (SELECT unnest(nodes) AS node FROM tasks"

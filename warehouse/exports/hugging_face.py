@@ -17,8 +17,7 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.dataset_folder.dataset_card import STEPS, CardContents, card_text
-from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from taskloom.warehouse.exporting.dataset_folder.dataset_card import STEPS, card_text
 from taskloom.warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import paper_action, points_of
@@ -51,9 +50,8 @@ _STEP_SCHEMA = pa.schema(
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write the Parquet files of every configuration, and the card."""
-    counts = DatasetCounts()
     with ParquetFiles(folder) as parquet:
-        _write_tasks(source, parquet, counts)
+        _write_tasks(source, parquet)
         set_of = source.split_of_subtask
         for configuration, record, members in (
             ("subtasks", Subtask, source.subtasks),
@@ -65,19 +63,17 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                     parquet.add(configuration, split, _table(record, part), schema)
         for name, rows in _batched(_steps(source, options)):
             parquet.add(STEPS, name, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA), _STEP_SCHEMA)
-    contents = CardContents(parquet.files, parquet.rows, counts)
-    (folder / "README.md").write_text(card_text(source, options, contents), encoding="utf-8")
+    card = card_text(source, options, parquet.files, parquet.rows)
+    (folder / "README.md").write_text(card, encoding="utf-8")
     return ExportOutcome(counts={name: found.total() for name, found in parquet.rows.items() if found})
 
 
-def _write_tasks(source: ExportSource, parquet: ParquetFiles, counts: DatasetCounts) -> None:
+def _write_tasks(source: ExportSource, parquet: ParquetFiles) -> None:
     """The tasks as columns, from the warehouse into the files, without making records of them."""
     table = TABLE_OF_RECORD[Task]
     schema = pa.schema([column for column in table.arrow if column.name not in table.prepared])
     for split, columns in source.task_columns(schema.names):
-        fitting = columns.cast(schema)
-        counts.add(split, fitting)
-        parquet.add("tasks", split, fitting, schema)
+        parquet.add("tasks", split, columns.cast(schema), schema)
 
 
 def _table(record: type[Record], members: Sequence[Record]) -> pa.Table:

@@ -6,9 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
+from importlib import resources
 from typing import Final
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -16,7 +15,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.taskgraph.measures.acceptance_rates import as_markdown
 from taskloom.warehouse.exporting import dataset_folder
-from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from taskloom.warehouse.exporting.dataset_folder.dataset_counts import dataset_counts
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.score_validity import REASONS, ScoreValidity, score_validity
@@ -52,57 +51,44 @@ _MARKS: Final = re.compile(r"[\\|`\[\]]")
 """Marks that make columns, code, links and pictures, and the one that takes that from them."""
 
 
-@dataclass(frozen=True, slots=True)
-class CardContents:
-    """What lies in the folder."""
-
-    files: Mapping[str, Mapping[str, Sequence[str]]]
-    """Files by configuration and set, relative to the folder."""
-    rows: Mapping[str, Mapping[str, int]]
-    """Numbers of rows by configuration and set."""
-    counts: DatasetCounts
-
-
-def card_text(source: ExportSource, options: ExportOptions, contents: CardContents) -> str:
+def card_text(
+    source: ExportSource,
+    options: ExportOptions,
+    files: Mapping[str, Mapping[str, Sequence[str]]],
+    rows: Mapping[str, Mapping[str, int]],
+) -> str:
     """The card, from the template beside this module.
 
     Args:
         source: what was exported.
         options: how it was written; names the licence.
-        contents: what lies in the folder.
+        files: files by configuration and set, relative to the folder.
+        rows: numbers of rows by configuration and set.
     """
-    warehouse, counts = source.warehouse, contents.counts
-    total = counts.tasks.total()
-    applications = sorted(counts.applications)
-    replayed, replayed_subtasks = _replayed(source, counts)
-    covered, worlds = _covered(source)
+    warehouse, total = source.warehouse, len(source.task_ids)
+    counts = dataset_counts(source)
     rates = error_rates(warehouse)
     called = warehouse.query("SELECT DISTINCT provider, model FROM model_calls ORDER BY ALL").as_dicts()
     return _template().render(
         title=_TITLE,
         options=options,
-        files=contents.files,
-        rows=contents.rows,
+        files=files,
+        rows=rows,
         counts=counts,
         total=total,
         size=next((name for limit, name in _SIZES if total < limit), "n>1M"),
-        applications=applications,
-        replayed=replayed,
-        replayed_subtasks=replayed_subtasks,
-        covered=covered,
-        worlds=worlds,
         models=[f"{row['provider']}/{row['model']}" for row in called],
         version=warehouse.version,
-        splits=[name for name in SPLITS if any(name in found for found in contents.files.values())],
-        meanings=_meanings(contents.files),
+        splits=[name for name in SPLITS if any(name in found for found in files.values())],
+        meanings=_meanings(files),
         report=source.leakage,
-        sets=[name for name in counts.tasks if counts.tasks[name]],
+        sets=[name for name in SPLITS if source.splits.get(name)],
         rates=rates,
         rates_table=as_markdown(rates) if rates else "",
         quality=task_quality(warehouse),
         scores=_earlier_scores(warehouse),
         funnel=warehouse.query("SELECT step, reason, items FROM funnel").as_dicts(),
-        licences=[source.applications[name] for name in applications if name in source.applications],
+        known=source.applications,
     )
 
 
@@ -116,7 +102,9 @@ def _template() -> Template:
     environment.globals.update(
         dimensions=TABLE, levels=LEVELS, reasons=REASONS, rates_unknown=UNKNOWN, often=_often
     )
-    return environment.from_string(files(dataset_folder).joinpath("card.md.jinja").read_text("utf-8"))
+    return environment.from_string(
+        resources.files(dataset_folder).joinpath("card.md.jinja").read_text("utf-8")
+    )
 
 
 def _plain(text: object) -> str:
@@ -130,27 +118,6 @@ def _often(found: Counter[str], total: int) -> str:
     return ", ".join(
         f"{_plain(name or 'none')} {count / total:.0%}" for name, count in found.most_common(_SHOWN)
     )
-
-
-def _replayed(source: ExportSource, counts: DatasetCounts) -> tuple[int, int]:
-    """How many of the tasks were replayed with success, and how many of their subtasks stand in such a
-    task."""
-    rows = source.warehouse.query(
-        "SELECT task_id, list_distinct([node.subtask_id FOR node IN nodes]) AS subtasks FROM tasks"
-        " WHERE task_id IN (SELECT task_id FROM replays WHERE success)"
-    ).table.to_pylist()
-    own = set(source.task_ids)
-    names = [set(row["subtasks"]) for row in rows if row["task_id"] in own]
-    return len(names), len(set().union(*names) & set(counts.subtasks))
-
-
-def _covered(source: ExportSource) -> tuple[int, list[str]]:
-    """How many of the tasks have only components that were performed with success, and the worlds of all of
-    them."""
-    rows = source.warehouse.query("SELECT task_id, covered, world FROM tasks").rows()
-    own = set(source.task_ids)
-    found = [(bool(covered), str(world or "")) for name, covered, world in rows if name in own]
-    return sum(covered for covered, _ in found), sorted({world or "the first" for _, world in found})
 
 
 def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:

@@ -1,83 +1,52 @@
-"""What a dataset card says of its tasks, counted while their columns go by: nothing holds all tasks."""
+"""What a dataset card says of its tasks, counted by the database."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import Final
 
 from taskloom.resources.dimensions import TABLE
+from taskloom.warehouse.exporting.exporting import ExportSource
+
+_CHOSEN: Final = """
+WITH listed AS (SELECT unnest($ids::VARCHAR[]) AS task_id, unnest($sets::VARCHAR[]) AS split),
+chosen AS (SELECT *, task_id IN (SELECT task_id FROM replays WHERE success) AS replayed FROM tasks JOIN listed USING (task_id)),
+of_nodes AS (SELECT unnest(nodes).subtask_id AS name, replayed FROM chosen),
+of_applications AS (SELECT unnest(applications) AS name FROM chosen)
+"""  # noqa: E501
+_SUMS: Final = r"""
+SELECT min(node_count) AS least_nodes, max(node_count) AS most_nodes, avg(node_count) AS mean_nodes,
+    min(said) AS least_words, max(said) AS most_words, avg(said) AS mean_words,
+    count(*) FILTER (simulated) AS simulated, count(*) FILTER (covered) AS covered, count(*) FILTER (replayed) AS replayed,
+    (SELECT count(DISTINCT name) FROM of_nodes WHERE replayed) AS replayed_subtasks
+FROM (SELECT *, len(regexp_extract_all(coalesce(instruction, ''), '[^\s\p{Z}]+')) AS said FROM chosen)
+"""  # noqa: E501
 
 
-@dataclass(slots=True)
-class Spread:
-    """Least, most and mean of a number."""
+def dataset_counts(source: ExportSource) -> dict[str, object]:
+    """The counts by the names of the card's template: `sums` over all tasks, `tasks` by set, `levels` by set
+    (or none), dimension and level, and how often each of the `applications`, `scenarios`, `subtasks` and
+    `worlds` stands in them, the most frequent first."""
+    members = [(name, split) for split, names in source.by_set() for name in names]
+    values = {"ids": [name for name, _ in members], "sets": [split for _, split in members]}
 
-    least: int = 0
-    most: int = 0
-    total: int = 0
-    count: int = 0
-    """How many numbers."""
+    def counted(name: str, table: str = "chosen") -> Counter[str]:
+        sql = f"SELECT {name}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"
+        found = source.warehouse.query(_CHOSEN + sql, values).rows()
+        return Counter({str(value): int(str(count)) for value, count in found if value is not None})
 
-    def add(self, numbers: pa.ChunkedArray) -> None:
-        """Count further numbers."""
-        bounds = pc.min_max(numbers).as_py()
-        if bounds["min"] is None:
-            return
-        self.least = min(self.least, bounds["min"]) if self.count else bounds["min"]
-        self.most = max(self.most, bounds["max"])
-        self.total += pc.sum(numbers).as_py()
-        self.count += len(numbers)
-
-    @property
-    def mean(self) -> float:
-        """The mean; 0 for no numbers."""
-        return self.total / self.count if self.count else 0.0
-
-
-@dataclass(slots=True)
-class DatasetCounts:
-    """Counts of the exported tasks."""
-
-    tasks: Counter[str] = field(default_factory=Counter)
-    simulated: int = 0
-    """Tasks on simulated applications."""
-    sizes: Spread = field(default_factory=Spread)
-    """Subtasks per task."""
-    words: Spread = field(default_factory=Spread)
-    """Words per instruction."""
-    levels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """Tasks by set, dimension and level."""
-    applications: Counter[str] = field(default_factory=Counter)
-    scenarios: Counter[str] = field(default_factory=Counter)
-    subtasks: Counter[str] = field(default_factory=Counter)
-    """Nodes by subtask template."""
-
-    def add(self, split: str, columns: pa.Table) -> None:
-        """Count tasks of a set, given as columns of the table `tasks`."""
-        self.tasks[split] += columns.num_rows
-        self.simulated += pc.sum(columns["simulated"]).as_py() or 0
-        self.sizes.add(columns["node_count"])
-        texts = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(pc.fill_null(columns["instruction"], "")))
-        self.words.add(pc.list_value_length(texts))
-        for row in TABLE:
-            for name, count in _values(columns[row.level_column]):
-                self.levels[split, row.name, name] += count
-        self.applications.update(dict(_values(pc.list_flatten(columns["applications"]))))
-        self.scenarios.update(dict(_values(columns["scenario"])))
-        self.subtasks.update(dict(_values(pc.struct_field(pc.list_flatten(columns["nodes"]), "subtask_id"))))
-
-    def of_level(self, dimension: str, level: str, split: str = "") -> int:
-        """Tasks of a level, in one set or in all."""
-        names = [split] if split else list(self.tasks)
-        return sum(self.levels[name, dimension, level] for name in names)
-
-
-def _values(column: pa.ChunkedArray) -> list[tuple[str, int]]:
-    return [
-        (row["values"], row["counts"])
-        for row in pc.value_counts(column).to_pylist()
-        if row["values"] is not None
-    ]
+    levels: Counter[tuple[str, str, str]] = Counter()
+    for row in TABLE:
+        sql = f"SELECT split, {row.level_column}, count(*) FROM chosen GROUP BY ALL"
+        for split, level, count in source.warehouse.query(_CHOSEN + sql, values).rows():
+            for name in (str(split), ""):
+                levels[name, row.name, str(level)] += int(str(count))
+    return {
+        "tasks": Counter(split for _, split in members),
+        "sums": source.warehouse.query(_CHOSEN + _SUMS, values).as_dicts()[0],
+        "levels": levels,
+        "applications": counted("name", "of_applications"),
+        "scenarios": counted("scenario"),
+        "subtasks": counted("name", "of_nodes"),
+        "worlds": counted("CASE WHEN coalesce(world, '') = '' THEN 'the first' ELSE world END"),
+    }
