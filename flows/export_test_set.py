@@ -124,7 +124,7 @@ def _with_version(folder: str, warehouse: Warehouse) -> str:
 def _not_replayed(work: Work, wanted: Selection, tried: set[str]) -> list[Task]:
     """The selected tasks that taskloom made and no run has replayed, except those in `tried`."""
     warehouse = work.run.warehouse
-    names = [name for name in select(warehouse, wanted).task_ids if name not in tried]
+    names = [name for name in select(warehouse, wanted) if name not in tried]
     condition = (
         "status = 'validated' AND task_id IN (SELECT unnest(?::VARCHAR[]))"
         " AND task_id NOT IN (SELECT task_id FROM replays)"

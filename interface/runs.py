@@ -75,7 +75,7 @@ def evaluate(
     check_settings(chosen)
     check_keys(chosen, (ModelRole.ACTOR,) if name == "model" else ())
     with Warehouse(chosen.warehouse_location, read_only=True) as warehouse:
-        ids = select(warehouse, selection or Selection()).task_ids
+        ids = select(warehouse, selection or Selection())
         if not ids:
             raise CommandError(nothing_meets(warehouse, selection or Selection()))
     experiment = ExperimentFile(

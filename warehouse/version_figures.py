@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import suppress
 
 from pydantic import JsonValue
@@ -91,14 +90,13 @@ def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -
     Raises:
         VersionError: no such version.
     """
-    sql = f"SELECT task_id, instruction FROM tasks{_at(warehouse, version)} WHERE status = 'validated'"
+    sql = f"SELECT instruction FROM tasks{_at(warehouse, version)} WHERE status = 'validated'"
     if beyond:
         sql += (
             f" AND task_id NOT IN (SELECT task_id FROM tasks{_at(warehouse, beyond)} WHERE status ="
             " 'validated')"
         )
-    rows = [(str(name), str(text)) for name, text in warehouse.query(sql).rows()]
-    return [text for _, text in sorted(rows, key=lambda row: hashlib.sha256(row[0].encode()).digest())]
+    return [str(row[0]) for row in warehouse.query(f"{sql} ORDER BY sha256(task_id)").rows()]
 
 
 def _at(warehouse: Warehouse, version: str) -> str:

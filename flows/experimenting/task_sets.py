@@ -41,7 +41,7 @@ def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
         size=wanted.size,
         seed=wanted.seed,
     )
-    found = list(select(warehouse, selection).task_ids)
+    found = list(select(warehouse, selection))
     if not found:
         raise CommandError(nothing_meets(warehouse, selection))
     return found

@@ -125,7 +125,7 @@ def test_every_combination_is_whole_or_refused_in_words(
 def _is_whole(pool: Warehouse, folder: Path, manifest: Manifest, request: SetRequest | None) -> None:
     stored = Manifest.model_validate_json((folder / MANIFEST).read_text("utf-8"))
     assert stored == manifest
-    wanted = set(select(pool, manifest.selection).task_ids)
+    wanted = set(select(pool, manifest.selection))
     if request is None:
         assert not (folder / SETS).exists() and not manifest.splits
     else:

@@ -72,15 +72,6 @@ class Shortfall(Record):
     """The nearest cells that have tasks, where the wanted one has none."""
 
 
-class Selected(Record):
-    """The outcome of a selection."""
-
-    task_ids: tuple[str, ...]
-    """Tasks, sorted by id."""
-    shortfalls: tuple[Shortfall, ...] = ()
-    """What is missing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """The tasks from which a cell, or the whole selection, is drawn."""
@@ -93,8 +84,8 @@ class Candidates:
     """Tasks that meet the conditions, in the order in which they are drawn."""
 
 
-def select(warehouse: Warehouse, selection: Selection) -> Selected:
-    """The tasks that match `selection`; the same data and seed give the same tasks.
+def select(warehouse: Warehouse, selection: Selection) -> tuple[str, ...]:
+    """The ids of the tasks that match `selection`, sorted; the same data and seed give the same tasks.
 
     Raises:
         SelectionInvalidError: an unknown level, capability, scenario or application; the known ones are
@@ -102,8 +93,7 @@ def select(warehouse: Warehouse, selection: Selection) -> Selected:
         QueryFailedError: `where` does not run.
         QueryRefusedError: `where` could leave the warehouse.
     """
-    drawn, shortfalls = draw(candidates(warehouse, selection))
-    return Selected(task_ids=tuple(sorted(drawn)), shortfalls=tuple(shortfalls))
+    return tuple(sorted(draw(candidates(warehouse, selection))[0]))
 
 
 def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:

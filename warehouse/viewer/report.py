@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,19 +76,14 @@ class TaskView:
 
 
 def _sample(warehouse: Warehouse, size: int, seed: int) -> list[Task]:
-    replayed = {str(row[0]) for row in warehouse.query("SELECT DISTINCT task_id FROM replays").rows()}
-    names = [
-        str(row[0])
-        for row in warehouse.query(
-            "SELECT task_id FROM tasks WHERE status IN ('validated', 'imported')"
-        ).rows()
-    ]
-    names.sort(key=lambda name: (name not in replayed, hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()))
-    tasks = {
-        task.task_id: task
-        for task in warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names[:size]])
-    }
-    return [tasks[name] for name in names[:size]]
+    chosen = warehouse.query(
+        "SELECT task_id FROM tasks WHERE status IN ('validated', 'imported') ORDER BY task_id NOT IN (SELECT"
+        " task_id FROM replays), sha256($seed || ':' || task_id), task_id LIMIT $size",
+        {"seed": str(seed), "size": size},
+    )
+    names = [str(row[0]) for row in chosen.rows()]
+    tasks = warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names])
+    return sorted(tasks, key=lambda task: names.index(task.task_id))
 
 
 def _view(warehouse: Warehouse, task: Task) -> TaskView:
