@@ -8,7 +8,7 @@ declares a parameter, which the SQL uses as `$NAME`; one without a default must 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -22,9 +22,7 @@ from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
 
 QUERIES = PluginKind("package of named queries", UnknownQueryError, group="taskloom.queries")
 """Each is a package that holds files like those beside this module."""
-_PARAMETER = re.compile(
-    r"^-- parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$"
-)
+_PARAMETER = re.compile(r"^parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +87,25 @@ def named_query(name: str) -> NamedQuery:
 
 @cache
 def _queries_of(package: str) -> dict[str, NamedQuery]:
-    found = (item for item in files(package).iterdir() if item.name.endswith(".sql"))
-    queries = (
-        _parse(item.name.removesuffix(".sql"), once_per_dimension(item.read_text("utf-8"))) for item in found
-    )
-    return {query.name: query for query in queries}
+    return {
+        name: NamedQuery(
+            name,
+            "".join(comments[:1]),
+            tuple(
+                QueryParameter(match["name"], match["meaning"], match["default"])
+                for match in filter(None, map(_PARAMETER.match, comments[1:]))
+            ),
+            sql,
+        )
+        for name, comments, sql in sql_files(package)
+    }
 
 
-def _parse(name: str, text: str) -> NamedQuery:
-    lines = text.splitlines()
-    parameters = []
-    for line in lines[1:]:
-        match = _PARAMETER.match(line)
-        if match:
-            parameters.append(QueryParameter(match["name"], match["meaning"], match["default"]))
-    sql = "\n".join(line for line in lines if not line.startswith("--")).strip().rstrip(";")
-    return NamedQuery(name, lines[0].removeprefix("--").strip(), tuple(parameters), sql)
+def sql_files(package: str) -> Iterator[tuple[str, list[str], str]]:
+    """Name, comments and SQL of each SQL file of a package, by name."""
+    for item in sorted(files(package).iterdir(), key=lambda item: item.name):
+        if item.name.endswith(".sql"):
+            lines = once_per_dimension(item.read_text("utf-8")).splitlines()
+            comments = [line.removeprefix("--").strip() for line in lines if line.startswith("--")]
+            sql = "\n".join(line for line in lines if not line.startswith("--")).strip().rstrip(";")
+            yield item.name.removesuffix(".sql"), comments, sql

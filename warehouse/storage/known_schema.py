@@ -16,6 +16,7 @@ from typing import Final
 
 import duckdb
 
+from taskloom.resources.whole_files import write_whole
 from taskloom.warehouse.storage.database import LAKE, first_row
 
 STATE_TABLE: Final = "warehouse_schema"
@@ -64,12 +65,7 @@ def _keep(path: Path, version: int, fingerprint: str) -> None:
         if path.exists() and path.read_text("utf-8") == note:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            aside.write_text(note, encoding="utf-8")
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        write_whole(path, note)
 
 
 def _note(version: int, fingerprint: str) -> dict[str, object]:
