@@ -183,7 +183,7 @@ class LoginForm(Record):
     url_path: str = Field(pattern=r"^/")
     """Path of the page that has it."""
     fields: dict[str, str] = Field(min_length=1)
-    """What is filled in, by the names of its inputs; hidden inputs are sent as the page has them."""
+    """What is typed in, by the names of its inputs; other inputs stay as the page has them."""
 
 
 class Preparation(Record):

@@ -42,8 +42,6 @@ class DriftCheck:
     known: dict[str, VerifiedSubtask] = field(default_factory=dict)
     done: dict[str, Recheck] = field(default_factory=dict)
     """What this run has found, by subtask."""
-    suspects: set[str] = field(default_factory=set)
-    """Subtasks that failed when they were performed, be it only to prepare another one."""
 
     async def recheck(self) -> Rechecked:
         """Perform the share of the settings again, and all of an application where one fails; retire what
@@ -113,8 +111,6 @@ class DriftCheck:
                 replayed = await self._replayed(nodes)
                 outcome, message = _verdict(replayed, instance)
                 seen.append(outcome)
-                failing = replayed.replays[0].failing_instance
-                self.suspects |= {node.subtask_id for node in nodes if node.instance_id == failing}
         found = Recheck.model_validate(
             {
                 "recheck_id": f"{self.run.run_id}/{name}",

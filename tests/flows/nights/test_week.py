@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from pydantic import JsonValue
 
 from taskloom.environments.platforms.simulated.applications import APPLICATIONS
 from taskloom.flows.nights.run_reports import RunReport, run_reports
-from taskloom.flows.running.clock import dated_by
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.summaries.summary import RunSummary
 from taskloom.model_clients.errors import BudgetExhaustedError, ProviderDownError
@@ -80,7 +80,8 @@ class Week:
         from taskloom.flows.build_dataset import build_dataset
 
         self.today, self.minutes = day, 0
-        with dated_by(self.time):
+        with patch("taskloom.flows.running.clock.datetime") as clock:
+            clock.now.side_effect = lambda _: self.time()
             summary = await build_dataset(settings=self.settings(*assignments, budget=budget))
         assert isinstance(summary, RunSummary) and summary.report is not None
         return summary

@@ -12,6 +12,7 @@ from taskloom.environments.installing.applications import installed_place, missi
 from taskloom.environments.installing.node_finding import find_node
 from taskloom.environments.machines.bubblewrap import WITHOUT, is_confined
 from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.servers.application_server import (
     ApplicationServer,
     Confinement,
@@ -167,13 +168,17 @@ class Hosting:
         unfilled = unfilled_files(state)
 
         async def served() -> dict[str, str]:
-            server = await self._serve(application, sandbox)
+            assert login is not None, "only entries with a login are logged in"
+            browser = await BrowserProcess.start(self._settings, sandbox)
             try:
-                assert login is not None, "only entries with a login are logged in"
-                origin = f"http://127.0.0.1:{server.port}"
-                return await asyncio.to_thread(cookies_of, login, origin, application.title)
+                server = await self._serve(application, sandbox)
+                try:
+                    origin = f"http://127.0.0.1:{server.port}"
+                    return await cookies_of(login, origin, application.title, browser)
+                finally:
+                    await server.stop()
             finally:
-                await server.stop()
+                await browser.close()
 
         found = asyncio.run(served())
         for path, text in unfilled.items():
