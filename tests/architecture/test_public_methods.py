@@ -16,8 +16,6 @@ CALLED_BY_OTHERS = {
     "do_POST": "the standard library's HTTP handler, which calls it itself",
     "do_GET": "the standard library's HTTP handler, which calls it itself",
     "capture_signals": "uvicorn's server, which calls it itself",
-    "handle_endtag": "the standard library's HTML parser, which calls it itself",
-    "handle_starttag": "the standard library's HTML parser, which calls it itself",
     "log_message": "the standard library's HTTP handler, which calls it itself",
     "recording": "programs, by the public interface (docs/python.md)",
     "settings_customise_sources": "pydantic-settings, which asks for it",
