@@ -97,7 +97,9 @@ setup: $(STAMP)  ## Virtual environment with the locked dependencies
 
 $(STAMP): requirements.lock pyproject.toml
 	@scripts/create_venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement requirements.lock
+	@# On all cores, and without packages' own tests; some packages bring files that are no Python.
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
