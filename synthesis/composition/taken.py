@@ -16,6 +16,7 @@ _TIMES_EVEN = 3
 _BOUND_PER_SUBTASK = 5
 _ALONE, _BOUND = 2.0, 0.5
 _APPLICATIONS = 0.5
+_MOST_OF_ONE_ROOT = Fraction(3, 5)
 _PER_PATTERN = 4
 """Of so many tasks one is of subtasks of its own before others are like it."""
 
@@ -41,6 +42,7 @@ class Taken:
         self._templates: Counter[int] = Counter()
         self._patterns: Counter[tuple[int, ...]] = Counter()
         self._applications: Counter[frozenset[str]] = Counter()
+        self._with_one_root = 0
 
     def add(self, members: int) -> list[int]:
         """Count a set; returns the subtasks of it that have had their share with it."""
@@ -52,6 +54,7 @@ class Taken:
         self._templates.update(set(pattern))
         self._patterns[pattern] += 1
         self._applications[self._applications_of(members)] += 1
+        self._with_one_root += self._has_one_root(members)
         return [number for number in set(pattern) if self._templates[number] >= self._most_of_subtask]
 
     def has_near(self, members: int) -> bool:
@@ -89,8 +92,9 @@ class Taken:
         return len(self._patterns) >= self._enough_patterns
 
     def cost(self, members: int) -> float:
-        """What taking a set would cost: the share of its subtasks that stand alone, and how often, against
-        the average, its subtasks, its bound subtasks and its group of applications were taken already."""
+        """What taking a set would cost: the share of its subtasks that stand alone, how often, against the
+        average, its subtasks, its bound subtasks and its group of applications were taken already, and
+        whether it begins with one subtask, as enough others do."""
         size = alone = templates = bound = 0
         for number in bits(members):
             size += 1
@@ -106,7 +110,12 @@ class Taken:
             * self._applications[self._applications_of(members)]
             * len(self._applications)
             / tasks
+            + (self._with_one_root > _MOST_OF_ONE_ROOT * tasks and self._has_one_root(members))
         )
+
+    def _has_one_root(self, members: int) -> bool:
+        """Whether only one subtask of a set reads from no other one."""
+        return sum(not self._pool.instances[number].sources & members for number in bits(members)) == 1
 
     def _applications_of(self, members: int) -> frozenset[str]:
         return frozenset(self._pool.instances[number].node.application for number in bits(members))
