@@ -38,8 +38,8 @@ def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> 
         name = missing.instance_id.partition(":")[0]
         what = f"{missing.category} {missing.value}".strip()
         return (
-            f"this pool has no `{name}`{f' for {what}' if what else ''}: it is of another world, or not"
-            " verified any more."
+            f"this pool has no `{name}`{f' for {what}' if what else ''}: it is of another world, not"
+            " verified any more, or of things that are wanted for different occasions."
         )
     own = mask_of(pool.members_of(intent.subtask_ids))
     tried = set[int]()
@@ -114,8 +114,8 @@ def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, 
             " that make what it reads, or that read what it makes."
         )
     return (
-        "what it needs excludes each other, because it is made twice or used up, or is more than"
-        f" {limits.maximum_size} subtasks."
+        "what it needs excludes each other, because it is made twice, used up or wanted for different"
+        f" occasions, or is more than {limits.maximum_size} subtasks."
     )
 
 

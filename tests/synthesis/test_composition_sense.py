@@ -92,18 +92,6 @@ def test_nothing_is_turned_back_into_what_it_was_made_of() -> None:
     assert frozenset({"write", "pack", "unpack"}) in sets([written(), pack, named])
 
 
-def test_all_that_was_copied_is_not_put_into_another_file_of_its_kind_alone() -> None:
-    copy = node("copy", inputs=(file("a.txt"),), outputs=(clipboard("a.txt"),))
-    new = node("paste", inputs=(clipboard("a.txt"),), outputs=(file("b.txt"),))
-    assert sets([written(), copy, new]) == set()
-    below = node("paste", inputs=(file("c.txt"), clipboard("a.txt")), outputs=(file("b.txt"),))
-    assert frozenset({"write", "copy", "paste", "other"}) in sets(
-        [written(), copy, below, node("other", outputs=(file("c.txt"),))]
-    )
-    form = node("paste", inputs=(clipboard("a.txt"),), outputs=(file("b.pdf", "pdf_path"),))
-    assert frozenset({"write", "copy", "paste"}) in sets([written(), copy, form])
-
-
 def test_a_text_is_not_pasted_into_another_form_of_itself() -> None:
     copy = node("copy", inputs=(file("Documents/plan.txt"),), outputs=(clipboard("Documents/plan.txt"),))
     text = node("write", outputs=(file("Documents/plan.txt"),))

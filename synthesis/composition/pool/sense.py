@@ -147,13 +147,10 @@ class Sense:
 
 def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
     """Whether a subtask makes of a product, without values of its own, the kind of thing that it was made of:
-    unpacks what was packed, puts all that was copied into another file of the kind."""
+    unpacks what was packed."""
     if _own_values(producer) or _own_values(consumer):
         return False
-    taken = set(producer.outputs) & set(consumer.inputs)
-    if not all(item.slot is None or (item.is_transient and len(consumer.inputs) == 1) for item in taken):
-        return False
-    made = {item.category for item in taken}
+    made = {item.category for item in set(producer.outputs) & set(consumer.inputs) if item.slot is None}
     before = {item.category for item in producer.inputs} - made
     return bool(made and before & {item.category for item in consumer.outputs} - made)
 
