@@ -322,3 +322,10 @@ def test_an_asset_that_is_no_text_is_the_same_in_every_world(name: str, tmp_path
     known = WorldlyApplications({**APPLICATIONS, "xournalpp": entry}, ["household-1"])
     [there] = applications_in(known, "household-1")["xournalpp"].fixtures
     assert there.content == fixture.content
+
+
+@pytest.mark.parametrize("name", sorted(APPLICATIONS))
+def test_every_curated_subtask_can_be_asked_for_at_an_occasion(name: str) -> None:
+    world = load_world("")
+    for example in APPLICATIONS[name].example_subtasks:
+        assert any(world.common_occasions(values.values()) != () for values in example.parameter_sets)
