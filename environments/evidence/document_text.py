@@ -51,8 +51,8 @@ _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def render_document(content: bytes) -> str | None:
     """A line per paragraph, with `#` before a heading, once for each level, and `-` before an item of a list;
     a line per row of a table, with tabs between cells; `![](…)` with the SHA-256 of a picture where it
-    stands. Empty paragraphs are empty lines, except at the end. None for anything else than such a document,
-    and for one that is damaged or too large.
+    stands, empty for one outside of the document. Empty paragraphs are empty lines, except at the end. None
+    for anything else than such a document, and for one that is damaged or too large.
 
     Fonts, sizes, places, notes and what was struck out are left out.
     """
@@ -94,7 +94,7 @@ class _Reader:
             body = self._tree(_DOCX_BODY).find(_WORD + "body")
             related = "word/_rels/document.xml.rels"
             self._related = {
-                item.get("Id", ""): posixpath.normpath(posixpath.join("word", item.get("Target", "")))
+                item.get("Id", ""): posixpath.normpath(posixpath.join("/word", item.get("Target", "")))[1:]
                 for item in (self._tree(related) if related in names else ())
             }
         else:
@@ -154,7 +154,8 @@ class _Reader:
         if name not in self._pictures:
             if len(self._pictures) >= _MOST_PICTURES:
                 raise ValueError("too many pictures")
-            self._pictures[name] = hashlib.sha256(self._read(name)).hexdigest()
+            outside = not name or ":" in name or name.startswith("../")
+            self._pictures[name] = "" if outside else hashlib.sha256(self._read(name)).hexdigest()
         return self._counted(f"![]({self._pictures[name]})")
 
     def _counted(self, text: str | None) -> str:
@@ -166,8 +167,8 @@ class _Reader:
 
     def _tree(self, name: str) -> ElementTree.Element:
         content = self._read(name)
-        if b"<!ENTITY" in content or b"<!DOCTYPE" in content:
-            raise ValueError("definitions of its own")
+        if b"<!ENTITY" in content or b"<!DOCTYPE" in content or b"\0" in content:
+            raise ValueError("definitions of its own, or letters of several bytes that could hide them")
         return ElementTree.fromstring(content)  # noqa: S314 - what could grow or reach out is refused
 
     def _read(self, name: str) -> bytes:

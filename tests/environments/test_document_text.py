@@ -92,6 +92,26 @@ def test_what_stands_in_a_docx_beside_paragraphs_is_told_in_its_place() -> None:
     assert render_document(docx(inside)) == f"a\tb\n\n- one\nx\t\n{SHOWN}\n"
 
 
+@pytest.mark.parametrize(
+    ("target", "told"), [("/word/media/one.png", SHOWN), ("https://example.org/a.png", "![]()")]
+)
+def test_pictures_are_found_from_the_root_and_may_be_elsewhere(
+    target: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "RELATED", RELATED.replace("media/one.png", target))
+    assert render_document(docx('<w:p><w:r><a:blip r:embed="r1"/></w:r></w:p>')) == f"{told}\n"
+    linked = "Pictures/one.png" if told == SHOWN else target
+    frame = f'<text:p><draw:frame><draw:image xlink:href="{linked}"/></draw:frame></text:p>'
+    assert render_document(odt(frame)) == f"{told}\n"
+
+
+def test_definitions_do_not_hide_behind_letters_of_several_bytes() -> None:
+    text = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE a [<!ENTITY b "c">]>' + ODT.format(
+        "<text:p>&b;</text:p>"
+    )
+    assert render_document(packed({"mimetype": KIND, "content.xml": text.encode("utf-16")})) is None
+
+
 @given(st.binary(max_size=60), st.integers(0, 400), st.sampled_from(["odt", "docx"]))
 def test_damaged_documents_are_none_or_another(junk: bytes, place: int, kind: str) -> None:
     content = odt(odt_line("text")) if kind == "odt" else docx(docx_line("text"))
