@@ -142,7 +142,7 @@ class _Reader:
             elif item.tag in _BREAKS:
                 yield "\n"
             elif item.tag == _DRAW + "image":
-                yield self._picture(item.get(_LINK + "href", ""))
+                yield self._picture(posixpath.normpath(item.get(_LINK + "href", "") or ":"))
             elif item.tag == _PICTURE + "blip":
                 yield self._picture(self._related.get(item.get(_RELATED + "embed", ""), ""))
             elif item.tag not in _UNSEEN:

@@ -14,6 +14,7 @@ from taskloom.resources.capability_presets import CapabilityPreset
 from taskloom.resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskloom.taskgraph.measures.complexity import constraint_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
@@ -157,7 +158,9 @@ def plan_composition(
     pool, problems = bind_pool(subtasks, categories)
     if problems:
         raise CommandError(problems[0])
-    result = compose(pool, intents, request, fixtures=fixtures, seed=seed)
+    result = compose(
+        pool, intents, request, fixtures=fixtures, seed=seed, sense=Sense.of(list(subtasks), known)
+    )
     for _ in result:
         pass
     return result.account

@@ -100,7 +100,7 @@ def test_pictures_are_found_from_the_root_and_may_be_elsewhere(
 ) -> None:
     monkeypatch.setitem(globals(), "RELATED", RELATED.replace("media/one.png", target))
     assert render_document(docx('<w:p><w:r><a:blip r:embed="r1"/></w:r></w:p>')) == f"{told}\n"
-    linked = "Pictures/one.png" if told == SHOWN else target
+    linked = "./Pictures/one.png" if told == SHOWN else target
     frame = f'<text:p><draw:frame><draw:image xlink:href="{linked}"/></draw:frame></text:p>'
     assert render_document(odt(frame)) == f"{told}\n"
 
