@@ -13,6 +13,8 @@ from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import FIRST_WORLD, World
 
+_PICTURES = ("svg", "png", "zip")
+"""Endings of a world's pictures and their archives; a text of the same name has the others."""
 _ENDINGS = (
     "txt",
     "csv",
@@ -314,7 +316,8 @@ def _terms(world: World) -> Iterator[str]:
         attribute = place.rpartition(".")[2]
         if attribute == "file":
             stem = text.rpartition(".")[0]
-            yield from (f"{stem}.{ending}" for ending in _ENDINGS)
+            pictures = place.startswith("images.")
+            yield from (f"{stem}.{ending}" for ending in (_PICTURES if pictures else _ENDINGS))
         elif attribute == "header":
             yield text.replace(",", ", ")
         elif place.startswith("tables.") and attribute == "name":

@@ -17,6 +17,7 @@ from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEn
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import (
+    Translation,
     WorldlyApplications,
     applications_in,
     parameters_in,
@@ -329,3 +330,12 @@ def test_every_curated_subtask_can_be_asked_for_at_an_occasion(name: str) -> Non
     world = load_world("")
     for example in APPLICATIONS[name].example_subtasks:
         assert any(world.common_occasions(values.values()) != () for values in example.parameter_sets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_has_the_name_of_the_text_and_not_of_a_picture_of_the_same_name(kind: str) -> None:
+    world = load_world(f"{kind}-1")
+    found = Translation(load_world(""), world)
+    text = world.terms["markdown.plan.file"].removesuffix(".md")
+    assert found.text("Documents/plan.odt") == f"Documents/{text}.odt"
+    assert found.text("Documents/plan.svg") == f"Documents/{world.terms['images.plan.file']}"
