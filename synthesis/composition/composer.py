@@ -183,7 +183,7 @@ class Composer:
         if self._known and self._builder.identity(members) in self._known:
             return "an earlier run made its task."
         graph = self._builder.graph(members)
-        if puts_together_twice(graph):
+        if self._pool.sensible and puts_together_twice(graph):
             return "one of its subtasks puts together what was made from the same file."
         try:
             clash = clash_of(graph) if self._pool.may_interfere(members) else ()

@@ -58,6 +58,8 @@ class CompiledPool:
     originals: list[int] = field(default_factory=list)
     """For every instance, the bit of the first instance of the same bound subtask: others carry other
     documents."""
+    sensible: bool = False
+    """Whether only what people would ask for is wanted, not all that can be done."""
     viewers: int = 0
     """Instances that only open or show what they read."""
     gatherers: int = 0
@@ -142,6 +144,7 @@ def compile_pool(
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
     compiled.occasions = [_ANY] * len(nodes)
+    compiled.sensible = sense is not None
     if sense is not None:
         wanted = [sense.occasions(node) for node in nodes]
         bit = {
