@@ -223,4 +223,6 @@ def _survivor(judgement: _Judgement) -> str:
 
 def _told(evaluation: Evaluation) -> str:
     """What a function answered, or why it did not."""
-    return evaluation.said or "failure without a message"
+    if evaluation.result is not None:
+        return evaluation.said or "failure without a message"
+    return f"{evaluation.outcome.replace('_', ' ')}: {evaluation.message}"

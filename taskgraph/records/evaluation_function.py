@@ -88,9 +88,7 @@ class Evaluation(Record):
     @property
     def said(self) -> str:
         """The function's own message; without an answer, the kind of refusal and why."""
-        if self.result is not None:
-            return self.result.message
-        return f"{self.outcome.replace('_', ' ')}: {self.message}"
+        return self.result.message if self.result is not None else f"{self.outcome}: {self.message}"
 
 
 class FamilyKills(Record):

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.installing.browser_finding import find_browser
+from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.server import LOOPBACK, create_application, listen
 
@@ -38,6 +39,8 @@ def address(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     shutil.copytree(filled_template, place)
     with Warehouse(place) as filling:
         filling.publish("v1")
+        (task,) = filling.read(Task)
+        filling.write([task.model_copy(update={"task_id": "task-later", "status": "composed"})])
     opened = listen(0)
     with Warehouse(place, read_only=True) as store:
         server = uvicorn.Server(uvicorn.Config(create_application(store), log_level="warning"))
