@@ -20,7 +20,7 @@ DESKTOP_PLATFORM ?= linux_desktop+web_browser
 DESKTOP_WORLDS ?= ["bakery-1","household-1"]
 RUN_TASKS ?= 550
 RUN_REPLAY_SHARE ?= 0.02
-RUN_REPLAY_ACTIONS ?= 1100
+RUN_REPLAY_ACTIONS ?= 1400
 RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club-1","bakery-2","household-2","research-2","shop-2","software-2","club-2","bakery-3","household-3","research-3","shop-3","software-3","club-3","bakery-4","household-4","research-4","shop-4","software-4","club-4"]
 
 ##@ The two commands
