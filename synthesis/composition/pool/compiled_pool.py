@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import product
+from itertools import compress, product
 from operator import or_
 
 from taskloom.resources.categories import ResourceKind
@@ -116,8 +116,13 @@ def compile_pool(
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit(node) for node in unique.values()])
+    wanted = [sense.occasions(node) if sense is not None else None for node in nodes]
     if sense is not None:
-        nodes = [node for node in nodes if sense.occasions(node) != () and not _takes_one_thing_twice(node)]
+        kept = [
+            names != () and not _takes_one_thing_twice(node)
+            for node, names in zip(nodes, wanted, strict=True)
+        ]
+        nodes, wanted = list(compress(nodes, kept)), list(compress(wanted, kept))
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = _instances(nodes, templates, categories, fixtures)
@@ -143,15 +148,11 @@ def compile_pool(
     for instance in instances:
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
-    compiled.occasions = [_ANY] * len(nodes)
+    named = sorted({name for names in wanted for name in names or ()})
+    bit = {name: 1 << place for place, name in enumerate(named)}
+    compiled.occasions = [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
     compiled.sensible = sense is not None
     if sense is not None:
-        wanted = [sense.occasions(node) for node in nodes]
-        bit = {
-            name: 1 << place
-            for place, name in enumerate(sorted({name for names in wanted for name in names or ()}))
-        }
-        compiled.occasions = [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
         compiled.gatherers = _masked(nodes, lambda node: node.subtask_id in sense.gatherers)
         compiled.viewers = _masked(nodes, _only_shows)
     return compiled
