@@ -37,6 +37,7 @@ AGENTS = PluginKind(
     folder="taskloom.omnieval.agents",
     group="taskloom.agents",
     needs=("create",),
+    table="taskloom.omnieval.asking.model_agents",
 )
 """Each offers what `AgentModule` says."""
 PROTOCOLS = PluginKind(

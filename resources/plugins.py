@@ -16,11 +16,11 @@ import ast
 import logging
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from taskloom.resources.errors import PluginBrokenError, TaskloomError, no_such
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _LOG = logging.getLogger("taskloom.plugins")
+
+
+class Described(Protocol):
+    """A row of a table of built-in ones."""
+
+    @property
+    def description(self) -> str:
+        """What the docstring of a module would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +54,15 @@ class PluginKind:
     """The module inside each folder of `folder`, where one is a folder of its own."""
     needs: tuple[str, ...] = ()
     """What each of them must define."""
+    table: str = ""
+    """Module whose `ROWS` are further built-in ones by name, each with a `description`; empty for none."""
 
     def built_in(self) -> tuple[str, ...]:
-        """Names of the built-in ones, sorted; none is imported."""
+        """Names of the built-in ones, sorted; no module of the folder is imported."""
         if not self.folder:
             return ()
-        return tuple(sorted(item.name for item in pkgutil.iter_modules(import_module(self.folder).__path__)))
+        modules = pkgutil.iter_modules(import_module(self.folder).__path__)
+        return tuple(sorted([*(item.name for item in modules), *self._rows()]))
 
     def names(self) -> tuple[str, ...]:
         """All names, sorted; none is imported."""
@@ -74,6 +85,8 @@ class PluginKind:
             TaskloomError: `unknown`: nothing has this name; the nearest and all known names are given.
             PluginBrokenError: the package that brings it is broken; it is named.
         """
+        if name in (rows := self._rows()):
+            return rows[name]
         if name in self.built_in():
             return import_module(".".join(filter(None, (self.folder, name, self.module))))
         brought = self.brought()
@@ -92,11 +105,29 @@ class PluginKind:
             yield name, found
 
     def described(self) -> list[dict[str, str]]:
-        """Name and description of each: the first sentence of its docstring, or why it cannot be loaded.
+        """Name and description of each: the first sentence of its docstring, or why it cannot be loaded."""
+        sentences = {name: self.text_of(name).partition("\n\n")[0] for name in self.names()}
+        return [
+            {"name": name, "description": sentence.replace("\n", " ").strip()}
+            for name, sentence in sentences.items()
+        ]
+
+    def text_of(self, name: str) -> str:
+        """The docstring of the one called `name`, or why it cannot be loaded.
 
         Built-in modules are read, not imported: what one of them needs may be absent.
         """
-        return [{"name": name, "description": self._sentence(name)} for name in self.names()]
+        if name in (rows := self._rows()):
+            return rows[name].description
+        if name in self.built_in():
+            from importlib.resources import files
+
+            place = f"{name}/{self.module}.py" if self.module else f"{name}.py"
+            return ast.get_docstring(ast.parse(files(self.folder).joinpath(place).read_text("utf-8"))) or ""
+        try:
+            return self.load(name).__doc__ or ""
+        except PluginBrokenError as error:
+            return str(error)
 
     def package_of(self, name: str) -> str:
         """The package that brings `name`; empty for a built-in one."""
@@ -127,18 +158,8 @@ class PluginKind:
             raise PluginBrokenError(f"{what} ({entries[0].value}) does not define {' and '.join(lacking)}.")
         return found
 
-    def _sentence(self, name: str) -> str:
-        if name in self.built_in():
-            from importlib.resources import files
-
-            place = f"{name}/{self.module}.py" if self.module else f"{name}.py"
-            text = ast.get_docstring(ast.parse(files(self.folder).joinpath(place).read_text("utf-8"))) or ""
-        else:
-            try:
-                text = self.load(name).__doc__ or ""
-            except PluginBrokenError as error:
-                text = str(error)
-        return text.partition("\n\n")[0].replace("\n", " ").strip()
+    def _rows(self) -> Mapping[str, Described]:
+        return import_module(self.table).ROWS if self.table else {}
 
 
 def report(problem: str) -> None:

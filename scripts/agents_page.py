@@ -17,7 +17,7 @@ def agents_page(cell: Callable[[str], str]) -> str:
     rows, formats = [], []
     for name in AGENTS.built_in():
         module = agent_module(name)
-        about, _, more = (module.__doc__ or "").strip().partition("\n\n")
+        about, _, more = AGENTS.text_of(name).partition("\n\n")
         asks = "yes" if getattr(module, "MODEL", False) else "no"
         rows.append(f"| `{name}` | {cell(about)} | {asks} | {cell(more)} |")
         form = getattr(module, "FORMAT", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from taskloom.omnieval.agents import qwen3_vl
+from taskloom.omnieval.asking import model_agents
 from taskloom.omnieval.asking.first_questions import prompt_hash
 from taskloom.omnieval.experiments.specification import AgentEntry
 from taskloom.omnieval.lookup import AGENTS, agent_module
@@ -38,8 +38,10 @@ def test_settings_prompts_formats_and_templates_change_it(monkeypatch: pytest.Mo
     assert hashed("pixels", settings={"coordinates": "pixels"}) != other
     assert hashed("planner_executor", settings={"executor": "pixels"}) != planned
     with monkeypatch.context() as changed:
-        form = replace(qwen3_vl.FORMAT, shape=f"{qwen3_vl.FORMAT.shape}.")
-        changed.setattr(qwen3_vl, "FORMAT", form)
+        usual_form = model_agents.ROWS["qwen3_vl"].FORMAT
+        assert usual_form is not None
+        form = replace(usual_form, shape=f"{usual_form.shape}.")
+        changed.setitem(model_agents.ROWS, "qwen3_vl", model_agents.spoken("", form))
         assert hashed("qwen3_vl") != before
     usual = rendering.template_hash
     monkeypatch.setattr(
