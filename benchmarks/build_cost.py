@@ -28,7 +28,7 @@ from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.lookup import create_environment
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
-from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
+from taskloom.environments.platforms.web_browser.servers.hosting import StaticServer
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.environment_pool import EnvironmentPool

@@ -41,8 +41,7 @@ from taskloom.taskgraph.measures.acceptance_rates import (
     as_markdown,
     rate,
 )
-from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, JudgedOutcome, outcome_id
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.warehouse.errors import WarehouseError
 from taskloom.warehouse.store import Warehouse

@@ -18,7 +18,7 @@ from taskloom.flows.settings import load_settings
 from taskloom.flows.wiring import choose_applications, create_environment
 from taskloom.resources.reading.translation import WorldlyApplications, applications_in
 from taskloom.synthesis.noise.noise import keep, measure_noise, read_kept
-from taskloom.taskgraph.records.noise import ApplicationNoise
+from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 
 CATALOG = Path(__file__).parents[1] / "resources" / "catalog"

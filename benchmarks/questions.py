@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.spoken import Exchange
 
 SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 

@@ -20,7 +20,7 @@ from taskloom.environments.episode import run_episode
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import is_installed
 from taskloom.environments.lookup import platform
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind

@@ -9,8 +9,14 @@ from typing import Self, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from taskloom.flows.errors import CommandError
-from taskloom.omnieval.action_examples import Example, Statement, boxed, statements_in, statements_of
-from taskloom.omnieval.right_actions import also_right
+from taskloom.omnieval.action_examples import (
+    Example,
+    Statement,
+    also_right,
+    boxed,
+    statements_in,
+    statements_of,
+)
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory

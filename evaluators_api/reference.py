@@ -8,8 +8,7 @@ from functools import cache
 from taskloom.evaluators_api.checks.declaration import Check, Content
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
-from taskloom.taskgraph.records.check_facts import Reads
-from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, Reads
 from taskloom.taskgraph.text_folding import COMPARING
 
 _UNDECLARED_EXCEPTIONS = {

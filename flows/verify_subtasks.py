@@ -11,8 +11,7 @@ from taskloom.flows.hosting.contexts import begin, timed
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.steps import whole
 from taskloom.flows.summaries.artifacts import publish_artifacts
-from taskloom.flows.summaries.measured_pairs import pairs_measured
-from taskloom.flows.summaries.summary import RunSummary, summarise
+from taskloom.flows.summaries.summary import RunSummary, pairs_measured, summarise
 
 
 @prefect.flow(name="verify_subtasks", validate_parameters=False)

@@ -40,9 +40,9 @@ from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubt
 from taskloom.synthesis.exploration.found_records import with_records
 from taskloom.synthesis.noise.noise import with_noise
 from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.exploration import FoundRecord
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse

@@ -10,7 +10,7 @@ settings        which model plays which role, at what speed and cost
 counters        counts of calls, tokens and cost
 ledger/         keeps every reply
 limits/         rate limits and retries
-batches/        collects calls for providers' batches
+batches         collects calls for providers' batches
 wire/           the providers' protocols
 providers/      one module per kind of provider
 """

@@ -10,10 +10,9 @@ from pydantic import BaseModel, JsonValue
 
 from taskloom.model_clients.errors import ModelClientError
 from taskloom.model_clients.messages import ModelReply, ModelRequest
-from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.spoken import Exchange
 
 Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
 

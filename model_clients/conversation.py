@@ -22,8 +22,8 @@ from taskloom.model_clients.messages import (
 )
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.reply_schemas import wordless_schema
+from taskloom.taskgraph.records.computer_use import SpokenReply
 from taskloom.taskgraph.records.model_calls import CallPurpose
-from taskloom.taskgraph.records.spoken import SpokenReply
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

@@ -9,8 +9,7 @@ answers            how answers are read and compared
 graph_evaluator    follows an attempt through a graph
 metrics/           one module per metric, found by `lookup`; each is computed from an `attempt`
 action_metrics/    metrics of actions against recorded ones, without an environment
-action_examples    the statements that these compare
-right_actions      which actions a graph allows at a step
+action_examples    the statements that these compare, and which are right at a step
 coherency          how coherent an execution sequence is, and whether it is possible
 scoring            scores an execution sequence
 reports/           means over tasks

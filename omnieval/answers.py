@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from taskloom.taskgraph.records.question import Question
+from taskloom.taskgraph.records.task import Question
 from taskloom.taskgraph.text_folding import fold_text
 
 NOT_POSSIBLE: Final = "N/A"

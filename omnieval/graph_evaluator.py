@@ -11,9 +11,9 @@ from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.errors import EvaluationEndedError
 from taskloom.omnieval.lookup import further, measured
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.effect import SideEffects
 from taskloom.taskgraph.records.evaluation_function import Evaluation
 from taskloom.taskgraph.records.graph import TaskGraph
-from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.subtask import BoundSubtask
 
 Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]

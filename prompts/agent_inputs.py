@@ -8,9 +8,9 @@ from pydantic import Field, JsonValue
 
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import Exchange, SpokenReply
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.spoken import Exchange, SpokenReply
 
 
 class ApplicationInView(Record):

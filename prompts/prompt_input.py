@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field, JsonValue
 
 from taskloom.prompts.rendering import RenderedPrompt, render
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.spoken import Exchange
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

@@ -6,10 +6,10 @@ reading/                             reads and checks the catalogue
 applications, assets                 applications, and the files that belong to their entries
 categories, instances, matching      resource categories; resources; when an output is an input
 path_parts                           parts of paths that worked examples may name
-scenarios, capability_presets        scenarios; capabilities as constraints on levels
+scenarios                            scenarios
 worlds                               consistent starting data
 noise                                what an application changes by itself
-dimensions                           the one table of complexity dimensions
+dimensions                           the one table of complexity dimensions; capabilities by their levels
 record, errors                       base classes of all records and all errors
 whole_files                          files that are there whole, or not at all
 plugins                              lookup of what is chosen by name, built in or from another package

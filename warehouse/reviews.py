@@ -13,7 +13,7 @@ from typing import Final, Literal, get_args
 from pydantic import Field, ValidationError
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.criticism import Review
 from taskloom.warehouse.errors import ReviewInvalidError, SelectionInvalidError
 from taskloom.warehouse.store import Warehouse
 

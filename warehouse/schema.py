@@ -19,24 +19,20 @@ from taskloom.resources.dimensions import TABLE
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
-from taskloom.taskgraph.records.criticism import Criticism
-from taskloom.taskgraph.records.effect import PerformanceEffects
+from taskloom.taskgraph.records.criticism import Criticism, JudgeTrial, Review
+from taskloom.taskgraph.records.effect import ApplicationNoise, PerformanceEffects
 from taskloom.taskgraph.records.evaluation_function import (
     EvaluationFunction,
     FunctionQuality,
+    JudgedOutcome,
     VerificationRound,
 )
 from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
 from taskloom.taskgraph.records.graph import TaskGraph
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
-from taskloom.taskgraph.records.noise import ApplicationNoise
-from taskloom.taskgraph.records.order_fact import OrderFact
 from taskloom.taskgraph.records.provenance import Provenance
-from taskloom.taskgraph.records.review import Review
 from taskloom.taskgraph.records.subtask import Subtask
-from taskloom.taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
+from taskloom.taskgraph.records.task import Complexity, Intent, OrderFact, Rejection, Replay, Task, Validation
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.field_codecs import (
     CONTROL_LIST,

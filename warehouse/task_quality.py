@@ -16,9 +16,8 @@ from taskloom.taskgraph.measures.acceptance_rates import (
 from taskloom.taskgraph.measures.critic_scores import CriticReport, critic_report
 from taskloom.taskgraph.measures.gaps import Gap, gaps_of
 from taskloom.taskgraph.measures.variety_figures import VarietyFigures, variety_of
-from taskloom.taskgraph.records.criticism import Criticism
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.criticism import Criticism, JudgeTrial
+from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 from taskloom.taskgraph.records.task import Validation
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.store import Warehouse

@@ -16,8 +16,8 @@ from taskloom.flows.errors import CommandError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskloom.model_clients.ledger.call_summaries import CallSummary
     from taskloom.model_clients.ledger.ledger import Ledger
+    from taskloom.model_clients.ledger.upkeep import CallSummary
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +45,7 @@ def calls(
     """
     if context.invoked_subcommand is not None:
         return
-    from taskloom.model_clients.ledger.call_summaries import summarise_calls
+    from taskloom.model_clients.ledger.upkeep import summarise_calls
 
     with _open_ledger(data) as ledger:
         _print_summaries(summarise_calls(ledger, run), as_json)
@@ -69,7 +69,7 @@ def prune(
     Examples:
       taskloom calls prune --failed --older-than 30
     """
-    from taskloom.model_clients.ledger.pruning import prune_ledger
+    from taskloom.model_clients.ledger.upkeep import prune_ledger
 
     with _open_ledger(data) as ledger:
         pruned = prune_ledger(ledger, older_than_days=older_than, failed=failed, requests=requests)

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from taskloom.taskgraph.text_cutting import cut_text
+from taskloom.taskgraph.text_folding import cut_text
 
 _MAGIC = b"SQLite format 3\0"
 _LONGEST_CELL = 2_000

@@ -16,12 +16,14 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
-from taskloom.environments.evidence.bookmarks_text import render_bookmarks
-from taskloom.environments.evidence.journal_text import render_journal
-from taskloom.environments.evidence.playlist_text import render_playlist
-from taskloom.environments.evidence.project_text import render_project
-from taskloom.environments.evidence.wallet_text import render_wallet
-from taskloom.environments.evidence.workbook_text import render_workbook
+from taskloom.environments.evidence.application_files import (
+    render_bookmarks,
+    render_journal,
+    render_playlist,
+    render_project,
+    render_wallet,
+    render_workbook,
+)
 
 GRID = 16
 """Rows and columns of a picture whose mean colours are told."""

@@ -19,7 +19,7 @@ from taskloom.evaluators_api.errors import (
 )
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, kept_text
 from taskloom.evaluators_api.evidence.ocr import TextReader
-from taskloom.taskgraph.records.check_facts import CheckFacts, Reads
+from taskloom.taskgraph.records.evaluation_function import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import composed
 

@@ -10,7 +10,7 @@ from typing import cast
 from taskloom.evaluators_api.checks.declaration import Check, declared_in
 from taskloom.evaluators_api.errors import CheckDeclarationError
 from taskloom.resources.plugins import PluginKind, report
-from taskloom.taskgraph.records.check_facts import CheckFacts
+from taskloom.taskgraph.records.evaluation_function import CheckFacts
 
 CHECKS = PluginKind(
     "module of checks",

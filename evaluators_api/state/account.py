@@ -18,10 +18,8 @@ from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import fields_in
 from taskloom.evaluators_api.state.templates import filled
 from taskloom.resources.noise import EffectKind
-from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.effect import ANY, Allowance, Effect, SideEffects
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.side_effects import SideEffects
 
 Bound = tuple[Sequence[Allowance], Mapping[str, str]]
 """What one subtask may change, and the parameters it is done with."""

@@ -14,8 +14,7 @@ from taskloom.evaluators_api.state.formats.key_values import BODY
 from taskloom.evaluators_api.state.reading import FALLBACK
 from taskloom.evaluators_api.state.templates import is_generated, names_parameter, parameters_named
 from taskloom.resources.noise import EffectKind
-from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.effect import ANY, Allowance, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
 Place = tuple[str, ...]

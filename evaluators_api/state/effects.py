@@ -31,7 +31,7 @@ from taskloom.resources.noise import Area, EffectKind
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.interaction import Control
-from taskloom.taskgraph.text_cutting import cut_text
+from taskloom.taskgraph.text_folding import cut_text
 
 LONGEST_VALUE = 2_000
 """Characters of a value that an effect keeps."""

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
 from taskloom.evaluators_api.state.nodes import Node, identity
-from taskloom.taskgraph.text_cutting import is_cut_of
-from taskloom.taskgraph.text_folding import written_out
+from taskloom.taskgraph.text_folding import is_cut_of, written_out
 
 _LONGEST_NUMBER = 40
 _AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")

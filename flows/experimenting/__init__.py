@@ -1,8 +1,7 @@
 """Experiments: what is checked, fixed and written around the attempts of agents.
 
 checking       what is refused before anything starts
-task_sets      the tasks that one selects
-fixing         the tasks, hashes and name of an experiment, fixed before its first attempt
+fixing         the tasks that one selects, hashes and name of an experiment, fixed before its first attempt
 derived_tasks  tasks with questions, and impossible ones, made from others
 finishing      figures, files and the record of an experiment, from what is stored
 scoring_again  judges the recorded attempts again, without environment or model

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from taskloom.environments.evidence.picture_text import available_engine
 from taskloom.flows.errors import CommandError
-from taskloom.flows.experimenting.task_sets import selected_tasks
+from taskloom.flows.experimenting.fixing import selected_tasks
 from taskloom.flows.hosting.preflight import check_keys, check_settings
 from taskloom.flows.settings import Settings, describe_problems
 from taskloom.flows.settings_file import parse_yaml

@@ -24,8 +24,7 @@ from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs
-from taskloom.taskgraph.records.question import Lack, Question
-from taskloom.taskgraph.records.task import Task, TaskStatus
+from taskloom.taskgraph.records.task import Lack, Question, Task, TaskStatus
 
 _FEWEST_ROWS = 2
 _STATUS: TaskStatus = "composed"

@@ -12,8 +12,7 @@ from pathlib import Path
 from taskloom.flows.experimenting.fixing import Fixed
 from taskloom.flows.running.clock import now
 from taskloom.flows.wiring import Run
-from taskloom.omnieval.reports.figures import figures
-from taskloom.omnieval.reports.page import report_page
+from taskloom.omnieval.reports.figures import figures, report_page
 from taskloom.omnieval.reports.second_opinions import correlations, opinions
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import ReportTable, tables

@@ -1,8 +1,8 @@
 """Fan-out: items of one run done in other processes, here or on other machines; this process alone writes and
 pays.
 
-home               answers what workers ask of the run: replies of models, applications, verified subtasks
-frames             how both sides talk: signed frames over TCP
+home               answers what workers ask of the run: replies of models, applications, verified subtasks;
+                   how both sides talk: signed frames over TCP
 dask_workers       has errands done by the workers of Dask, here or of a scheduler
 fanning            begins and ends the fan-out of a run
 errors             what can go wrong between the processes

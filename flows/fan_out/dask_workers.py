@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.fan_out.errors import WorkersLostError
-from taskloom.flows.fan_out.frames import portable
-from taskloom.flows.fan_out.home import Home, HomeAddress
+from taskloom.flows.fan_out.home import Home, HomeAddress, portable
 from taskloom.flows.wiring import Done, Errand, Workplace, environment_pool, sandbox_settings
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 

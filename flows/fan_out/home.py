@@ -4,12 +4,19 @@ remembers.
 Replies of models come from the run's own ledger, within its budget and its limits; verified subtasks and
 applications are those that the run works with. A worker therefore needs no key, no ledger and no warehouse,
 and nothing of theirs is left locked or half written when it is killed.
+
+They talk in signed frames over TCP: what is signed with the secret of the run was sent by one of its
+processes; nothing else is unpickled, or read beyond a few bytes. Frames are not encrypted: machines that
+share a run share a private network.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import logging
+import pickle
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -18,14 +25,102 @@ from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
-from taskloom.flows.fan_out.errors import RunUnreachableError
-from taskloom.flows.fan_out.frames import Frames, portable
+from taskloom.flows.fan_out.errors import CarriedError, RunUnreachableError
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import Run
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.applications import Application
+from taskloom.resources.errors import TaskloomError
 from taskloom.resources.reading.translation import WorldlyApplications
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+
+_NONCE = 32
+_SIGNATURE = 32
+_LENGTH = 8
+_LARGEST = 1 << 30
+_HELLO = b"taskloom"
+
+
+@dataclass(slots=True)
+class Frames:
+    """One connection between two processes that know the same secret."""
+
+    reader: asyncio.StreamReader
+    """What the other side sends."""
+    writer: asyncio.StreamWriter
+    key: bytes
+    """Signs the frames of this connection."""
+
+    @classmethod
+    async def accepted(
+        cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes
+    ) -> Frames:
+        """The side that is called.
+
+        Raises:
+            RunUnreachableError: the caller does not know the secret.
+        """
+        nonce = secrets.token_bytes(_NONCE)
+        writer.write(nonce)
+        frames = cls(reader, writer, _signature(secret, nonce))
+        if await frames._received(len(_HELLO)) != _HELLO:
+            raise RunUnreachableError("a caller did not greet as workers do")
+        return frames
+
+    @classmethod
+    async def called(
+        cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes
+    ) -> Frames:
+        """The side that calls."""
+        nonce = await reader.readexactly(_NONCE)
+        frames = cls(reader, writer, _signature(secret, nonce))
+        frames._send(_HELLO)
+        return frames
+
+    async def send(self, value: object) -> None:
+        """Send one value."""
+        self._send(pickle.dumps(value))
+        await self.writer.drain()
+
+    async def receive(self) -> object:
+        """The next value.
+
+        Raises:
+            RunUnreachableError: a frame is not signed with the secret, or too large.
+        """
+        return pickle.loads(await self._received(_LARGEST))  # noqa: S301 - signed by a process of this run
+
+    def _send(self, content: bytes) -> None:
+        self.writer.write(len(content).to_bytes(_LENGTH) + _signature(self.key, content) + content)
+
+    async def _received(self, largest: int) -> bytes:
+        length = int.from_bytes(await self.reader.readexactly(_LENGTH))
+        if length > largest:
+            raise RunUnreachableError(f"a frame of {length} bytes is larger than {largest}")
+        signature = await self.reader.readexactly(_SIGNATURE)
+        content = await self.reader.readexactly(length)
+        if not hmac.compare_digest(signature, _signature(self.key, content)):
+            raise RunUnreachableError("a frame is not signed with the secret of the run")
+        return content
+
+
+def portable(error: Exception) -> Exception:
+    """The error as it can travel: itself if it can be rebuilt from a pickle, otherwise its message."""
+    try:
+        again = pickle.loads(pickle.dumps(error))  # noqa: S301 - just made here
+        if type(again) is type(error) and str(again) == str(error):
+            return error
+    except Exception:
+        error.__notes__ = [*getattr(error, "__notes__", []), "rebuilt from its message"]
+    carried = CarriedError(f"{type(error).__name__}: {error}")
+    if isinstance(error, TaskloomError):
+        carried.transient, carried.exit_code, carried.hint = error.transient, error.exit_code, error.hint
+    return carried
+
+
+def _signature(key: bytes, content: bytes) -> bytes:
+    return hmac.new(key, content, hashlib.sha256).digest()
+
 
 _LOG = logging.getLogger(__name__)
 R = TypeVar("R", bound=BaseModel)

@@ -19,8 +19,7 @@ from taskloom.flows.stages.attempt_judging import AttemptJudge, Judgement
 from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
-from taskloom.omnieval.experiments.ends import INVALID
-from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, ScriptedUser
+from taskloom.omnieval.experiments.plan import INVALID, AgentOrder, PlannedAttempt, ScriptedUser
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import protocol
 from taskloom.resources.reading.translation import applications_in

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.omnieval.experiments.ends import INVALID
+from taskloom.omnieval.experiments.plan import INVALID
 from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount

@@ -9,8 +9,7 @@ from taskloom.flows.running.clock import now
 from taskloom.flows.stages.attempt_judging import Judgement
 from taskloom.omnieval.answers import is_right, says_impossible
 from taskloom.omnieval.attempt import Attempt
-from taskloom.omnieval.experiments.ends import end_of
-from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
+from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, end_of
 from taskloom.omnieval.lookup import measured, protocol
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.task import Task

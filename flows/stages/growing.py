@@ -32,9 +32,9 @@ from taskloom.synthesis.exploration.exploration import ExplorationSettings, expl
 from taskloom.synthesis.exploration.found_records import with_records
 from taskloom.synthesis.noise.noise import is_measured, keep, measure_noise, read_kept, with_noise
 from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
+from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 

@@ -16,7 +16,7 @@ from taskloom.flows.running.together import together
 from taskloom.flows.stages.criticising import criticise, doubt_of_critic
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
 from taskloom.flows.stages.results import Goals, Validated, lot, told_apart
-from taskloom.flows.summaries.model_call_rows import model_call_rows
+from taskloom.flows.summaries.summary import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
@@ -35,7 +35,7 @@ from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
 from taskloom.synthesis.validation.calibration import doubt_about, try_judge
 from taskloom.synthesis.validation.validation import ValidatedTask, validate_task
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.criticism import JudgeTrial
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent, Rejection, Task
 from taskloom.warehouse.task_quality import judge_rates

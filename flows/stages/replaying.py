@@ -22,9 +22,8 @@ from taskloom.synthesis.replay.order_facts import (
 )
 from taskloom.synthesis.replay.order_facts import without_clashes as orders_without
 from taskloom.synthesis.replay.replay import ReplayedTask, Replayer, ReplaySettings
-from taskloom.taskgraph.records.order_fact import OrderFact
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.taskgraph.records.task import OrderFact, Rejection, Task
 
 COMPOSITION = "composition"
 REPLAY = "replay"

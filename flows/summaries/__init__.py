@@ -1,7 +1,5 @@
 """The end of a run.
 
-summary            funnel, times, cost, what to try next
-measured_pairs     what orders of two subtasks showed
-model_call_rows    the run's calls as rows of the warehouse
+summary            funnel, times, cost, orders of two subtasks, what to try next
 artifacts          the same in Prefect's UI
 """

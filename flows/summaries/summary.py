@@ -4,22 +4,62 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
 from taskloom.environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from taskloom.flows.nights.run_reports import RunReport, run_report
 from taskloom.flows.running.core_seconds import in_words, total_of
-from taskloom.flows.summaries.measured_pairs import PairsMeasured
-from taskloom.flows.summaries.model_call_rows import model_call_rows
 from taskloom.flows.wiring import Run
+from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
+from taskloom.synthesis.replay.order_facts import clashes
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.task import OrderFact, Rejection
+from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.task_quality import TaskQuality, error_rates, task_quality
+
+_MOST_CLASHES = 10
+"""Orders that the summary names."""
+
+
+class PairsMeasured(Record):
+    """What performing pairs of subtasks in both orders showed."""
+
+    observations: int
+    """Orders of two subtasks that this run performed."""
+    clashes: tuple[str, ...] = ()
+    """Orders that never worked, in this run or an earlier one."""
+
+    def lines(self) -> list[str]:
+        """The findings as text, the first few of them by name."""
+        measured = (
+            f"{self.observations} observations by this run"
+            if self.observations
+            else (
+                "nothing left to measure: no two verified subtasks of one application touch the same place,"
+                " or all are known"
+            )
+        )
+        found = [
+            measured,
+            f"{len(self.clashes)} orders never worked, so tasks avoid them",
+            *self.clashes[:_MOST_CLASHES],
+        ]
+        if len(self.clashes) > _MOST_CLASHES:
+            found.append("…")
+        return [*found, "all of them: taskloom sql orders"]
+
+
+async def pairs_measured(run: Run, observations: int) -> PairsMeasured:
+    """What is known about orders of two subtasks after `run` made so many observations."""
+    never = await asyncio.to_thread(lambda: sorted(clashes(run.warehouse.read(OrderFact))))
+    return PairsMeasured(
+        observations=observations, clashes=tuple(f"{second} after {first}" for first, second in never)
+    )
 
 
 class FunnelRow(Record):
@@ -271,3 +311,9 @@ def why_unconfined(isolation: Isolation) -> str:
     if is_confined(isolation):
         return ""
     return "the settings say isolation: never" if isolation == "never" else WITHOUT
+
+
+def model_call_rows(ledger: Ledger, run_id: str) -> Iterator[ModelCallRecord]:
+    """One row per call that the run paid for or gave up."""
+    for call in ledger.calls(run_id):
+        yield ModelCallRecord(**call.model_dump(), call_id=f"{call.key}:{run_id}")

@@ -5,6 +5,5 @@ budget, prices     what a run may spend, and what a call costs
 ledger             the stored calls and what was asked; `writer` is its only writing thread
 request_keys       the identity of a call
 call_texts         what was said in a call, for people
-call_summaries     sums by stage, model and outcome
-pruning            clean-up
+upkeep             sums by stage, model and outcome; clean-up
 """

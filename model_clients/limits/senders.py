@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import tenacity
 
-from taskloom.model_clients.batches.batcher import Batcher
-from taskloom.model_clients.batches.journal import BatchJournal
+from taskloom.model_clients.batches import Batcher, BatchJournal
 from taskloom.model_clients.client import BatchClient, ModelClient
 from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import (

@@ -17,7 +17,7 @@ from taskloom.model_clients.wire.anthropic_computer import computer_body, comput
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
 from taskloom.model_clients.wire.json_paths import text_at, value_at
 from taskloom.model_clients.wire.provider_errors import FailedResponse
-from taskloom.model_clients.wire.provider_keys import read_key, without_key
+from taskloom.model_clients.wire.reply_schemas import Mode, StructuredMode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     SdkErrors,
@@ -25,8 +25,9 @@ from taskloom.model_clients.wire.sdk_calls import (
     filtered_reply,
     mapped_errors,
     read_json,
+    read_key,
+    without_key,
 )
-from taskloom.model_clients.wire.structured_modes import Mode, StructuredMode
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request

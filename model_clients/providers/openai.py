@@ -34,7 +34,7 @@ from taskloom.model_clients.wire.openai_json import (
     spoken_reply,
 )
 from taskloom.model_clients.wire.provider_errors import FailedResponse
-from taskloom.model_clients.wire.provider_keys import read_key, without_key
+from taskloom.model_clients.wire.reply_schemas import Mode, StructuredMode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     SdkErrors,
@@ -42,8 +42,9 @@ from taskloom.model_clients.wire.sdk_calls import (
     filtered_reply,
     mapped_errors,
     read_json,
+    read_key,
+    without_key,
 )
-from taskloom.model_clients.wire.structured_modes import Mode, StructuredMode
 
 logger = logging.getLogger(__name__)
 

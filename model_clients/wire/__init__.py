@@ -3,9 +3,7 @@
 openai_json, anthropic_json            requests and replies as JSON
 openai_computer, anthropic_computer    the same for their computer tools
 json_paths                             values of foreign JSON
-reply_schemas                          JSON schemas for typed replies; `structured_modes` finds out how a
-                                       server takes them
-sdk_calls                              responses and errors of both SDKs
+reply_schemas                          JSON schemas for typed replies, and how a server takes them
+sdk_calls                              API keys, responses and errors of both SDKs
 provider_errors                        failed responses as errors of ours
-provider_keys                          API keys
 """

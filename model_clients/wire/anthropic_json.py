@@ -12,8 +12,7 @@ from taskloom.model_clients.messages import Content, ModelReply, ModelRequest, T
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from taskloom.model_clients.wire.openai_json import json_instruction
-from taskloom.model_clients.wire.reply_schemas import strict_schema
-from taskloom.model_clients.wire.structured_modes import Mode
+from taskloom.model_clients.wire.reply_schemas import Mode, strict_schema
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 USUAL_MAX_TOKENS = 8192

@@ -13,8 +13,7 @@ from taskloom.model_clients.messages import Message, ModelReply, ModelRequest, T
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from taskloom.model_clients.wire.provider_errors import FailedResponse
-from taskloom.model_clients.wire.reply_schemas import strict_schema
-from taskloom.model_clients.wire.structured_modes import Mode
+from taskloom.model_clients.wire.reply_schemas import Mode, strict_schema
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 Endpoint = Literal["/v1/responses", "/v1/chat/completions"]

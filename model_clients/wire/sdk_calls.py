@@ -1,8 +1,9 @@
-"""Code shared by both SDKs: reading responses and mapping their errors to ours."""
+"""Code shared by both SDKs: keys, reading responses and mapping their errors to ours."""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,17 +13,46 @@ from typing import TYPE_CHECKING
 import httpx2
 from pydantic import JsonValue, SecretStr
 
-from taskloom.model_clients.errors import ConnectionLostError, RequestFilteredError
+from taskloom.model_clients.errors import ConnectionLostError, KeyMissingError, RequestFilteredError
 from taskloom.model_clients.messages import ModelReply
 from taskloom.model_clients.rate_reports import read_rate_report
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import text_at
 from taskloom.model_clients.wire.provider_errors import FailedResponse
-from taskloom.model_clients.wire.provider_keys import without_key
 
 if TYPE_CHECKING:
     import anthropic
     import openai
+
+
+_NO_KEY = "no-key"
+
+
+def read_key(settings: ModelSettings, usual_variable: str) -> SecretStr:
+    """The key from the variable in the settings, or from the provider's usual one.
+
+    A self-hosted server needs no key unless the settings name a variable for it.
+
+    Raises:
+        KeyMissingError: the variable is not set.
+    """
+    variable = settings.api_key_variable or usual_variable
+    key = os.environ.get(variable, "").strip()
+    if key:
+        return SecretStr(key)
+    if settings.base_url and not settings.api_key_variable:
+        return SecretStr(_NO_KEY)
+    raise KeyMissingError(
+        f"no key for {settings.provider}: set the environment variable {variable}, or name another one in"
+        " `api_key_variable`; the provider `offline` needs no key"
+    )
+
+
+def without_key(text: str, key: SecretStr) -> str:
+    """The text with the key redacted, for servers that echo it in their responses."""
+    secret = key.get_secret_value()
+    return text.replace(secret, "[key]") if secret and secret != _NO_KEY else text
+
 
 CONNECT_SECONDS = 10.0
 """Longest wait for a connection."""

@@ -17,8 +17,8 @@ from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
 from taskloom.omnieval.replies.reading import ReadReply, read_reply
 from taskloom.omnieval.replies.verbs import Ending
 from taskloom.prompts.agent_inputs import ApplicationInView, SpokenActorInput
+from taskloom.taskgraph.records.computer_use import Exchange
 from taskloom.taskgraph.records.interaction import Observation
-from taskloom.taskgraph.records.spoken import Exchange
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 _MOST_LOOKS = 3

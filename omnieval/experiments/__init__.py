@@ -1,6 +1,5 @@
 """Agents × tasks × repeats.
 
 specification   the file of an experiment
-plan            the attempts it asks for
-ends            the one name of an end
+plan            the attempts it asks for, and the names of their ends
 """

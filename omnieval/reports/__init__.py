@@ -4,6 +4,5 @@ statistics       intervals, paired differences, pass@k, agreement
 standings        the figures of each agent
 tables           the paper's tables, and a leaderboard
 second_opinions  critic and people beside the functions
-figures          the paper's figures, as SVG
-page             all of it on one page
+figures          the paper's figures, as SVG, and all of it on one page
 """

@@ -10,8 +10,7 @@ from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.essential import Division, by_products, divide, divided, performances_of
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.synthesis.cross_verification.agreement import by_instance
-from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.effect import Allowance, Effect
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.trajectory import Trajectory
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from taskloom.evaluators_api.checks.declaration import Content
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import FALLBACK, read
-from taskloom.taskgraph.records.check_facts import Reads
+from taskloom.taskgraph.records.evaluation_function import Reads
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _DRAWING = "drawing"

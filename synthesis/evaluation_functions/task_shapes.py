@@ -16,7 +16,7 @@ from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.taskgraph.text_cutting import cut_text
+from taskloom.taskgraph.text_folding import cut_text
 
 _MOST_CHANGES, _MOST_FILES, _MOST_FIELDS, _MOST_SAMPLES = 60, 40, 16, 3
 _MOST_OTHERS = 8

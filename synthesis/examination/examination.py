@@ -25,13 +25,13 @@ from taskloom.synthesis.examination.mutation import (
     route_dependence,
 )
 from taskloom.synthesis.examination.subject import Case
-from taskloom.taskgraph.records.check_facts import Reads
 from taskloom.taskgraph.records.evaluation_function import (
     GENUINE_FAMILIES,
     CaseFamily,
     Evaluation,
     FamilyKills,
     FunctionQuality,
+    Reads,
 )
 from taskloom.taskgraph.records.trajectory import Trajectory
 

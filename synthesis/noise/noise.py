@@ -34,6 +34,7 @@ from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
 from taskloom.resources.whole_files import write_whole
 from taskloom.synthesis.noise.places import Look, looking_places, noise_places, places_of
+from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
     Action,
@@ -43,7 +44,6 @@ from taskloom.taskgraph.records.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.worked_examples import fill_step
 

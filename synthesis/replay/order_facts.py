@@ -10,9 +10,8 @@ from itertools import combinations_with_replacement
 from taskloom.environments.errors import ApplicationStartFailedError
 from taskloom.taskgraph.measures.complexity import complexity_of
 from taskloom.taskgraph.records.graph import TaskGraph
-from taskloom.taskgraph.records.order_fact import OrderFact
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.task import OrderFact, Replay, Task
 
 Pair = tuple[str, str]
 """Ids of two subtasks, in the order performed."""

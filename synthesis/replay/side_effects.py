@@ -10,9 +10,8 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.account import Bound, beyond
 from taskloom.synthesis.cross_verification.clean_work import may_change
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.effect import Allowance, SideEffects
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.subtask import BoundSubtask
 
 

@@ -15,7 +15,7 @@ from taskloom.model_clients.errors import CallFailedError
 from taskloom.synthesis.ports import Models
 from taskloom.synthesis.validation.validation import ValidationSettings, compare_orders, read_instruction
 from taskloom.taskgraph.measures.acceptance_rates import JudgeReport
-from taskloom.taskgraph.records.judge_trial import JudgeTrial, SpoilKind
+from taskloom.taskgraph.records.criticism import JudgeTrial, SpoilKind
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task

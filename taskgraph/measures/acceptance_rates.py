@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pydantic import Field
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.criticism import JudgeTrial
+from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 from taskloom.taskgraph.records.task import Validation
 
 _Z = 1.959963984540054

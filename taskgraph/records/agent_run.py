@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.effect import SideEffects
 from taskloom.taskgraph.records.provenance import Provenance
-from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.trajectory import Termination
 
 End = Literal[

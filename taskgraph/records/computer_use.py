@@ -1,5 +1,5 @@
-"""Conversations with models that operate a computer through their provider's own tool, the same for every
-provider."""
+"""Conversations with models that operate a computer: through their provider's own tool, the same for every
+provider, or in their own words, in a format that they were trained for."""
 
 from __future__ import annotations
 
@@ -102,3 +102,21 @@ class ComputerTurn(Record):
     """The reply."""
     results: tuple[ComputerResult, ...] = ()
     """One result per call."""
+
+
+class Exchange(Record):
+    """An earlier turn: what the model was told and shown, and what it said."""
+
+    told: str = ""
+    """What it was told."""
+    pictures: tuple[Screenshot, ...] = ()
+    """What it was shown."""
+    said: str
+    """What it said."""
+
+
+class SpokenReply(Record):
+    """A reply as it was said; calls of functions stand in it as `<tool_call>{"name": …}</tool_call>`."""
+
+    text: str
+    """The words."""

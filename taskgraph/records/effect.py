@@ -1,8 +1,12 @@
-"""Effects: what a performance changed, at addresses that mean something (method section 3)."""
+"""Effects: what a performance changed, at addresses that mean something (method section 3); what a subtask's
+work may change, what an attempt changed beyond it, and what applications change by themselves.
+"""
 
 from __future__ import annotations
 
-from taskloom.resources.noise import Area, EffectKind
+from pydantic import Field
+
+from taskloom.resources.noise import Area, EffectKind, NoisePlace
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.provenance import Provenance
 
@@ -123,3 +127,100 @@ _LONGEST_SHOWN = 80
 def _shown(value: str | None) -> str:
     text = value or ""
     return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+
+
+class ApplicationNoise(Record):
+    """The places that an application changes while nobody works with it: measured once for a version and
+    some worlds."""
+
+    noise_id: str
+    """Opaque id: application, version, worlds and way of measuring."""
+    application: str
+    """The application."""
+    version: str
+    """Version that was measured; another one is measured anew."""
+    world: str = ""
+    """Worlds whose data it started with, separated by commas; empty for the first."""
+    places: tuple[NoisePlace, ...] = ()
+    """Where it changes something by itself."""
+    recordings: int = 0
+    """Idle recordings that were compared."""
+    seconds: float = 0.0
+    """How long each of them lasted at least."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class SideEffects(Record):
+    """Lasting changes that no verified performance of the subtasks makes, counted from the outside in.
+
+    A score of its own beside success: work can be done and something else destroyed, or nothing done and
+    nothing destroyed.
+    """
+
+    total: int = Field(default=0, ge=0)
+    """All of them; 0 for an attempt that left everything else alone."""
+    files_added: int = Field(default=0, ge=0)
+    """Files and folders that were made."""
+    files_lost: int = Field(default=0, ge=0)
+    """Files and folders that are gone."""
+    records_added: int = Field(default=0, ge=0)
+    """Lines, rows, fields or elements that were added to files that stay."""
+    records_lost: int = Field(default=0, ge=0)
+    """Lines, rows, fields or elements that are gone from files that stay."""
+    values_changed: int = Field(default=0, ge=0)
+    """Values that are different, and files whose inside is not known."""
+    examples: tuple[str, ...] = ()
+    """The first of them, in words."""
+
+    def describe(self) -> str:
+        """The counts in words.
+
+        >>> SideEffects().describe(), SideEffects(total=3, files_lost=2, values_changed=1).describe()
+        ('none', '2 files lost, 1 value changed')
+        """
+        counts = {
+            "file added": self.files_added,
+            "file lost": self.files_lost,
+            "record added": self.records_added,
+            "record lost": self.records_lost,
+            "value changed": self.values_changed,
+        }
+        found = []
+        for name, count in counts.items():
+            noun, verb = name.split()
+            if count:
+                found.append(f"{count} {noun if count == 1 else noun + 's'} {verb}")
+        return ", ".join(found) or "none"
+
+
+class Allowance(Record):
+    """One place that right work changes: a file, a table, a record, a field.
+
+    The list of them also says what a subtask depends on in its application.
+    """
+
+    area: Area = "file"
+    """Part of the state."""
+    container: str = ""
+    """Path of the file or folder in terms of the parameters; `*` for parts that applications make up."""
+    address: tuple[str, ...] = ()
+    """Where in it, in terms of the parameters; `*` for positions and for keys that applications make up."""
+    kind: EffectKind
+    """What happens there."""
+    holds: tuple[str, ...] = ()
+    """What the record or line behind a `*` holds that is meant, in terms of the parameters; any where it is
+    empty."""
+    inside: bool = False
+    """Whether it is about what is inside of something added."""
+    most: int = 0
+    """How often at most, in one performance or, inside of something added, in that; 0 for any number."""
+    most_of: str = ""
+    """The file, in terms of the parameters, whose records are added here: as many as it has, instead of
+    `most`."""
+    content: str | None = None
+    """What the text of the file as a whole is made of in all performances; None where that does not count."""
+    bounded: bool = False
+    """Of something added as a whole: whether nothing else may be in it than what other allowances name."""
+    values: tuple[str, ...] | None = None
+    """Inside of something added: the only values there, where all performances have the same; else None."""

@@ -1,4 +1,6 @@
-"""Evaluation functions, what they return, and how far they can be trusted (App. C.3, method section 4)."""
+"""Evaluation functions, what they return, and how far they can be trusted (App. C.3, method section 4);
+what is known of checks where they are not asked, and what functions said of outcomes that are right or wrong.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,28 @@ from typing import Literal
 from pydantic import Field
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.effect import Allowance
 from taskloom.taskgraph.records.provenance import Provenance
+
+Reads = Literal["inputs", "screen", "files", "clipboard"]
+"""Part of the evidence that a check reads; `inputs` is the route taken, the rest is state."""
+
+
+class CheckFacts(Record):
+    """What a check's declaration says of it."""
+
+    reads: Reads
+    """Part of the evidence it reads."""
+    of_source: bool = False
+    """Whether it compares with what a source held at the start."""
+    verdict: bool = True
+    """Whether it answers yes or no, rather than with a value."""
+
+    @property
+    def momentary(self) -> bool:
+        """Whether it judges what the screen shows or the clipboard holds, which later work changes."""
+        return self.verdict and self.reads in ("screen", "clipboard")
+
 
 ENTRY_POINT = "evaluate_agent_task_completion"
 """Name of the function that the Code LLM must define."""
@@ -199,3 +221,37 @@ class VerificationRound(Record):
     """Why it was not accepted."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
+
+
+class JudgedOutcome(Record):
+    """What a function said of one labelled outcome."""
+
+    outcome_id: str
+    """Opaque id: the case and the function."""
+    case_id: str
+    """The outcome."""
+    subtask_id: str
+    """The subtask."""
+    application: str
+    """Its application."""
+    kind: str
+    """Kind of outcome, such as `wrong content` or `another route`."""
+    right: bool
+    """Whether the outcome is right."""
+    accepted: bool
+    """Whether the function said success."""
+    function_id: str
+    """The function."""
+    message: str = ""
+    """What it said."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+def outcome_id(case_id: str, function_id: str) -> str:
+    """The id of a function's verdict on a case.
+
+    >>> outcome_id("notes.write/empty", "notes.write:1a2b")
+    'notes.write/empty@notes.write:1a2b'
+    """
+    return f"{case_id}@{function_id}"

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.allowance import Allowance
-from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.effect import Allowance, SideEffects
 
 
 class JudgedSubtask(Record):

@@ -1,4 +1,4 @@
-"""Tasks: a task graph with one instruction, and all that is known about it (App. C.4)."""
+"""Tasks: a graph with one instruction, and all that is known about it (App. C.4), questions and orders."""
 
 from __future__ import annotations
 
@@ -8,10 +8,42 @@ from pydantic import Field
 
 from taskloom.resources.dimensions import Level
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.effect import SideEffects
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
-from taskloom.taskgraph.records.question import Lack, Question
-from taskloom.taskgraph.records.side_effects import SideEffects
+
+AnswerMatch = Literal["exact", "includes", "value"]
+"""How an answer is compared: as a whole text, by the texts that must stand in it, or as a number."""
+
+
+class Question(Record):
+    """A question with its answer, computed from the data that the task starts with."""
+
+    text: str
+    """The question."""
+    answers: tuple[str, ...] = Field(min_length=1)
+    """Right answers: any of them for `exact`, all of them for `includes`, the first for `value`."""
+    match: AnswerMatch = "exact"
+    """How an answer is compared."""
+    source: str = ""
+    """Where the answer stands, such as `Documents/sales.csv`."""
+
+    @property
+    def right_answer(self) -> str:
+        """A right answer, in the form that every protocol reads."""
+        return f"```Answer:{'; '.join(self.answers) if self.match == 'includes' else self.answers[0]}```"
+
+
+class Lack(Record):
+    """What was taken away from a feasible task, which cannot be done without it."""
+
+    feasible: str
+    """Id of the feasible task."""
+    paths: tuple[str, ...]
+    """Files that its environment starts without."""
+    proof: str
+    """What was seen when its verified performance was tried without them."""
+
 
 TaskStatus = Literal["composed", "validated", "rejected", "retired", "imported"]
 """`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;
@@ -264,5 +296,27 @@ class Rejection(Record):
     """The whole explanation."""
     details: dict[str, str] = Field(default_factory=dict)
     """Further facts, as text."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class OrderFact(Record):
+    """One observation of two subtasks of an application, the second performed next after the first there."""
+
+    fact_id: str
+    """Opaque id: the replay and the position of the second subtask in it."""
+    application: str
+    """The application."""
+    first: str
+    """Id of the subtask performed before."""
+    second: str
+    """Id of the subtask performed next in this application; others may have been performed in between
+    elsewhere."""
+    works: bool
+    """Whether the second one succeeded."""
+    message: str = ""
+    """What its evaluation function said, or what went wrong."""
+    replay_id: str = ""
+    """The replay that showed it."""
     provenance: Provenance = Provenance()
     """Where it comes from."""

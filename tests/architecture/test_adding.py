@@ -69,7 +69,7 @@ def test_a_kind_of_world_is_one_file(tmp_path: Path) -> None:
 
 
 NOVEL_PLATFORM = """
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.resources.record import Record
 
 class NovelSettings(Record):

@@ -30,9 +30,8 @@ from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
-from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, JudgedOutcome
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 from taskloom.warehouse.imports import labelled_outcomes
 from taskloom.warehouse.store import Warehouse
 from tests.synthesis.recordings import click, recording

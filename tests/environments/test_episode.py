@@ -9,7 +9,7 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.episode import record_steps, run_episode
 from taskloom.environments.errors import AgentError, ApplicationStartFailedError, EnvironmentBrokenError
 from taskloom.environments.lookup import platform
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.grounding import find_control

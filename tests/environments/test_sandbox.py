@@ -14,7 +14,7 @@ import pytest
 
 from taskloom.environments.machines.reaper import MARK, marked_processes
 from taskloom.environments.machines.sandbox import PERSONAL_FOLDERS, Sandbox
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.resources.applications import Fixture
 from tests.limits import LONGEST_SECONDS
 

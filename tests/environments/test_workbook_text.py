@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.environments.evidence import unpacked_text as module
+from taskloom.environments.evidence.application_files import render_workbook
 from taskloom.environments.evidence.unpacked_text import unpacked_text
-from taskloom.environments.evidence.workbook_text import render_workbook
 
 CELL = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\x85\u2028\u2029"),

@@ -9,9 +9,8 @@ import pytest
 from taskloom.evaluators_api.state.account import Bound, beyond
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.effect import Allowance, SideEffects
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.side_effects import SideEffects
 from tests.evaluators_api.state.evidence import evidence as state
 
 START = {

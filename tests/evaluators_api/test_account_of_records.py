@@ -10,7 +10,7 @@ import pytest
 from taskloom.evaluators_api.state.account import beyond
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.taskgraph.records.allowance import Allowance
+from taskloom.taskgraph.records.effect import Allowance
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.state.evidence import evidence as state
 

@@ -11,8 +11,7 @@ from taskloom.taskgraph.measures.complexity import complexity_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.interaction import Observation, Screenshot
-from taskloom.taskgraph.records.question import Question
-from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Question, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.task_samples import pooled_subtasks
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from taskloom.cli.main import main
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.planning.planning import plan_run
 from taskloom.flows.settings import load_settings

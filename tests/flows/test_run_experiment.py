@@ -18,7 +18,7 @@ from taskloom.environments.errors import ApplicationStartFailedError
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.checking import read_experiment
-from taskloom.flows.experimenting.task_sets import selected_tasks
+from taskloom.flows.experimenting.fixing import selected_tasks
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.wiring import choose_applications
 from taskloom.omnieval.errors import UnknownProtocolError

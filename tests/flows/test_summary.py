@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.flows.summaries.measured_pairs import PairsMeasured
-from taskloom.flows.summaries.summary import FunnelRow, RunSummary
+from taskloom.flows.summaries.summary import FunnelRow, PairsMeasured, RunSummary
 from taskloom.taskgraph.measures.acceptance_rates import acceptance_report
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 
 
 def summary(flow: str = "build_dataset", **reached: int) -> RunSummary:

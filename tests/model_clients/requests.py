@@ -11,10 +11,9 @@ from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.taskgraph.records.spoken import Exchange
 from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"

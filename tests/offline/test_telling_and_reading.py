@@ -31,7 +31,7 @@ from taskloom.synthesis.instructions.instructions import in_order, numbered, res
 from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
 from taskloom.synthesis.validation.calibration import SPOIL_KINDS, spoil
 from taskloom.synthesis.validation.validation import compare_orders
-from taskloom.taskgraph.records.judge_trial import SpoilKind
+from taskloom.taskgraph.records.criticism import SpoilKind
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
 from tests.synthesis.mistakes import MistakenRules

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from taskloom.omnieval.action_examples import (
     Example,
     Statement,
+    also_right,
     boxed,
     distance,
     statements_in,
@@ -20,7 +21,6 @@ from taskloom.omnieval.action_examples import (
 )
 from taskloom.omnieval.action_metrics.action_score import bleu, penalty
 from taskloom.omnieval.lookup import action_measures
-from taskloom.omnieval.right_actions import also_right
 from taskloom.taskgraph.reading.task_graphs import read_task_graph
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.gestures import Action, ClickInput, KeyboardInput

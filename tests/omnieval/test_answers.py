@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.omnieval.answers import is_right, quoted_answer, says_impossible
-from taskloom.taskgraph.records.question import AnswerMatch, Question
+from taskloom.taskgraph.records.task import AnswerMatch, Question
 
 
 @pytest.mark.parametrize(

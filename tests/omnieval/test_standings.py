@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from taskloom.omnieval.reports.figures import figures
-from taskloom.omnieval.reports.page import report_page
+from taskloom.omnieval.reports.figures import figures, report_page
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import tables
 from taskloom.taskgraph.records.agent_run import AgentRun, End

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.lookup import platform
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.catalog import load_resource_categories

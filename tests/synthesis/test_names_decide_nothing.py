@@ -13,7 +13,7 @@ from taskloom.evaluators_api.state.essential import divide
 from taskloom.evaluators_api.state.formats import json_tree
 from taskloom.evaluators_api.state.records import belonging, reference
 from taskloom.synthesis.cross_verification.agreement import agreeing, results
-from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.effect import SideEffects
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 

@@ -29,9 +29,9 @@ from taskloom.synthesis.noise.noise import (
     with_noise,
 )
 from taskloom.synthesis.noise.places import noise_places
+from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Observation
-from taskloom.taskgraph.records.noise import ApplicationNoise
 from taskloom.taskgraph.records.provenance import Provenance
 from tests.evaluators_api.state.evidence import evidence
 from tests.synthesis.visits import SHORT, visits

@@ -14,9 +14,8 @@ from taskloom.synthesis.replay.order_facts import (
     without_clashes,
     without_prefixes,
 )
-from taskloom.taskgraph.records.order_fact import OrderFact
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.task import Replay, ReplayedSubtask, Task
+from taskloom.taskgraph.records.task import OrderFact, Replay, ReplayedSubtask, Task
 from tests.synthesis.test_components import _graph, _node, _task
 
 A, B, C = _node("app.draw", "x"), _node("mail.send", "x"), _node("app.save", "x")

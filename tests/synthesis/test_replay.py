@@ -15,9 +15,9 @@ from taskloom.synthesis.replay.replay import Replayer, ReplaySettings, spread_or
 from taskloom.synthesis.trajectories.reperformance import SlippingAgent
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs
 from taskloom.taskgraph.measures.complexity import complexity_of
+from taskloom.taskgraph.records.effect import SideEffects
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput
-from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.task import Intent, Task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES, PROVENANCE, World

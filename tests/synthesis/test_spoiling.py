@@ -6,7 +6,7 @@ from taskloom.prompts.replies import DependencyJudgeReply
 from taskloom.synthesis.validation.calibration import SPOIL_KINDS, doubt_about, spoil, try_judge
 from taskloom.synthesis.validation.validation import ValidationSettings
 from taskloom.taskgraph.measures.acceptance_rates import judge_report
-from taskloom.taskgraph.records.judge_trial import JudgeTrial, SpoilKind
+from taskloom.taskgraph.records.criticism import JudgeTrial, SpoilKind
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task, Validation

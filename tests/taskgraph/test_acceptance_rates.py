@@ -12,7 +12,7 @@ from taskloom.taskgraph.measures.acceptance_rates import (
     rate,
     wilson_interval,
 )
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 
 
 def outcome(*, right: bool, accepted: bool, application: str = "notes", kind: str = "k") -> JudgedOutcome:

@@ -13,7 +13,7 @@ from taskloom.resources.applications import (
     WorkedStep,
 )
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
+from taskloom.taskgraph.records.effect import Effect, PerformanceEffects, SideEffects
 from taskloom.taskgraph.records.evaluation_function import (
     CheckCall,
     EvalResult,
@@ -21,14 +21,13 @@ from taskloom.taskgraph.records.evaluation_function import (
     EvaluationFunction,
     FamilyKills,
     FunctionQuality,
+    JudgedOutcome,
     VerificationRound,
 )
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
 )
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
-from taskloom.taskgraph.records.side_effects import SideEffects
 from taskloom.taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
 from taskloom.warehouse.exporting import exporting
 from taskloom.warehouse.records import ModelCallRecord, RunRecord

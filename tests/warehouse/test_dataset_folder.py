@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.dataset_folder.dataset_counts import dataset_counts
+from taskloom.warehouse.exporting.dataset_folder.dataset_card import dataset_counts
 from taskloom.warehouse.exporting.dataset_folder.parquet_files import ParquetFiles
 from taskloom.warehouse.exporting.exporting import ExportSource, export
 from taskloom.warehouse.sets.requests import parse_request

@@ -11,8 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from taskloom.taskgraph.measures.acceptance_rates import rate
-from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, JudgedOutcome
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.queries import named_query

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.taskgraph.records.order_fact import OrderFact
-from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.taskgraph.records.task import OrderFact, Rejection, Task
 from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
 from taskloom.warehouse.queries import named_queries, named_query
 from taskloom.warehouse.store import Warehouse

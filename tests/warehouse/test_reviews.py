@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
 from taskloom.taskgraph.measures.acceptance_rates import wilson_interval
-from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.criticism import Review
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, ReviewInvalidError, SelectionInvalidError
 from taskloom.warehouse.exporting.exporting import export

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
+from taskloom.taskgraph.records.criticism import Review
 from taskloom.taskgraph.records.graph import TaskGraph
-from taskloom.taskgraph.records.review import Review
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.reviews import AcceptanceRule, new_review, parse_rule
 from taskloom.warehouse.sets.selection import CellQuota, Selection, candidates, draw, select

@@ -1,8 +1,7 @@
 import pytest
 
 from taskloom.resources.dimensions import LEVELS, TABLE
-from taskloom.taskgraph.records.criticism import Criticism, Score
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.criticism import Criticism, JudgeTrial, Score
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.records import ModelCallRecord

@@ -4,7 +4,7 @@ exporting                                              writes an export: complet
 dataset_folder/                                        Hugging Face folders: card, rows, metadata
 judging/                                               tasks judged elsewhere by files
 dialogues, exported_actions                            training records
-paper_format, task_dag                                 the paper's files
+paper_format                                           the paper's files
 application_aliases                                    names
 record_files                                           files, their names and hashes
 """

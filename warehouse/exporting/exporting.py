@@ -24,9 +24,8 @@ from taskloom.resources.noise import NoisePlace
 from taskloom.resources.reading.translation import WorldlyApplications
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
-from taskloom.taskgraph.records.check_facts import CheckFacts
-from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.noise import ApplicationNoise
+from taskloom.taskgraph.records.effect import ApplicationNoise
+from taskloom.taskgraph.records.evaluation_function import CheckFacts, EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Protocol, cast
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.warehouse.errors import BROKEN, ImportRefusedError
 from taskloom.warehouse.importing.items import BrokenItem

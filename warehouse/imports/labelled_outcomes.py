@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
+from taskloom.taskgraph.records.evaluation_function import JudgedOutcome, outcome_id
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, items_of
 from taskloom.warehouse.importing.json_reading import collection_files

@@ -1,6 +1,6 @@
 """The local web application, and the report, one self-contained HTML file (`report`).
 
-`server` serves `pages/`, with templates and assets from `package_files`; `review_desk` stores reviews, the
+`server` serves `pages/`, with templates and assets of the package; `review_desk` stores reviews, the
 only thing that it can write (`taskloom view --review`).
 
 `website` is what every page needs, with answers kept for a while; `version_switch` shows other versions,

@@ -19,9 +19,9 @@ from taskloom.warehouse.records import DatasetVersion, RunRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import task_quality
 from taskloom.warehouse.viewer.charts import complexity_charts, dataset_figures
-from taskloom.warehouse.viewer.package_files import asset, page_templates
 from taskloom.warehouse.viewer.pages.strips import Frame, read_strip
 from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
+from taskloom.warehouse.viewer.website import asset, page_templates
 
 
 def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.criticism import Review
 from taskloom.warehouse.store import Warehouse
 
 

@@ -23,7 +23,6 @@ from taskloom.warehouse.errors import (
     WarehouseError,
 )
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.package_files import ASSETS, asset
 from taskloom.warehouse.viewer.pages import (
     agent_attempts,
     compare_page,
@@ -40,7 +39,7 @@ from taskloom.warehouse.viewer.pages import (
 from taskloom.warehouse.viewer.pages.model_call_pages import ReadCall
 from taskloom.warehouse.viewer.review_desk import ReviewDesk, WritesAlone
 from taskloom.warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
-from taskloom.warehouse.viewer.website import Site
+from taskloom.warehouse.viewer.website import ASSETS, Site, asset
 
 LOOPBACK = "127.0.0.1"
 """The only address the viewer listens on."""

@@ -1,8 +1,7 @@
 """Small applications over real files, without a browser: for tests, benchmarks and trials.
 
-platform          what the platform offers
+platform          what the platform offers, with the catalogue entries in catalog/
 desktop           the environment
 applications      the applications' behaviour
 drawing           their pictures
-catalog_entries   their catalogue entries, read from catalog/
 """

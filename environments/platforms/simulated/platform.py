@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.installing.results import InstallationResult
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
 from taskloom.resources.applications import Application
+from taskloom.resources.reading.catalog_shorthand import expand_application
+from taskloom.resources.reading.yaml_reading import parse_entry, read_yaml
 from taskloom.resources.record import Record
+
+
+@cache
+def simulated_applications() -> tuple[Application, ...]:
+    """The simulated applications with their example subtasks, by name."""
+    folder = files("taskloom.environments.platforms.simulated") / "catalog"
+    sources = [
+        read_yaml(item.read_text(), item.name) for item in folder.iterdir() if item.name.endswith(".yaml")
+    ]
+    found = (parse_entry(source, expand_application(source.content), Application) for source in sources)
+    return tuple(sorted(found, key=lambda entry: entry.name))
+
 
 SETTINGS = SimulatedSettings
 

@@ -12,7 +12,7 @@ from PIL import Image
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ApplicationUnavailableError
 from taskloom.environments.lookup import platform
-from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.reading.catalog import load_application_categories, load_resource_categories
 from taskloom.taskgraph.records.grounding import find_control

@@ -14,7 +14,7 @@ import pytest
 
 from taskloom.environments.errors import ApplicationStartFailedError
 from taskloom.environments.platforms.web_browser.servers.application_server import ApplicationServer
-from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
+from taskloom.environments.platforms.web_browser.servers.hosting import StaticServer
 from taskloom.resources.applications import Application, Launch
 from tests.limits import LONGEST_SECONDS
 

@@ -7,8 +7,8 @@ from threading import Thread
 import pytest
 from pydantic import ValidationError
 
-from taskloom.environments.platforms.web_browser.servers import telling
-from taskloom.environments.platforms.web_browser.servers.telling import asked_server
+from taskloom.environments.platforms.web_browser.servers import application_server as telling
+from taskloom.environments.platforms.web_browser.servers.application_server import asked_server
 from taskloom.resources.applications import ToldState
 
 

@@ -23,8 +23,7 @@ from taskloom.flows.fan_out.errors import (
     WorkersLostError,
 )
 from taskloom.flows.fan_out.fanning import check_runner
-from taskloom.flows.fan_out.frames import portable
-from taskloom.flows.fan_out.home import Home, HomeAddress
+from taskloom.flows.fan_out.home import Home, HomeAddress, portable
 from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.settings import load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError

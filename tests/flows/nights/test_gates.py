@@ -17,8 +17,8 @@ from taskloom.flows.nights.gates import gate_results, pass_gates
 from taskloom.flows.setting_groups import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.criticism import JudgeTrial
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.judge_trial import JudgeTrial
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Rejection, Replay, Task
 from taskloom.warehouse.night_records import GateResult

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.criticism import Review
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.reviews import new_review
 from taskloom.warehouse.store import Warehouse

@@ -1,7 +1,6 @@
 """Tasks that are judged elsewhere, by files alone.
 
 judging_sheets    which tasks can be, and the sheets with which they are
-taking_apart      takes conditions out of an evaluation function
 machine_setup     OSWorld's steps to a task's start
 start_scripts     a program that brings a machine to a task's start
 """

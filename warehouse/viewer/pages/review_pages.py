@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.drawing.svg import draw_svg
-from taskloom.taskgraph.records.review import QUESTIONS, Review
+from taskloom.taskgraph.records.criticism import QUESTIONS, Review
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ReviewInvalidError
 from taskloom.warehouse.queries import named_query

@@ -1,8 +1,7 @@
 """What is seen and done in pages.
 
 tab                one page: waiting, questions, looking
-tab_set            the open tabs of an environment
-browser_state      what the browser keeps of an application at the start
+tab_set            the open tabs of an environment, and what the browser keeps of an application at the start
 fonts              texts drawn by a font that was not meant for them
 screen             page and task bar as one observation
 inputs             mouse and keyboard

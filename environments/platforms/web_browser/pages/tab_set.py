@@ -1,5 +1,5 @@
 """The open tabs of one environment: an application's own page, opened when first shown, and the pages it
-opens."""
+opens; what the browser keeps is put there before."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from urllib.parse import urldefrag, urlsplit
 
-from playwright.async_api import BrowserContext, Download, Page
+from playwright.async_api import BrowserContext, Download, Page, Route
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
-from taskloom.environments.platforms.web_browser.pages.browser_state import keep
 from taskloom.environments.platforms.web_browser.pages.screen import find_controls
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
+from taskloom.environments.platforms.web_browser.servers.application_server import asked_server
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
-from taskloom.environments.platforms.web_browser.servers.telling import asked_server
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
-from taskloom.resources.applications import Application
+from taskloom.resources.applications import Application, BrowserState
 from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT
 from taskloom.taskgraph.text_folding import fold_label
 
@@ -324,3 +323,38 @@ async def _text_of(tab: Tab | None, script: str, argument: str | None = None) ->
         found = await tab.look(script, argument)
         return found if isinstance(found, str) else None
     return None
+
+
+_STORE = """({local, session}) => {
+  for (const [key, text] of Object.entries(local)) localStorage.setItem(key, text);
+  for (const [key, text] of Object.entries(session)) sessionStorage.setItem(key, text);
+}"""
+
+
+async def keep(page: Page, state: BrowserState, address: str) -> None:
+    """Put `state` into the browser of `page`, which then shows an empty page of the origin of `address`.
+
+    The application's server is not asked for anything.
+
+    Raises:
+        playwright.async_api.Error: the browser refuses a cookie or a text, or the script fails.
+    """
+    parts = urlsplit(address)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    if state.cookies:
+        await page.context.add_cookies(
+            [{"name": name, "value": value, "url": origin} for name, value in state.cookies.items()]
+        )
+
+    async def empty(route: Route) -> None:
+        await route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    pattern = f"{origin}/**"
+    await page.route(pattern, empty)
+    try:
+        await page.goto(f"{origin}/")
+        await page.evaluate(_STORE, {"local": state.local_storage, "session": state.session_storage})
+        if state.script:
+            await page.evaluate(f"async () => {{ await ({state.script}\n) }}")
+    finally:
+        await page.unroute(pattern, empty)

@@ -1,24 +1,29 @@
-"""Starting and stopping the server process of one application."""
+"""The server of one application: a process that is started and stopped here, or one that somebody else
+started; and what it answers when it is asked for its state.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from taskloom.environments.machines.bubblewrap import confined_command
 from taskloom.environments.platforms.web_browser.servers.resting import family, is_at_rest
 from taskloom.environments.platforms.web_browser.servers.template_state import fill_placeholders
-from taskloom.resources.applications import Application
+from taskloom.resources.applications import Application, ToldState
 
 _POLL_SECONDS = 0.03
 _PORT_FREE_SECONDS = 1.0
@@ -238,3 +243,89 @@ async def _is_open(port: int) -> bool:
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return True
+
+
+_LONGEST_OUTPUT = 800
+
+
+async def put_back(application: Application) -> int:
+    """Run the reset command of an application that runs at an address, wait until it answers, and return its
+    port.
+
+    Without a reset command, its state stays as it is.
+
+    Raises:
+        ApplicationStartFailedError: the command failed, or nothing answers at the address.
+    """
+    launch = application.launch
+    limit = launch.start_timeout_seconds
+    if launch.reset_command:
+        await asyncio.to_thread(_run, application, limit)
+    port = urlsplit(launch.address).port or 0
+    if not await wait_until_open(port, limit):
+        raise ApplicationStartFailedError(
+            f"{application.title} does not answer at {launch.address}; start it, or change `launch.address`"
+            " of its entry."
+        )
+    return port
+
+
+def data_folder(application: Application) -> Path | None:
+    """Where an application that runs at an address keeps its data, if its entry says so.
+
+    Raises:
+        ApplicationStartFailedError: there is no such folder.
+    """
+    if not application.launch.data_folder:
+        return None
+    folder = Path(application.launch.data_folder).expanduser()
+    if not folder.is_dir():
+        raise ApplicationStartFailedError(
+            f"{application.title} has no data folder {str(folder)!r}; change `launch.data_folder` of its"
+            " entry."
+        )
+    return folder
+
+
+def _run(application: Application, limit: float) -> None:
+    command = application.launch.reset_command
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=limit,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ApplicationStartFailedError(f"Resetting {application.title} failed: {error}") from error
+    if done.returncode:
+        printed = done.stdout[-_LONGEST_OUTPUT:].decode(errors="replace").strip()
+        raise ApplicationStartFailedError(
+            f"Resetting {application.title} failed: {command[0]!r} ended with {done.returncode}: {printed}"
+        )
+
+
+_LONGEST_WAIT = 5.0
+"""Seconds for connecting, and for each part of the answer."""
+_MOST_BYTES = 1 << 20
+
+
+def asked_server(told: ToldState, port: int) -> str | None:
+    """The answer of the server on a loopback port; None where there is none, or one that is too long."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_LONGEST_WAIT)
+    try:
+        if told.body:
+            connection.request("POST", told.address, told.body.encode(), {"Content-Type": told.body_type})
+        else:
+            connection.request("GET", told.address)
+        answer = connection.getresponse()
+        content = answer.read(_MOST_BYTES + 1)
+        if answer.status != http.HTTPStatus.OK or len(content) > _MOST_BYTES:
+            return None
+        return content.decode()
+    except (OSError, http.client.HTTPException, UnicodeDecodeError):
+        return None
+    finally:
+        connection.close()
