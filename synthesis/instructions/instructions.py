@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from taskloom.prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
 from taskloom.resources.errors import UnknownCatalogEntryError
@@ -136,15 +136,11 @@ def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:
     """The nodes in `order`, or in the successful order that is the easiest to follow, or as the graph has
     them.
 
-    The easiest is the one in which the most subtasks continue what was done just before: they read its
-    result, or are in the same application.
+    In the easiest one, threads are finished before others are begun: `continuity` is largest.
     """
     nodes = {node.instance_id: node for node in task.graph.nodes}
-    applications = {name: node.application for name, node in nodes.items()}
-    pairs = {*task.graph.pairs}
-    wanted = order or max(
-        task.successful_orders, key=lambda names: continuity(names, applications, pairs), default=tuple(nodes)
-    )
+    by_continuity = partial(continuity, task.graph)
+    wanted = order or max(task.successful_orders, key=by_continuity, default=tuple(nodes))
     return [nodes[name] for name in wanted]
 
 

@@ -8,7 +8,7 @@ greedily, and the search is over run-closed down-sets.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
@@ -28,17 +28,24 @@ def coherency_score(applications: Sequence[str]) -> int:
     return sum(first == second for first, second in pairwise(applications))
 
 
-def continuity(
-    order: Sequence[str], applications: Mapping[str, str], pairs: Collection[tuple[str, str]]
-) -> int:
-    """How easy an order is to follow: one for each subtask that reads the result of the one just before, two
-    for each in the same application.
+def continuity(graph: TaskGraph, order: Sequence[str]) -> int:
+    """How easy it is to follow an order of `graph`, given as instance ids: one for each subtask in the
+    application of the one just before, less one for each subtask between the maker of a thing and its reader,
+    and less two where the thing is in the clipboard or another slot, which people keep in mind meanwhile.
 
-    >>> continuity("abc", {"a": "Mail", "b": "Mail", "c": "Notes"}, [("b", "c")])
-    3
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> applications = {"a": "Mail", "b": "Mail", "c": "Notes"}
+    >>> shape = {"nodes": list("abc"), "edges": [["b", "c"]], "applications": applications}
+    >>> graph = read_task_graph(shape, {}, str)
+    >>> continuity(graph, "abc"), continuity(graph, "bac")
+    (1, 0)
     """
-    steps = list(pairwise(order))
-    return sum(pair in pairs for pair in steps) + 2 * coherency_score([applications[name] for name in order])
+    place = {name: number for number, name in enumerate(order)}
+    application = {node.instance_id: node.application for node in graph.nodes}
+    slots = dict.fromkeys(graph.pairs, False)
+    slots |= {(edge.producer, edge.consumer): True for edge in graph.edges if edge.resource.slot}
+    between = sum((place[pair[1]] - place[pair[0]] - 1) * (1 + slot) for pair, slot in slots.items())
+    return coherency_score([application[name] for name in order]) - between
 
 
 def easier_order(graph: TaskGraph, orders: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -52,12 +59,10 @@ def easier_order(graph: TaskGraph, orders: Sequence[tuple[int, ...]]) -> tuple[i
     (1, 0, 2)
     """
     names = [node.instance_id for node in graph.nodes]
-    applications = {node.instance_id: node.application for node in graph.nodes}
-    pairs = {*graph.pairs}
     table = successful_table(graph.predecessors, threats_of(graph))
 
     def score(numbers: Sequence[int]) -> int:
-        return continuity([names[number] for number in numbers], applications, pairs)
+        return continuity(graph, [names[number] for number in numbers])
 
     best = max(orders, key=score)
     while True:
