@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from taskloom.prompts.inputs import NumberedSubtask
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.taskgraph.records.subtask import stem_of
 
 _TOKEN = re.compile(r"(\{[a-z][a-z0-9_]*\}|\[|\])")
 WHOLE = "instruction"
@@ -86,7 +87,7 @@ class Phrasebook:
         return {subtask.number: self._teller(subtask) for subtask in subtasks}
 
     def _teller(self, subtask: NumberedSubtask) -> Teller:
-        entry = self._entries.get(subtask.subtask_id)
+        entry = self._entries.get(stem_of(subtask.subtask_id))
         known = entry is not None and set(subtask.parameters) == set(entry.parameter_sets[0])
         if entry is not None and known and entry.request:
             phrase = entry.request

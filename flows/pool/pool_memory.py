@@ -3,7 +3,6 @@ was missing."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +15,7 @@ from taskloom.synthesis.cross_verification.performances import TriedBefore
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.exploration.memory import ExplorationMemory
 from taskloom.taskgraph.records.exploration import ProposedCategory, SeenScreen
-from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, stem_of
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.store import Warehouse
 
@@ -42,7 +41,6 @@ _PERFORMED = (
 _WRITTEN = (
     "SELECT subtask_id, subtask_id, count(*) FROM evaluation_functions WHERE run_id <> ? GROUP BY subtask_id"
 )
-_VERSION = re.compile(r"_v\d+$")
 
 
 def known_categories(catalog: Path | None, warehouse: Warehouse) -> dict[str, ResourceCategory]:
@@ -176,8 +174,8 @@ def version_of(
     so on. What the run itself verified under this name before it was interrupted is what became of the
     subtask.
     """
-    stem = _VERSION.sub("", subtask.subtask_id)
-    versions = {name: item for name, item in known.items() if _VERSION.sub("", name) == stem}
+    stem = stem_of(subtask.subtask_id)
+    versions = {name: item for name, item in known.items() if stem_of(name) == stem}
     for item in versions.values():
         ours = item.subtask.provenance.run_id == run_id
         named = subtask.model_copy(update={"subtask_id": item.subtask.subtask_id})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from pathlib import PurePosixPath
 
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.dimensions import Capability
@@ -150,17 +151,22 @@ def _end_categories(graph: TaskGraph) -> list[str]:
 
 
 def puts_together_twice(graph: TaskGraph) -> bool:
-    """Whether a subtask takes a file together with another one that was made from it."""
+    """Whether a subtask takes a file together with what was made from it or from another form of it."""
     read: dict[str, set[Resource]] = {}
     for node in graph.nodes:
         made = {
             edge.resource: read[edge.producer] for edge in graph.edges if edge.consumer == node.instance_id
         }
         files = {item for item in node.inputs if item.kind is ResourceKind.FILE}
-        if any(item in files and files & sources - {item} for item, sources in made.items()):
+        if any(_names(files - {item}) & _names(sources) for item, sources in made.items()):
             return True
         read[node.instance_id] = set(node.inputs).union(*made.values())
     return False
+
+
+def _names(resources: Set[Resource]) -> set[str]:
+    """What files are called, without their endings."""
+    return {PurePosixPath(item.value).stem for item in resources if item.kind is ResourceKind.FILE}
 
 
 def describe_clash(clash: Sequence[Interference]) -> str:

@@ -112,7 +112,8 @@ class Composer:
         while cells := [cell for cell in demand.open_cells if cell not in dry or supply.has(cell)]:
             cell = demand.most_wanted(cells)
             if not supply.has(cell):
-                dry |= supply.work_for({cell for cell in cells if not supply.has(cell)})
+                empty = {cell for cell in cells if not supply.has(cell)}
+                dry |= supply.work_for(empty, demand.is_scarce)
                 continue
             members = supply.take(cell)
             graph = self._accepted(members)

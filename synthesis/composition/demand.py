@@ -11,7 +11,7 @@ from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.measures.complexity import constraint_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
-_TENTH, _PER_CAPABILITY = 10, 25
+_PER_LEVEL, _PER_CAPABILITY = 8, 20
 """Of so many tasks one is of any level of a dimension, and one for any capability."""
 
 
@@ -68,7 +68,7 @@ class Demand:
             or [row("", request.within, request.count)]
         ]
         balanced = [_only(dimension, level) for dimension in DIMENSIONS for level in LEVELS]
-        least = [(levels, request.wanted // _TENTH) for levels in balanced]
+        least = [(levels, request.wanted // _PER_LEVEL) for levels in balanced]
         least += [(constraint_of(item), request.wanted // _PER_CAPABILITY) for item in capabilities]
         if not (request.quotas or request.level_quotas):
             self._least = [row("", levels, count) for levels, count in least if count]
@@ -91,6 +91,10 @@ class Demand:
             row.left -= 1
             if not row.left:
                 self.open_cells = self._open()
+
+    def is_scarce(self, cell: Cell) -> bool:
+        """Whether a cell counts for a level or a capability of which some are still lacking."""
+        return bool(self._wanting(self._least, cell))
 
     def missing(self) -> list[Missing]:
         """Rows that were not filled; where there are several tables, with what the others still want."""

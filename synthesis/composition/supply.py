@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from itertools import islice
 
 from taskloom.resources.dimensions import Cell
@@ -18,6 +18,8 @@ from taskloom.taskgraph.records.task import Intent
 
 _FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
 """Of a large pool, more groups are tried in vain before a cell counts as dry."""
+_FOR_SCARCE = 4
+"""So many times more are tried where the cell's level or capability is lacking."""
 _BUDGET = 1_000
 """Closed sets of a group that are looked at."""
 _KEPT, _MOST_KEPT = 8, 400
@@ -93,14 +95,19 @@ class Supply:
                     self._alike[cell] += islice(new, _LIKE)
         self._followed.clear()
 
-    def work_for(self, targets: Set[Cell]) -> set[Cell]:
-        """Enumerate a group for each of the `targets`; returns those of which no more are to be found."""
+    def work_for(self, targets: Set[Cell], is_scarce: Callable[[Cell], bool]) -> set[Cell]:
+        """Enumerate a group for each of the `targets`; returns those of which no more are to be found.
+
+        Cells that are scarce, so that others cannot take their place, are searched for longer once one set of
+        theirs was found.
+        """
         dry = set()
         for cell in sorted(targets):
-            if self._in_vain[cell] >= self._patience:
+            patience = self._patience * (_FOR_SCARCE if cell in self.reached and is_scarce(cell) else 1)
+            if self._in_vain[cell] >= patience:
                 dry.add(cell)
                 continue
-            repeats = 4 * self._in_vain[cell] >= 3 * self._patience
+            repeats = 4 * self._in_vain[cell] >= 3 * patience
             brought = self._enumerate(cell, targets, repeats=repeats).get(cell, 0)
             self._in_vain[cell] = 0 if brought else self._in_vain[cell] + 1
         return dry

@@ -11,7 +11,7 @@ from taskloom.resources.reading.translation import applications_in, parameters_i
 from taskloom.resources.worlds import FIRST_WORLD
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.taskgraph.errors import ParameterInvalidError
-from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, stem_of
 
 
 def instances_to_verify(
@@ -81,7 +81,7 @@ def _further(
     categories: Mapping[str, ResourceCategory],
 ) -> Iterator[BoundSubtask]:
     subtask = verified.subtask
-    name = subtask.template.name
+    name = stem_of(subtask.template.name)
     curated = [item for item in applications[subtask.application].example_subtasks if item.name == name]
     sets: Sequence[Mapping[str, str]] = (
         curated[0].parameter_sets

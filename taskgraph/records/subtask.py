@@ -202,6 +202,15 @@ class Subtask(Record):
         return bind_resource(category, self.application, parameters[declaration.parameter])
 
 
+def stem_of(subtask_id: str) -> str:
+    """A subtask's name in the catalogue: its id without the number of its version.
+
+    >>> stem_of("notes.create_v2"), stem_of("notes.create")
+    ('notes.create', 'notes.create')
+    """
+    return re.sub(r"_v\d+$", "", subtask_id)
+
+
 def instance_id(subtask_id: str, parameters: Mapping[str, str], world: str = "") -> str:
     """The id of a subtask bound to `parameters` in a world: equal for equal content, in any order.
 

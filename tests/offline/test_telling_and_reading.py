@@ -42,6 +42,16 @@ MISTAKEN = MistakenRules(OfflineRules(APPLICATIONS, load_resource_categories()),
 TITLES = {name: application.title for name, application in APPLICATIONS.items()}
 
 
+def test_a_further_version_of_a_subtask_has_the_phrases_of_the_catalogue() -> None:
+    application = APPLICATIONS["tiddlywiki"]
+    example = next(item for item in application.example_subtasks if item.request)
+    subtask = Subtask.of(example.template, application, origin="curated")
+    bound = subtask.bind(example.parameter_sets[0], load_resource_categories())
+    version = bound.model_copy(update={"subtask_id": f"{bound.subtask_id}_v2"})
+    first, second = BOOK.tellers(numbered([bound, version], TITLES)).values()
+    assert first.phrase == second.phrase == example.request
+
+
 @cache
 def tasks() -> tuple[Task, ...]:
     """Tasks composed from all curated subtasks."""

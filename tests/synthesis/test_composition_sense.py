@@ -123,6 +123,41 @@ def test_a_file_is_not_put_together_with_what_was_made_from_it() -> None:
     assert frozenset({"write", "extend", "join", "other"}) in sets([written(), extend, apart, other])
 
 
+def test_a_text_is_not_added_to_what_it_was_made_from_by_way_of_other_files() -> None:
+    extend = node("extend", inputs=(file("plan.odt"),), outputs=(file("full.odt"),))
+    copy = node("copy", inputs=(file("full.odt"),), outputs=(clipboard("full.odt"),))
+
+    def pool(name: str) -> list[BoundSubtask]:
+        write = node("write", outputs=(file("plan.odt"),))
+        other = node("other", outputs=(file(name),))
+        paste = node("paste", inputs=(clipboard("full.odt"), file(name)), outputs=(file("long.txt"),))
+        return [write, extend, copy, other, paste]
+
+    assert frozenset({"write", "extend", "copy", "other", "paste"}) in sets(pool("notes.txt"))
+    assert sets(pool("plan.txt")) == {frozenset({"write", "extend"})}
+
+
+def test_a_file_is_not_put_into_one_format_after_the_other() -> None:
+    word = node("word", inputs=(file("a.txt"),), outputs=(file("a.docx"),))
+    plain = node("plain", inputs=(file("a.docx"),), outputs=(file("b.odt"),))
+    capitals = node("capitals", inputs=(file("a.docx"),), outputs=(file("big.docx"),))
+    assert frozenset({"write", "word", "plain"}) not in sets([written(), word, plain])
+    assert frozenset({"write", "word", "capitals"}) in sets([written(), word, capitals])
+
+
+def test_a_further_version_of_a_subtask_is_known_by_the_catalogue_too() -> None:
+    applications = load_applications()
+    application = applications["tiddlywiki"]
+    example = next(item for item in application.example_subtasks if item.useless_for)
+    first = Subtask.of(example.template, application, origin="curated")
+    second = first.model_copy(update={"subtask_id": f"{first.subtask_id}_v2"})
+    sense = Sense.of([second], applications)
+    assert sense.useless_for[second.subtask_id] == sense.useless_for[first.subtask_id]
+    flow, version = node("flow", outputs=(file("a.txt"),)), node("read_v2", inputs=(file("a.txt"),))
+    assert Sense(useless_for={"flow": ("read",)}).is_lost_work(flow, version)
+    assert not Sense(useless_for={"flow": ("other",)}).is_lost_work(flow, version)
+
+
 def test_what_was_exported_under_a_given_name_may_be_moved() -> None:
     export = node("export", outputs=(file("a.txt"),)).model_copy(update={"parameters": {"path": "a.txt"}})
     move = consuming(node("move", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))

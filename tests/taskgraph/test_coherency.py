@@ -17,7 +17,17 @@ from taskloom.taskgraph.measures.coherency import (
     maximum_coherency_of,
 )
 from tests.shared_work import examples
-from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, is_order, shaped
+from tests.taskgraph.small_graphs import (
+    brute_orders,
+    clipboard,
+    every_graph,
+    file,
+    graphs,
+    is_order,
+    linked,
+    node,
+    shaped,
+)
 
 
 def brute_maximum(predecessors: tuple[int, ...], applications: Sequence[str]) -> int:
@@ -82,6 +92,14 @@ def test_one_subtask_that_stands_apart_joins_its_like() -> None:
     graph = shaped((0,) * 9, "abacadaea")
     found = easier_order(graph, [tuple(range(9))])
     assert coherency_score(["abacadaea"[number] for number in found]) == 4
+
+
+def test_a_text_in_the_clipboard_is_pasted_before_anything_else_is_begun() -> None:
+    write = node("write", outputs=(file("a"),))
+    copy, paste = node("copy", outputs=(clipboard("b"),)), node("paste", inputs=(clipboard("b"),))
+    graph = linked(write, copy, node("read", inputs=(file("a"),)), paste)
+    found = [graph.nodes[number].instance_id for number in easier_order(graph, [(0, 1, 2, 3)])]
+    assert found.index("paste") == found.index("copy") + 1 and found.index("read") == found.index("write") + 1
 
 
 def test_none_without_any_order() -> None:

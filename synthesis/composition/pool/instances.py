@@ -9,7 +9,7 @@ from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.taskgraph.bitmasks import bits
-from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.subtask import BoundSubtask, stem_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     for instance in instances:
         unwanted = sense.not_with.get(instance.node.subtask_id, ())
         for rival in instances if unwanted else ():
-            if rival is not instance and rival.node.subtask_id in unwanted:
+            if rival is not instance and stem_of(rival.node.subtask_id) in unwanted:
                 exclude(instance.number, rival.number)
     return [
         replace(

@@ -9,10 +9,11 @@ from pathlib import PurePosixPath
 from typing import Self
 
 from taskloom.resources.applications import Application, ExampleSubtask
+from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.translation import applications_in, world_records, worlds_of
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import FIRST_WORLD, World
-from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_id, stem_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Sense:
             for name, application in applications.items()
             for example in application.example_subtasks
         }
+        versions = {item.subtask_id: stem_of(item.subtask_id) for item in subtasks}
+        curated |= {name: curated[stem] for name, stem in versions.items() if stem in curated}
         about = {
             (f"{name}.{example.name}", world): list(
                 zip(example.parameter_sets, chain(example.subjects, repeat("")), strict=False)
@@ -125,16 +128,16 @@ class Sense:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
 
         What was just made is not deleted, not moved or renamed where its name could have been chosen, and not
-        put back to what it was or into what it was made from; and it is not taken where it is of no use, or
-        where something else is the subject.
+        put back to what it was or into what it was made from; what was only put into another format is not
+        put into a third; and nothing is taken where it is of no use, or where something else is the subject.
         """
         about, wanted = self.about(producer), self.about(consumer)
         if about and wanted and about != wanted:
             return True
         useless_for = self.useless_for.get(producer.subtask_id, ())
-        if consumer.application in useless_for or consumer.subtask_id in useless_for:
+        if consumer.application in useless_for or stem_of(consumer.subtask_id) in useless_for:
             return True
-        if _turns_back(producer, consumer):
+        if _turns_back(producer, consumer) or (_converts(producer) and _converts(consumer)):
             return True
         taken = set(producer.outputs) & set(consumer.consumed)
         if not taken:
@@ -153,6 +156,15 @@ def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
     made = {item.category for item in set(producer.outputs) & set(consumer.inputs) if item.slot is None}
     before = {item.category for item in producer.inputs} - made
     return bool(made and before & {item.category for item in consumer.outputs} - made)
+
+
+def _converts(node: BoundSubtask) -> bool:
+    """Whether a subtask only puts a file into another format."""
+    if _own_values(node) or (len(node.inputs), len(node.outputs)) != (1, 1):
+        return False
+    files = (*node.inputs, *node.outputs)
+    endings = {PurePosixPath(item.value).suffix for item in files}
+    return len(endings) == 2 and all(item.kind is ResourceKind.FILE for item in files)
 
 
 def _own_values(node: BoundSubtask) -> set[str]:
