@@ -11,11 +11,10 @@ from typing import Final
 from pydantic import ValidationError
 
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
-from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.errors import SheetInvalidError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.account import beyond
-from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from taskloom.taskgraph.records.evidence import CLIPBOARD, ClipboardState, Evidence, FileState
 from taskloom.taskgraph.records.judging_sheet import (
     HomeJudgement,
     JudgedSubtask,

@@ -10,14 +10,12 @@ from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_t
 from taskloom.evaluators_api.state.comparison import compare
 from taskloom.evaluators_api.state.reading import FALLBACK, meaning, read
 from taskloom.evaluators_api.text_matching import document_contains, same_content, with_plain_headings
-from taskloom.taskgraph.records.evidence import FileState
+from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed, exact_text
 
 _JSON = "json_tree"
 _DOCUMENT = "document"
 _TEXTS = frozenset({"text", "packed", "playlist", _DOCUMENT})
-CLIPBOARD = "clipboard"
-"""What stands for the clipboard where a file path could stand."""
 
 
 @check("files")
@@ -119,28 +117,27 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
     Example:
         check_copied(source='clipboard', target='Documents/note.txt', whole=False)
     """
-    first = _held(scene.start, source)
+    first = scene.start.place(source)
     if first is not None and target != CLIPBOARD and scene.view.is_directory(target):
         below = f"{relative_to_home(target)}/"
         files = [file for path, file in scene.view.files.items() if path.startswith(below)]
         return any(_copied(scene, source, first, file, whole) for file in files)
-    second = _held(scene.view, target)
+    second = scene.view.place(target)
     return first is not None and second is not None and _copied(scene, source, first, second, whole)
 
 
-def _copied(scene: Scene, source: str, first: str | FileState, second: str | FileState, whole: bool) -> bool:
-    if isinstance(first, FileState):
-        if isinstance(second, FileState) and first.sha256 == second.sha256:
-            return first.size > 0
-        times = 0 if whole or not first.size else _whole_or_nothing(second).count(first.sha256)
+def _copied(scene: Scene, source: str, first: FileState, second: FileState, whole: bool) -> bool:
+    if first.sha256 and first.sha256 == second.sha256:
+        return first.size > 0
+    if not whole and first.size and second.text is not None:
+        times = _whole(second).count(first.sha256)  # what is no text, such as an attached picture
         if times:
-            return times == 1 or not (isinstance(second, FileState) and second.content == _DOCUMENT)
-        if isinstance(second, FileState) and not _comparable(first, second):
-            return False
-    if isinstance(second, str) and isinstance(first, FileState) and _names(scene.view, source):
+            return times == 1 or second.content != _DOCUMENT
+    if CLIPBOARD not in (source, second.path) and not _comparable(first, second):
+        return False
+    if second.path == CLIPBOARD != source and _names(scene.view, source):
         return True
-    wanted = first if isinstance(first, str) else _whole(first)
-    found = second if isinstance(second, str) else _whole(second)
+    wanted, found = _whole(first), _whole(second)
     if not wanted.strip():
         return False
     return exact_text(wanted) == exact_text(found) if whole else document_contains(wanted, found)
@@ -155,22 +152,10 @@ def _comparable(first: FileState, second: FileState) -> bool:
     return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= _TEXTS))
 
 
-def _whole_or_nothing(held: str | FileState) -> str:
-    """The text, in which what is no text may stand as its hash (an attached picture)."""
-    return held if isinstance(held, str) else "" if held.text is None else _whole(held)
-
-
 def _names(view: EvidenceView, source: str) -> bool:
     """Whether the clipboard holds the file itself rather than its text."""
     name = view.evidence.clipboard.file_name
     return name is not None and same_content(last_part(source), last_part(name))
-
-
-def _held(view: EvidenceView, place: str) -> str | FileState | None:
-    if place != CLIPBOARD:
-        return view.file(place)
-    held = view.evidence.clipboard
-    return held.text if held.text is not None else "" if held.file_name else None
 
 
 def _whole(file: FileState) -> str:

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.state.formats.delimited import HEADER, ROWS
@@ -49,9 +48,10 @@ def is_laid_out(file: FileState) -> bool:
 
 def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
     """The parts of what it says, each without spaces, that must stay whole."""
-    file, text = _held(view, place)
-    if file is None:
-        return _bare(text)
+    file = _held(view, place)
+    if file is None or not file.text:
+        return ()
+    text = file.text
     if file.content == _PROJECT:
         return _bare(*(value for value in _values(file.path, text) if any(map(str.isalpha, value))))
     if _is_page(file):
@@ -66,20 +66,20 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
 
 def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
     """What it says, line by line; of a web page each of its texts."""
-    file, text = _held(view, place)
-    shown = _values(file.path, text) if file is not None and _is_page(file) else text.splitlines()
-    return _bare(*shown)
+    file = _held(view, place)
+    if file is None or not file.text:
+        return ()
+    return _bare(*(_values(file.path, file.text) if _is_page(file) else file.text.splitlines()))
 
 
-def _held(view: EvidenceView, place: str) -> tuple[FileState | None, str]:
-    """The file with text at a place, and its text; without a file the text in the clipboard, if that is
-    meant."""
-    file = None if place == CLIPBOARD else view.file(place)
+def _held(view: EvidenceView, place: str) -> FileState | None:
+    """The file with text at a place, or the clipboard, without what only evidence adds."""
+    file = view.place(place)
     if file is None or file.text is None:
-        return None, (view.evidence.clipboard.text or "") if place == CLIPBOARD else ""
+        return None
     whole_text(file)
-    text = text_of_file(file)
-    return file, _MARKS.sub("", text) if file.content == _DOCUMENT else text
+    bare = _MARKS.sub("", text_of_file(file))
+    return file.model_copy(update={"text": bare}) if file.content == _DOCUMENT else file
 
 
 def _stands_in(lines: Sequence[str], wanted: str) -> bool:

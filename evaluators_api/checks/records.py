@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from taskloom.evaluators_api.checks.contents import CLIPBOARD
-from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import meaning, read
@@ -234,10 +233,7 @@ def _some_held(wanted: list[dict[str, str]], found: list[dict[str, str]], names:
 
 
 def _tree(view: EvidenceView, path: str) -> Node | None:
-    if path == CLIPBOARD:
-        held = view.evidence.clipboard.text or ""
-        return read("", held)[1] if held.strip() and len(held) <= LONGEST_TEXT else None
-    file = view.file(path)
+    file = view.place(path)
     if file is None or not text_of_file(file):
         return None
     return read(file.path, text_of_file(file))[1]

@@ -12,7 +12,7 @@ from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path, rela
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.text_matching import count_phrases, same_name, shown_exactly
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState
 from taskloom.taskgraph.records.interaction import Control
 
 CANVAS = "Custom"
@@ -137,6 +137,19 @@ class EvidenceView:
         return (
             self._folded_files.get(relative.casefold()) if is_windows_path(path) else self.files.get(relative)
         )
+
+    def place(self, path: str) -> FileState | None:
+        """The file at `path`; for `CLIPBOARD` the text in the clipboard, as if it were a file, which is empty
+        where a file was copied.
+
+        Raises:
+            CheckUnavailableError: the evidence holds nothing about it.
+        """
+        if path != CLIPBOARD:
+            return self.file(path)
+        held = self.evidence.clipboard
+        text = held.text if held.text is not None else "" if held.file_name else None
+        return None if text is None else FileState(path=CLIPBOARD, size=0, sha256="", text=text)
 
     def tree(self, path: str) -> Node | None:
         """The content of the file at `path` as a tree, or None where there is none or it holds no text."""

@@ -20,7 +20,7 @@ from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.nodes import Node, Span
 from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState
 from taskloom.taskgraph.text_folding import composed
 
 _MARKS = frozenset("\"'< ")
@@ -80,7 +80,11 @@ def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evid
 
 
 def with_text(evidence: Evidence, path: str, text: str) -> Evidence:
-    """`evidence` with a file of this text at `path`, whether there was one or not."""
+    """`evidence` with a file of this text at `path`, whether there was one or not, or with this text in the
+    clipboard."""
+    if path == CLIPBOARD:
+        clipboard = evidence.clipboard.model_copy(update={"text": text})
+        return evidence.model_copy(update={"clipboard": clipboard})
     content = text.encode("utf-8", "surrogatepass")
     digest, old = hashlib.sha256(content).hexdigest(), evidence.file(path)
     kind = None if old is None else old.content
@@ -278,7 +282,9 @@ def change_of(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
 
 
 def text_at(evidence: Evidence, path: str) -> str | None:
-    """The text of a file; None where there is none."""
+    """The text of a file, or of the clipboard; None where there is none."""
+    if path == CLIPBOARD:
+        return evidence.clipboard.text
     file = evidence.file(path)
     return file.text if file is not None else None
 

@@ -4,8 +4,8 @@ stands."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from taskloom.taskgraph.text_folding import composed
@@ -141,7 +141,31 @@ def unique_names(names: list[str]) -> list[str]:
     return found
 
 
-def identities(items: list[Node]) -> list[str] | None:
+def called(parts: Iterable[Node]) -> tuple[Node, ...]:
+    """`parts` with `unique_names`."""
+    parts = tuple(parts)
+    names = unique_names([part.name for part in parts])
+    return tuple(
+        part if part.name == name else replace(part, name=name)
+        for part, name in zip(parts, names, strict=True)
+    )
+
+
+def listed(
+    items: Sequence[Node], extents: Iterable[Span | None], wholes: Iterable[Span | None] | None = None
+) -> tuple[Node, ...]:
+    """The items of a list, called by what tells them apart, else by their positions."""
+    names = _identities(items)
+    called_by: Naming = "record" if names else "position"
+    return tuple(
+        replace(item, name=name, naming=called_by, extent=extent, whole=whole)
+        for item, name, extent, whole in zip(
+            items, names or map(str, range(len(items))), extents, wholes or [None] * len(items), strict=True
+        )
+    )
+
+
+def _identities(items: Sequence[Node]) -> list[str] | None:
     """What tells the objects of a list apart, as a table's rows are told apart by their first column: the
     first member that all of them have, each with another value. None where nothing does, or there is one."""
     if len(items) < 2 or any(item.value is not None for item in items):

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from taskloom.evaluators_api.checks.archives import is_archive
-from taskloom.evaluators_api.checks.contents import CLIPBOARD
 from taskloom.evaluators_api.checks.declaration import Answer, Scene
 from taskloom.evaluators_api.checks.documents import is_laid_out
 from taskloom.evaluators_api.checks.pictures import CHANGES, picture_of
@@ -24,7 +23,7 @@ from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import records_of, refers, text_of
 from taskloom.evaluators_api.state.templates import steady_path
 from taskloom.prompts.shown_effects import CheckAsked, Origin
-from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
+from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState, is_open_document
 
 SCREEN = "screen"
 """What stands for the screen where a file path could stand."""
@@ -57,11 +56,11 @@ def origins(
 
 
 def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
-    made = _clipboard(end) if target == CLIPBOARD else end.file(target)
+    made = view(end).place(target)
     sources = [
         file
-        for file in (_clipboard(start), *start.files)
-        if file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
+        for file in (view(start).place(CLIPBOARD), *start.files)
+        if file is not None and file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
         if file.path != target or target == CLIPBOARD
     ]
     for source in sources:
@@ -100,11 +99,6 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
                     yield Origin(
                         kind="records", source=source.path, source_at=at, target=target, target_at=place
                     )
-
-
-def _clipboard(evidence: Evidence) -> FileState:
-    """The text in the clipboard, as if it were a file."""
-    return FileState(path=CLIPBOARD, size=0, sha256="", text=evidence.clipboard.text)
 
 
 def _copied(wanted: str, sources: Sequence[FileState]) -> Iterator[Origin]:

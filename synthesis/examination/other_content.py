@@ -27,9 +27,8 @@ from taskloom.synthesis.evaluation_functions.origins import SCREEN, origins
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
-from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState
 
-CLIPBOARD = "clipboard"
 _States = tuple[Evidence, Evidence]
 _Address = tuple[str, ...]
 _Edit = tuple[Node, str | None]
@@ -100,22 +99,12 @@ def _plain(text: str | None) -> str:
 
 def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> _States:
     """Both ends with other content at `place`; at the end only where it is still what it was."""
-    file, held = start.file(place), _text_in(start, place)
+    file, held = start.file(place), text_at(start, place)
     text = altered(held or "") if place == CLIPBOARD else None if file is None else _altered_file(file)
     if text is None:
         return start, end
-    kept = place != target and _text_in(end, place) == held
-    return _holding(start, place, text), _holding(end, place, text) if kept else end
-
-
-def _text_in(evidence: Evidence, place: str) -> str | None:
-    return evidence.clipboard.text if place == CLIPBOARD else text_at(evidence, place)
-
-
-def _holding(evidence: Evidence, place: str, text: str) -> Evidence:
-    if place != CLIPBOARD:
-        return with_text(evidence, place, text)
-    return evidence.model_copy(update={"clipboard": evidence.clipboard.model_copy(update={"text": text})})
+    kept = place != target and text_at(end, place) == held
+    return with_text(start, place, text), with_text(end, place, text) if kept else end
 
 
 def _altered_file(file: FileState) -> str | None:
@@ -166,7 +155,7 @@ def _otherwise(subject: Subject, origin: Origin) -> _States | None:
     if new is None or not old.strip() or _named_in(subject, old):
         return None
     states = _with_all(subject, old, new, places)
-    made, was = (_text_in(state, origin.target) for state in (states[1], subject.end))
+    made, was = (text_at(state, origin.target) for state in (states[1], subject.end))
     return None if made == was or text_at(states[0], origin.source) == source.text else states
 
 
@@ -181,7 +170,7 @@ def _with_all(subject: Subject, old: str, new: str, places: Mapping[str, _Addres
 
 def _with_new(evidence: Evidence, old: str, new: str, places: Mapping[str, _Address] | None) -> Evidence:
     if _plain(evidence.clipboard.text).strip() == old:
-        evidence = _holding(evidence, CLIPBOARD, new)
+        evidence = with_text(evidence, CLIPBOARD, new)
     longest = max(_WORD.findall(old), key=len, default="")
     for file in evidence.files:
         text = _plain(file.text)

@@ -42,6 +42,8 @@ class InputEvent(Record):
     """Characters typed, or the key or chord pressed, or the mouse button (`left`, `left double`)."""
 
 
+CLIPBOARD = "clipboard"
+"""What stands for the clipboard where the path of a file could stand."""
 ARCHIVE_HEADER = "member\tsize\tchecksum\n"
 """First line of the text of an archive, above a line per file in it."""
 

@@ -7,7 +7,7 @@ import re
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.formats import lines, yaml_tree
 from taskloom.evaluators_api.state.formats.key_values import BODY
-from taskloom.evaluators_api.state.nodes import Node, group, unique_names
+from taskloom.evaluators_api.state.nodes import Node, called, group
 
 SUFFIXES: frozenset[str] = lines.SUFFIXES
 _HEADER = re.compile(r"(---[ \t]*\r?\n(?:.*?\n)??)---[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)", re.DOTALL)
@@ -28,6 +28,5 @@ def parse(text: str) -> Node:
     tree = yaml_tree.parse(text[: header.end(1)])
     if not tree.children or any(node.naming != "field" for node in tree.children):
         raise StateUnreadableError("a header without keys")
-    name = unique_names([*(node.name for node in tree.children), BODY])[-1]
-    parts = (*tree.children, lines.behind(text, header.end(), name))
-    return group("", "field", (0, len(text)), parts)
+    parts = (*tree.children, lines.behind(text, header.end(), BODY))
+    return group("", "field", (0, len(text)), called(parts))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Naming, Node, group, identities, leaf, separated, unique_names
+from taskloom.evaluators_api.state.nodes import Naming, Node, called, group, leaf, listed, separated
 
 SUFFIXES: frozenset[str] = frozenset(
     [".json", ".ipynb", ".excalidraw", ".excalidrawlib", ".geojson", ".webmanifest"]
@@ -70,33 +70,28 @@ class _Scanner:
         return leaf(name, naming, match.span(), match.group())
 
     def _object(self, name: str, naming: Naming, start: int, depth: int) -> Node:
-        found: list[tuple[str, int, Node]] = []
+        found: list[tuple[int, Node]] = []
         for begin in self._each(start, "}"):
             key, position = self._string(begin)
             position = _after_space(self._text, position)
             self._expect(position, ":")
             child = self.value(key, "field", _after_space(self._text, position + 1), depth + 1)
-            found.append((key, begin, child))
+            found.append((begin, child))
             self._end = child.raw[1]
-        names = unique_names([key for key, _, _ in found])
-        wholes = [(begin, child.raw[1]) for _, begin, child in found]
+        wholes = [(begin, child.raw[1]) for begin, child in found]
         children = (
-            replace(child, name=key, extent=extent, whole=whole)
-            for (_, _, child), key, extent, whole in zip(found, names, separated(wholes), wholes, strict=True)
+            replace(child, extent=extent, whole=whole)
+            for (_, child), extent, whole in zip(found, separated(wholes), wholes, strict=True)
         )
-        return group(name, naming, (start, self._end), tuple(children))
+        return group(name, naming, (start, self._end), called(children))
 
     def _list(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         found: list[Node] = []
         for begin in self._each(start, "]"):
             found.append(self.value(str(len(found)), "position", begin, depth + 1))
             self._end = found[-1].raw[1]
-        extents, names = separated([child.raw for child in found]), identities(found)
-        children = (
-            replace(child, name=key, naming="record" if names else "position", extent=extent)
-            for child, key, extent in zip(found, names or map(str, range(len(found))), extents, strict=True)
-        )
-        return group(name, naming, (start, self._end), tuple(children))
+        extents = separated([child.raw for child in found])
+        return group(name, naming, (start, self._end), listed(found, extents))
 
     def _each(self, start: int, closing: str) -> Iterator[int]:
         """Where each item between the brackets begins; `_end` tells where the last one ended, and at last

@@ -4,11 +4,10 @@ header."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.formats import lines
-from taskloom.evaluators_api.state.nodes import Node, group, leaf, trimmed, unique_names
+from taskloom.evaluators_api.state.nodes import Node, called, group, leaf, trimmed
 
 SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
 BODY = "text"
@@ -52,16 +51,13 @@ def parse(text: str) -> Node:
         elif line.strip() and not line.lstrip().startswith(_COMMENT) and not (target and line[:1] in " \t"):
             raise StateUnreadableError(f"no key at {position}")
         position = end
-    parts = list(_named(pairs))
-    names = unique_names([*(node.name for node in parts), *(name for name, _, _ in sections)])[len(parts) :]
     ends = [*(start for _, start, _ in sections[1:]), len(text)]
-    for name, (_, first, found), end in zip(names, sections, ends, strict=False):
-        parts.append(group(name, "field", (first, end), _named(found), (first, end)))
-    if body is not None:
-        parts.append(body)
+    for (name, first, found), end in zip(sections, ends, strict=False):
+        pairs.append(group(name, "field", (first, end), called(found), (first, end)))
+    parts = (*called(pairs), *([] if body is None else [body]))
     if not parts:
         raise StateUnreadableError("no keys")
-    return group("", "field", (0, len(text)), tuple(parts))
+    return group("", "field", (0, len(text)), parts)
 
 
 def _pair(line: str) -> tuple[str, int, int] | None:
@@ -71,8 +67,3 @@ def _pair(line: str) -> tuple[str, int, int] | None:
         return None
     start, end = trimmed(line, match.end() + 1, len(line))
     return match.group().rstrip(), start, end
-
-
-def _named(pairs: list[Node]) -> tuple[Node, ...]:
-    names = unique_names([node.name for node in pairs])
-    return tuple(replace(node, name=name) for name, node in zip(names, pairs, strict=True))

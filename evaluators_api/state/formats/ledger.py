@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, trimmed, unique_names
+from taskloom.evaluators_api.state.nodes import Node, Span, called, group, leaf, trimmed
 
 SUFFIXES: frozenset[str] = frozenset([".beancount"])
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
@@ -125,10 +124,8 @@ def _directive(text: str, start: int, end: int, head: re.Match[str], name: str) 
         line = stop + 1
     if postings:
         fields.append(group("postings", "field", (postings[0].raw[0], postings[-1].raw[1]), tuple(postings)))
-    unique = unique_names([field.name for field in fields])
-    called = tuple(replace(field, name=key) for field, key in zip(fields, unique, strict=True))
     written = (start, start + len(text[start:end].rstrip("\r\n")))
-    return group(name, "position", written, called, (start, end))
+    return group(name, "position", written, called(fields), (start, end))
 
 
 def _posting_or_meta(text: str, span: Span, postings: list[Node], fields: list[Node]) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from taskloom.evaluators_api.state.nodes import Node, Span, called, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".xml", ".svg", ".html", ".htm", ".xhtml", ".drawio", ".opml", ".rss"])
 _DEEPEST = 200
@@ -149,8 +149,7 @@ def _called(parts: list[Node]) -> tuple[Node, ...]:
         else:
             found.append(replace(part, name=f"{part.name}[{numbers[part.name]}]"))
             numbers[part.name] += 1
-    unique = unique_names([part.name for part in found])
-    return tuple(replace(part, name=name) for part, name in zip(found, unique, strict=True))
+    return called(found)
 
 
 def _found(text: str, mark: str, position: int) -> int:

@@ -11,16 +11,7 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.nodes import Node as YamlNode
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import (
-    Naming,
-    Node,
-    Span,
-    group,
-    identities,
-    leaf,
-    separated,
-    unique_names,
-)
+from taskloom.evaluators_api.state.nodes import Naming, Node, Span, called, group, leaf, listed, separated
 
 SUFFIXES: frozenset[str] = frozenset([".yaml", ".yml"])
 _LONGEST = 32_768
@@ -59,9 +50,9 @@ class _Reader:
         if isinstance(item, ScalarNode):
             return leaf(name, naming, raw, str(item.value))
         if isinstance(item, MappingNode):
-            return group(name, naming, raw, tuple(self._members(item, raw, depth)))
+            return group(name, naming, raw, called(self._members(item, raw, depth)))
         if isinstance(item, SequenceNode):
-            return group(name, naming, raw, tuple(self._items(item, raw, depth)))
+            return group(name, naming, raw, self._items(item, raw, depth))
         raise StateUnreadableError("a node of an unknown kind")
 
     def _span(self, item: YamlNode) -> Span:
@@ -81,10 +72,9 @@ class _Reader:
     def _members(self, item: MappingNode, raw: Span, depth: int) -> Iterator[Node]:
         if not all(isinstance(key, ScalarNode) for key, _ in item.value):
             raise StateUnreadableError("a key that is not a scalar")
-        names = unique_names([str(key.value) for key, _ in item.value])
         found = [
-            self._placed(self.node(value, name, "field", depth + 1), ":", key.end_mark.index)
-            for (key, value), name in zip(item.value, names, strict=True)
+            self._placed(self.node(value, str(key.value), "field", depth + 1), ":", key.end_mark.index)
+            for key, value in item.value
         ]
         wholes = [
             (key.start_mark.index, max(node.raw[1], key.end_mark.index))
@@ -94,11 +84,10 @@ class _Reader:
         for node, whole, extent in zip(found, wholes, extents, strict=True):
             yield replace(node, whole=whole, extent=extent)
 
-    def _items(self, item: SequenceNode, raw: Span, depth: int) -> Iterator[Node]:
+    def _items(self, item: SequenceNode, raw: Span, depth: int) -> tuple[Node, ...]:
         found = [
             self.node(value, str(index), "position", depth + 1) for index, value in enumerate(item.value)
         ]
-        names = identities(found)
         flow = bool(item.flow_style)
         starts = [node.raw[0] if flow else self._text.rfind("-", 0, max(node.raw[0], 1)) for node in found]
         if not flow:
@@ -106,15 +95,7 @@ class _Reader:
                 self._placed(node, "-", max(start, 0)) for node, start in zip(found, starts, strict=True)
             ]
         wholes = [(max(start, 0), node.raw[1]) for start, node in zip(starts, found, strict=True)]
-        extents = self._extents(wholes, raw, flow=flow)
-        for index, (node, whole, extent) in enumerate(zip(found, wholes, extents, strict=True)):
-            yield replace(
-                node,
-                name=names[index] if names else node.name,
-                naming="record" if names else "position",
-                whole=whole,
-                extent=extent,
-            )
+        return listed(found, self._extents(wholes, raw, flow=flow), wholes)
 
     def _extents(self, wholes: list[Span], raw: Span, *, flow: bool) -> list[Span | None]:
         if flow:
