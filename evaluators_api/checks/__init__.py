@@ -2,8 +2,7 @@
 `registry` finds them.
 
 inputs        what was clicked and typed
-screen        controls, window, text in the picture
-rows          rows of tables and lists on the screen
+screen        controls, rows of tables and lists, window, text in the picture
 system        files, folders, clipboard
 contents      whole texts, and copies of what was there at the start
 records       rows, objects and elements inside files, and the tables and sections that hold them

@@ -2,11 +2,10 @@
 
 formats/                    one module per file format: text to tree, and values back into text
 reading                     finds the format of a file and reads it
-references                  the records behind ids that applications make up
+references                  the records behind ids that applications make up, and around changes
 nodes, records              the tree, and the records in it: rows, objects, elements
 comparison                  what differs between two trees
 effects                     what differs between two pieces of evidence, in terms of the parameters
-held_values                 what the records around a change hold, which says which records are meant
 sources                     where what is new was at the start
 essential                   which effects every performance has: what writers see and examinations demand
 allowances                  what work may change

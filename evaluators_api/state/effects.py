@@ -14,11 +14,10 @@ from pathlib import PurePosixPath
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
-from taskloom.evaluators_api.state.held_values import HeldValues
 from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read, says_itself, tree_at
-from taskloom.evaluators_api.state.references import References, Touched
+from taskloom.evaluators_api.state.references import HeldValues, References, Touched
 from taskloom.evaluators_api.state.sources import source_of_text, sources_of_records
 from taskloom.evaluators_api.state.templates import (
     filled,

@@ -12,8 +12,7 @@ from taskloom.flows.errors import CommandError
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.agreement import routes
-from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.examination import build_cases, examine
 from taskloom.synthesis.examination.subject import subject_of
 from taskloom.synthesis.examination.verdict import Thresholds, feedback, unacceptable
 from taskloom.taskgraph.errors import TaskGraphError

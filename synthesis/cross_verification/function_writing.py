@@ -20,9 +20,8 @@ from taskloom.synthesis.cross_verification.second_opinion import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.errors import SynthesisError
 from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
-from taskloom.synthesis.evaluation_functions.words_of_the_task import without_ends
-from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.evaluation_functions.task_shapes import without_ends
+from taskloom.synthesis.examination.examination import build_cases, examine
 from taskloom.synthesis.examination.subject import is_on_screen
 from taskloom.synthesis.examination.verdict import Thresholds, feedback
 from taskloom.taskgraph.records.evaluation_function import (

@@ -6,21 +6,24 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from taskloom.evaluators_api.checks.declaration import Content
 from taskloom.evaluators_api.reference import checks_reference
+from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divided
+from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.prompts.inputs import EvaluationWriterInput, Performance
 from taskloom.prompts.rendering import template_hash
 from taskloom.resources.applications import Application
-from taskloom.synthesis.evaluation_functions.needed_checks import needed_checks
 from taskloom.synthesis.evaluation_functions.shown_effects import shown_effects
 from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
 from taskloom.synthesis.ports import Models
-from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, Reads
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "evaluation_functions"
+_DRAWING = "drawing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +105,32 @@ def performances(trajectories: Sequence[Trajectory]) -> tuple[Performance, ...]:
         )
         for trajectory, shape, found in zip(trajectories, shapes, changes, strict=True)
     )
+
+
+def needed_checks(trajectories: Sequence[Trajectory], *, on_screen: bool) -> frozenset[Reads | Content]:
+    """Parts of the evidence, and contents of files, that functions for the work of `trajectories` may speak
+    of: half of the reference of checks is about formats that most work does not meet.
+
+    The screen counts where the result is `on_screen` or in no file, and where pictures of it may be taken. Of
+    files count those that changed, and those that the work may read: their path stands in the instruction or
+    a parameter, or the screen counts.
+    """
+    found: set[Reads | Content] = {"files"}
+    for trajectory in trajectories:
+        start, end = trajectory.initial_evidence, trajectory.final_evidence
+        changed = effects(start, end, trajectory.parameters)
+        lasting = {effect.container for effect in changed if effect.area == "file"}
+        if any(effect.area == "clipboard" for effect in changed) or start.clipboard.text:
+            found.add("clipboard")
+        seen = on_screen or not lasting
+        if seen or end.screen:
+            found.add("screen")
+        files = [*start.files, *(file for file in end.files if file.path in lasting)]
+        told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
+        forms = {
+            read(file.path, file.text)[0]
+            for file in files
+            if file.text is not None and (seen or file.path in lasting or file.path in told)
+        }
+        found.update("drawing" if form == _DRAWING else "records" for form in forms - {FALLBACK})
+    return frozenset(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from taskloom.evaluators_api.checks.rows import shows_records
+from taskloom.evaluators_api.checks.screen import shows_records
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.state.effects import DATABASE
 from taskloom.evaluators_api.state.essential import Division

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
+from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, parameter_sets
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
@@ -25,6 +26,9 @@ _LEAST_PARAMETER_SETS = 2
 _DATABASE, _GROUP = "database", "group"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
+_SHORTEST_END = 4
+HIDDEN = "(what it ends with)"
+"""Stands for a value that only the end of a performance shows."""
 
 
 def task_shapes(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> tuple[TaskShape, ...]:
@@ -182,3 +186,23 @@ def _file(file: FileState, first: Sequence[str]) -> StartingFile:
         ]
     )
     return StartingFile(path=file.path, format=name, fields=tuple(fields)[:_MOST_FIELDS])
+
+
+def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
+    """`message` without values that performances ended with and that neither instruction, start nor
+    every performance alike tells; cases that read alike then are told once."""
+    values: set[str] = set()
+    changes = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
+    shown = set(constants(trajectories, changes).values())
+    for trajectory, found in zip(trajectories, changes, strict=True):
+        told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
+        before = {effect.before for effect in found}
+        for effect in found:
+            for value in (effect.after, *(effect.after or "").splitlines()):
+                text = (value or "").strip()
+                if len(text) >= _SHORTEST_END and text not in told and text not in before | shown:
+                    values.add(text)
+    for value in sorted(values, key=len, reverse=True):
+        for form in dict.fromkeys((repr(value), repr(value)[1:-1], value)):
+            message = message.replace(form, HIDDEN)
+    return "\n".join(line for line, _ in groupby(message.split("\n")))

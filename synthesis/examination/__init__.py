@@ -1,9 +1,9 @@
 """Whether a function tells right from wrong.
 
-examination                          the kill matrix; `verdict` accepts or rejects
-subject, case_building               what is examined, and what it is held against
+examination                          the cases and the kill matrix; `verdict` accepts or rejects
+subject                              what is examined
 counterfeits                         wrong work made from right work
-unfinished_work, other_work          wrong work otherwise
+other_work                           wrong work otherwise
 other_content                        another content given at the start
 genuine_variants                     right work by other ways
 altering                             other values of the same shape

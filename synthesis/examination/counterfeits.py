@@ -43,35 +43,40 @@ _SHOWN_FORMAT = "markup"
 
 
 def counterfeits(subject: Subject) -> Iterator[Case]:
-    """Every counterfeit of `subject`."""
-    for found in (_undone(subject), _wrong_values(subject), _wrong_places(subject), _mixed(subject)):
-        yield from _spread(tuple(found))
+    """Every counterfeit of `subject`; of a family with very many, evenly many."""
+    made: tuple[tuple[CaseFamily, Iterator[Edited]], ...] = (
+        ("undone_change", _undone(subject)),
+        ("wrong_value", _wrong_values(subject)),
+        ("wrong_place", _wrong_places(subject)),
+        ("swapped_values", exchanged(subject.start, subject.end, subject.asked)),
+        ("half_records", halved(subject.start, subject.end, subject.asked, altered)),
+    )
+    for family, edits in made:
+        wrong = [item for item in edits if not subject.reached(item.evidence, item.start)]
+        for item in wrong[:: max(1, -(-len(wrong) // MOST_PER_FAMILY))]:
+            yield subject.case(family, item.description, item.evidence, item.start)
     yield from other_content_given(subject)
     yield from _untouched(subject)
 
 
-def _undone(subject: Subject) -> Iterator[Case]:
+def _undone(subject: Subject) -> Iterator[Edited]:
     for effect in subject.asked:
         evidence = undone(subject.start, subject.end, effect)
-        if evidence is not None and not subject.reached(evidence):
-            yield subject.case("undone_change", f"this is missing: {effect.describe()}", evidence)
-    evidence = subject.with_first_screen(subject.end)
-    if subject.shown and not subject.reached(evidence):
-        told = "the screen still shows what it showed at the start"
-        yield subject.case("undone_change", told, evidence)
+        if evidence is not None:
+            yield Edited(f"this is missing: {effect.describe()}", evidence)
+    if subject.shown:
+        evidence = subject.with_first_screen(subject.end)
+        yield Edited("the screen still shows what it showed at the start", evidence)
 
 
-def _wrong_values(subject: Subject) -> Iterator[Case]:
+def _wrong_values(subject: Subject) -> Iterator[Edited]:
     for effect in subject.asked:
         if effect.area == "file" and effect.kind == "removed" and not effect.address and effect.before:
             other = with_text(subject.end, effect.container, altered(effect.before))
-            text = f"{effect.container} was changed, and is still there"
-            yield subject.case("wrong_value", text, other)
+            yield Edited(f"{effect.container} was changed, and is still there", other)
         whole = effect.area == "file" and effect.kind == "added" and not effect.address
-        if effect.after is None or not (whole or subject.is_leaf(effect)):
-            continue
-        if whole and not effect.after:
-            continue  # an empty file says nothing
+        if effect.after is None or (whole and not effect.after) or not (whole or subject.is_leaf(effect)):
+            continue  # of files, an empty one says nothing
         file = subject.end.file(effect.container)
         spaced = effect.format != _DRAWING and (file is None or file.content != "pdf")  # they tell no spaces
         for value, words in _others(effect, subject.elsewhere.get(effect.key, ()), spaced=spaced):
@@ -79,12 +84,11 @@ def _wrong_values(subject: Subject) -> Iterator[Case]:
             if (
                 evidence is None
                 or (effect.address and same_value(value, effect.after))
-                or subject.reached(evidence)
                 or (whole and _says_the_same(subject, effect, evidence))
             ):
                 continue
-            text = f"{effect.where} {words} instead of {_shown(effect.after, beside=value)}"
-            yield subject.case("wrong_value", text, evidence)
+            told = f"{effect.where} {words} instead of {_shown(effect.after, beside=value)}"
+            yield Edited(told, evidence)
 
 
 def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
@@ -126,35 +130,18 @@ def _was_typed(effect: Effect) -> bool:
     )
 
 
-def _wrong_places(subject: Subject) -> Iterator[Case]:
+def _wrong_places(subject: Subject) -> Iterator[Edited]:
     for effect in (item for item in subject.asked if item.area == "file"):
-        found: list[Edited] = []
         if effect.kind == "removed" and subject.is_outermost(effect):
-            found += removed_otherwise(subject.start, subject.end, effect)
+            yield from removed_otherwise(subject.start, subject.end, effect)
         elif not effect.address and "*" in steady_path(effect.container):
             continue  # a name that the application makes up is no place
         elif not effect.address and effect.container.startswith(f"{APPLICATIONS_FOLDER}/"):
             continue  # the account of side effects notices a file that no right work makes
         elif not effect.address or subject.is_leaf(effect):
-            found += islice(moved(subject.start, subject.end, effect), 2)
+            yield from islice(moved(subject.start, subject.end, effect), 2)
         if effect.kind == "added" and subject.is_outermost(effect):
-            found += put_first(subject.start, subject.end, effect)
-        for edited in found:
-            if not subject.reached(edited.evidence):
-                yield subject.case("wrong_place", edited.description, edited.evidence)
-
-
-def _mixed(subject: Subject) -> Iterator[Case]:
-    """All values are there, but not together: two are exchanged, or each half is in another record."""
-    mixed: tuple[tuple[CaseFamily, Iterator[Edited]], ...] = (
-        ("swapped_values", exchanged(subject.start, subject.end, subject.asked)),
-        ("half_records", halved(subject.start, subject.end, subject.asked, altered)),
-    )
-    for family, found in mixed:
-        for edited in found:
-            start = edited.start or subject.start
-            if not subject.reached(edited.evidence, start):
-                yield subject.case(family, edited.description, edited.evidence, start)
+            yield from put_first(subject.start, subject.end, effect)
 
 
 def _untouched(subject: Subject) -> Iterator[Case]:
@@ -164,12 +151,6 @@ def _untouched(subject: Subject) -> Iterator[Case]:
     start = subject.end.model_copy(update={"inputs": (), "step": 0})
     told = "nothing was done: what the end shows had been there at the start"
     yield subject.case("untouched_product", told, start, start)
-
-
-def _spread(cases: Sequence[Case]) -> Iterator[Case]:
-    """At most `MOST_PER_FAMILY` of `cases`, evenly spread."""
-    step = max(1, -(-len(cases) // MOST_PER_FAMILY))
-    yield from cases[::step]
 
 
 def _shown(value: str, *, beside: str = "") -> str:

@@ -2,9 +2,8 @@
 changes.
 
 Method section 4. The paper tests three trajectories of other tasks; here a function is held against
-everything that recorded evidence can stand for (see `case_building`), and its own mutants are held against
-the same cases. Plain functions over records: the same examination serves cross-verification, a stored dataset
-and a user's own function.
+everything that recorded evidence can stand for, and its own mutants against the same cases. Plain functions
+over records: the same examination serves cross-verification, a stored dataset and a user's own function.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from typing import get_args
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.templates import names_parameter
+from taskloom.synthesis.examination.counterfeits import counterfeits
+from taskloom.synthesis.examination.genuine_variants import genuine_variants
 from taskloom.synthesis.examination.mutation import (
     Condition,
     Mutant,
@@ -24,7 +25,13 @@ from taskloom.synthesis.examination.mutation import (
     mutant,
     route_dependence,
 )
-from taskloom.synthesis.examination.subject import Case
+from taskloom.synthesis.examination.other_work import (
+    other_subtasks,
+    recordings_with_other_parameters,
+    unfinished_work,
+    wrong_parameters,
+)
+from taskloom.synthesis.examination.subject import Case, subject_of
 from taskloom.taskgraph.records.evaluation_function import (
     GENUINE_FAMILIES,
     CaseFamily,
@@ -33,6 +40,7 @@ from taskloom.taskgraph.records.evaluation_function import (
     FunctionQuality,
     Reads,
 )
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_HELD = 6
@@ -52,6 +60,35 @@ class _Judgement:
         if self.case.right:
             return self.evaluation.passed
         return not self.evaluation.passed and self.evaluation.outcome == "result"
+
+
+def build_cases(
+    positive: Trajectory,
+    *,
+    instance: BoundSubtask | None = None,
+    other_parameter_sets: Sequence[Mapping[str, str]] = (),
+    other_trajectories: Sequence[Trajectory] = (),
+) -> tuple[Case, ...]:
+    """Every case for the function that judges `positive`'s subtask, by family.
+
+    Args:
+        positive: A recording in which the subtask was done.
+        instance: The bound subtask; its outputs say whether the screen is part of the result.
+        other_parameter_sets: The subtask's other parameter sets.
+        other_trajectories: Recordings of any subtask. Those of the same subtask tell essential effects from
+            incidental ones, must pass with their own values and fail with those of `positive`; the rest are
+            other subtasks.
+    """
+    finished = [item for item in other_trajectories if item.termination == "finished" and item.steps]
+    subject = subject_of(positive, finished, instance)
+    return (
+        *unfinished_work(subject),
+        *wrong_parameters(subject, other_parameter_sets),
+        *recordings_with_other_parameters(subject),
+        *other_subtasks(subject, finished),
+        *counterfeits(subject),
+        *genuine_variants(subject),
+    )
 
 
 def examine(

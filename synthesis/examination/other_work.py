@@ -1,5 +1,11 @@
-"""Evidence of other work: the same subtask with other values, and other subtasks, including those on the same
-things."""
+"""Evidence of work that is not the subtask's: omitted, unfinished or never saved; the same subtask with other
+values, and other subtasks, including those on the same things.
+
+What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that
+decides: a step that merely closes a dialog after the file was written finishes nothing, so the recording cut
+before it is no wrong work. Where the subtask's outputs live on the screen, or nothing lasting changes, the
+screen decides as well.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import read, tree_at
 from taskloom.evaluators_api.state.records import fields_around, records_of
 from taskloom.evaluators_api.state.templates import filled, parameters_named, templated
@@ -15,14 +20,50 @@ from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.subject import Case, Subject
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Control
-from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6
 _SHORTEST_SHOWN = 3
 _LONGEST_ENTRY = 65_536
 _FIELD = "Edit"
+_SHOWN_CHANGES = 3
+
+
+def unfinished_work(subject: Subject) -> Iterator[Case]:
+    """Every case of these kinds."""
+    told = f"nothing was done at all.{_missing(subject, subject.start)}"
+    yield subject.case("no_op", told, subject.start)
+    steps = subject.positive.steps
+    states = [subject.start, *(step.evidence for step in steps)]
+    unfinished = [index for index, state in enumerate(states[:-1]) if not subject.reached(state)]
+    for index in filter(None, unfinished):
+        told = f"only the first {index} of {len(steps)} steps were done, the last of them"
+        told = f"{told} {_done(steps[index - 1])}.{_missing(subject, states[index])}"
+        yield subject.case("truncation", told, states[index])
+    # all the inputs with none of the results: nothing changed, or as much as was there before the result
+    inputs = {"inputs": subject.end.inputs, "step": subject.end.step}
+    for index in dict.fromkeys((0, unfinished[-1])) if 0 in unfinished else ():
+        came = f"all is as after step {index}, and no more came of it" if index else "nothing changed"
+        told = f"every click was made and every text typed, but {came}.{_missing(subject, states[index])}"
+        yield subject.case("not_saved", told, states[index].model_copy(update=inputs))
+
+
+def _missing(subject: Subject, evidence: Evidence) -> str:
+    """Which essential changes are not there, in a few words."""
+    wanted = subject.essential or subject.shown
+    missing = [effect.describe() for effect in subject.missing(wanted, evidence)]
+    if not missing:
+        return ""
+    more = f"; and {len(missing) - _SHOWN_CHANGES} more" if len(missing) > _SHOWN_CHANGES else ""
+    return f" Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}"
+
+
+def _done(step: TrajectoryStep) -> str:
+    what = step.action.operation.replace("_input", "").replace("_", " ")
+    return f"{what} on {step.target.text!r}" if step.target is not None and step.target.text else what
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
@@ -227,21 +268,14 @@ def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[C
         return item.subtask_id.partition(".")[0] != application, -shared, item.subtask_id
 
     for other in sorted(others, key=rank):
-        if len(seen) > _MOST_OTHER_SUBTASKS or other.subtask_id in seen or _does_the_same(subject, other):
+        if len(seen) > _MOST_OTHER_SUBTASKS or other.subtask_id in seen:
+            continue
+        start, end = other.initial_evidence, other.final_evidence
+        if not subject.missing((*subject.asked, *subject.shown), end, start):
             continue
         seen.add(other.subtask_id)
         told = f"another subtask was done: {other.instruction}"
-        start, end = other.initial_evidence, other.final_evidence
         yield subject.case("other_subtask", told, end, start, excusable=True)
-
-
-def _does_the_same(subject: Subject, other: Trajectory) -> bool:
-    found = {
-        (effect.key, effect.after)
-        for effect in effects(other.initial_evidence, other.final_evidence, subject.positive.parameters)
-    }
-    wanted = {(effect.key, effect.after) for effect in (*subject.asked, *subject.shown)}
-    return wanted <= found
 
 
 def _asked(subject: Subject, parameters: Mapping[str, str], description: str) -> Case:

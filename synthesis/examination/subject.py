@@ -159,17 +159,18 @@ class Subject:
 
     def reached(self, evidence: Evidence, start: Evidence | None = None) -> bool:
         """Whether all that makes the work right is there in `evidence`."""
-        wanted = {_outcome(effect) for effect in (*self.essential, *self.shown)}
-        if not wanted:
-            return False
-        found = effects(
-            start or self.start,
-            evidence,
-            self.positive.parameters,
-            files={effect.container for effect in self.essential},
-            screen=bool(self.shown),
-        )
-        return wanted <= {_outcome(effect) for effect in found}
+        wanted = (*self.essential, *self.shown)
+        return bool(wanted) and not self.missing(wanted, evidence, start)
+
+    def missing(
+        self, wanted: Sequence[Effect], evidence: Evidence, start: Evidence | None = None
+    ) -> list[Effect]:
+        """Those `wanted` that did not come about in `evidence`."""
+        files = {effect.container for effect in wanted}
+        shown = any(effect.area == "screen" for effect in wanted)
+        own, begin = self.positive.parameters, start or self.start
+        found = set(map(_outcome, effects(begin, evidence, own, files=files, screen=shown)))
+        return [effect for effect in wanted if _outcome(effect) not in found]
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:

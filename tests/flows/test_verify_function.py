@@ -161,8 +161,7 @@ def test_one_stored_function_is_examined_as_the_same_one_from_a_file(warehouse: 
 
 def test_kills_per_family_are_one_query(warehouse: str) -> None:
     from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from taskloom.synthesis.examination.case_building import build_cases
-    from taskloom.synthesis.examination.examination import examine
+    from taskloom.synthesis.examination.examination import build_cases, examine
     from tests.synthesis.recordings import written_instance
 
     with EvaluationSandbox() as sandbox:

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from taskloom.synthesis.examination.altering import altered
-from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import build_cases
+from taskloom.synthesis.examination.other_work import unfinished_work
 from taskloom.synthesis.examination.subject import Case, Subject, subject_of
-from taskloom.synthesis.examination.unfinished_work import unfinished_work
 from taskloom.taskgraph.records.evidence import ClipboardState, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import (

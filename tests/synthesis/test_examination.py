@@ -3,8 +3,7 @@
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.examination import build_cases, examine
 from taskloom.synthesis.examination.subject import Case
 from taskloom.synthesis.examination.verdict import Thresholds, feedback, unacceptable
 from taskloom.taskgraph.records.evaluation_function import FamilyKills, FunctionQuality

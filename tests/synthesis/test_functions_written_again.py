@@ -12,8 +12,7 @@ import pytest
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
-from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.examination import build_cases, examine
 from taskloom.synthesis.examination.subject import is_on_screen
 from taskloom.synthesis.examination.verdict import Thresholds, feedback
 from taskloom.taskgraph.records.provenance import Provenance

@@ -9,8 +9,7 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.offline.evaluation_writer import write_function
 from taskloom.prompts.inputs import EvaluationWriterInput
 from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
-from taskloom.synthesis.examination.case_building import build_cases
-from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.examination import build_cases, examine
 from taskloom.synthesis.examination.subject import Case
 from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Control, Rectangle

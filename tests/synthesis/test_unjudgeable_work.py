@@ -1,6 +1,6 @@
 """Work of which nothing tells right from wrong: no function can accept the one and reject the other."""
 
-from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import build_cases
 from taskloom.synthesis.examination.subject import Case
 from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -13,9 +13,9 @@ from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.second_opinion import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
-from taskloom.synthesis.evaluation_functions.needed_checks import needed_checks
+from taskloom.synthesis.evaluation_functions.evaluation_functions import needed_checks
+from taskloom.synthesis.evaluation_functions.task_shapes import HIDDEN, without_ends
 from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes as shapes_of
-from taskloom.synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import FileState, InputEvent
 from taskloom.taskgraph.records.interaction import KeyboardInput
