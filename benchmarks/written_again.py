@@ -62,9 +62,7 @@ def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[Eva
     cases = build_cases(
         stored.positive,
         instance=instance,
-        other_parameter_sets=[
-            item for item in subtask.available_parameters if item != stored.positive.parameters
-        ],
+        other_parameter_sets=subtask.available_parameters,
         other_trajectories=[*own[1:], *others],
     )
     criticism: Criticism | None = None

@@ -67,9 +67,7 @@ def effects(
         if files is None or path in files:
             found += builder.file(old.get(path), new.get(path))
     found += builder.directories(end)
-    found += builder.slots(end)
-    if screen:
-        found += builder.screen(end)
+    found += builder.slots(end, screen=screen)
     return tuple(found)
 
 
@@ -282,30 +280,13 @@ class _Builder:
         for path, kind in _folder_changes(self._start, end):
             yield self.effect("directory", path, (), (), kind, None, None)
 
-    def slots(self, end: Evidence) -> Iterator[Effect]:
-        before, after = self._start.clipboard, end.clipboard
-        yield from self._value("clipboard", "text", before.text, after.text)
-        yield from self._value("clipboard", "image", before.image_sha256, after.image_sha256)
-        yield from self._value("clipboard", "file", before.file_name, after.file_name)
-        yield from self._value(
-            "window", "application", self._start.active_application or None, end.active_application or None
-        )
-        yield from self._value("window", "title", self._start.window_title or None, end.window_title or None)
-        yield from self._value("window", "address", self._start.url or None, end.url or None)
-
-    def screen(self, end: Evidence) -> Iterator[Effect]:
-        old, new = shown_controls(self._start.controls), shown_controls(end.controls)
-        for address in dict.fromkeys((*old, *new)):
-            yield from self._value("screen", address, old.get(address), new.get(address))
-
-    def _value(
-        self, area: Area, address: str | tuple[str, ...], before: str | None, after: str | None
-    ) -> Iterator[Effect]:
-        where = (address,) if isinstance(address, str) else address
-        kind = _kind(before, after)
-        if before == after or self._noise.covers(area, "", where, kind):
-            return
-        yield self.effect(area, "", where, (_FIELD,) * len(where), kind, before, after)
+    def slots(self, end: Evidence, *, screen: bool) -> Iterator[Effect]:
+        old, new = _slots(self._start, screen=screen), _slots(end, screen=screen)
+        for area, where in dict.fromkeys((*old, *new)):
+            before, after = old.get((area, where)), new.get((area, where))
+            kind = _kind(before, after)
+            if before != after and not self._noise.covers(area, "", where, kind):
+                yield self.effect(area, "", where, (_FIELD,) * len(where), kind, before, after)
 
     def effect(
         self,
@@ -348,6 +329,21 @@ class _Builder:
             records_of=templated(records_of, values),
             holds=self._around.told(container, around),
         )
+
+
+def _slots(evidence: Evidence, *, screen: bool) -> dict[tuple[Area, tuple[str, ...]], str | None]:
+    """What is outside of files, place by place; None for nothing."""
+    held = evidence.clipboard
+    found: dict[tuple[Area, tuple[str, ...]], str | None] = {
+        ("clipboard", ("text",)): held.text,
+        ("clipboard", ("image",)): held.image_sha256,
+        ("clipboard", ("file",)): held.file_name,
+        ("window", ("application",)): evidence.active_application or None,
+        ("window", ("title",)): evidence.window_title or None,
+        ("window", ("address",)): evidence.url or None,
+    }
+    shown = shown_controls(evidence.controls) if screen else {}
+    return found | {("screen", address): state for address, state in shown.items()}
 
 
 def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:

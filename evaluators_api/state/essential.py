@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import DATABASE, effects, holder_of
@@ -25,6 +25,8 @@ _NUMBER = re.compile(r"[-+\d.,]*|NULL")
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
+_Table = dict[_Key, set[str | None]]
+"""Values that a performance ended with, by address in terms of the parameters and by plain address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     - What is left of its value without the parameters does not look generated (a time, a hash, a random id),
       unless all performances agree on it, or it is the id of a record that a parameter names.
     """
-    tables = [_Table.of(changes, parameters) for changes, parameters in performances]
+    tables = [_values_by_key(changes, parameters) for changes, parameters in performances]
     divisions = []
     for changes, parameters in performances:
         wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
@@ -92,27 +94,13 @@ def _without_passing(division: Division) -> Division:
     return saved if any(item.area in _LASTING for item in saved.essential) else division
 
 
-@dataclass(slots=True)
-class _Table:
-    """Values of one performance by address in terms of the parameters, and by plain address."""
-
-    values: dict[_Key, set[str | None]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
-        table = cls()
-        for effect in changes:
-            for key in _keys(effect, parameters):
-                table.values.setdefault(key, set()).update((effect.after, effect.after_template))
-                if effect.refers_template:
-                    table.values[key].add(effect.refers_template)
-        return table
-
-    def at(self, effect: Effect, parameters: Mapping[str, str]) -> set[str | None] | None:
-        """What this performance ended with where `effect` of another one is; None where it has no such
-        effect."""
-        found = (self.values.get(key) for key in _keys(effect, parameters))
-        return next((values for values in found if values is not None), None)
+def _values_by_key(changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
+    table: _Table = {}
+    for effect in changes:
+        for key in _keys(effect, parameters):
+            told = {effect.after, effect.after_template, effect.refers_template or effect.after}
+            table.setdefault(key, set()).update(told)
+    return table
 
 
 def _keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
@@ -133,9 +121,9 @@ def _essential(
     whole: bool,
     there: set[_Key],
 ) -> bool:
-    agreed = True
+    agreed, keys = True, _keys(effect, parameters)
     for (_, others), table in zip(performances, tables, strict=True):
-        values = table.at(effect, parameters)
+        values = next((table[key] for key in keys if key in table), None)
         same_parameters = dict(others) == dict(parameters)
         if values is None:
             if same_parameters or there.isdisjoint(effect.around):

@@ -195,9 +195,7 @@ class FunctionWriting:
         cases = build_cases(
             positive,
             instance=subtask.bind(positive.parameters, self.categories),
-            other_parameter_sets=[
-                item for item in subtask.available_parameters if item != positive.parameters
-            ],
+            other_parameter_sets=subtask.available_parameters,
             other_trajectories=[*trajectories[1:], *others],
         )
         return examine(function.source, positive, cases, self.sandbox, routes=len(routes(trajectories)))

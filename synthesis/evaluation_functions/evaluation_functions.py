@@ -15,7 +15,7 @@ from taskloom.prompts.inputs import EvaluationWriterInput, Performance
 from taskloom.prompts.rendering import template_hash
 from taskloom.resources.applications import Application
 from taskloom.synthesis.evaluation_functions.shown_effects import shown_effects
-from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
+from taskloom.synthesis.evaluation_functions.task_shapes import constants, task_shape
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, Reads
 from taskloom.taskgraph.records.provenance import Provenance
@@ -95,15 +95,15 @@ async def write_evaluation_function(
 def performances(trajectories: Sequence[Trajectory]) -> tuple[Performance, ...]:
     """Trajectories as the writer is shown them: what they changed, not how."""
     divisions = divided(trajectories)
-    shapes, changes = task_shapes(trajectories, divisions), shown_effects(trajectories, divisions)
+    constant = constants(trajectories, [(*item.essential, *item.incidental) for item in divisions])
     return tuple(
         Performance(
             instruction=trajectory.instruction,
             parameters=trajectory.parameters,
-            shape=shape,
-            effects=found,
+            shape=task_shape(trajectory, division.essential, constant),
+            effects=shown_effects(trajectory, division),
         )
-        for trajectory, shape, found in zip(trajectories, shapes, changes, strict=True)
+        for trajectory, division in zip(trajectories, divisions, strict=True)
     )
 
 

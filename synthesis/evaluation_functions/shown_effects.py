@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from taskloom.evaluators_api.checks.screen import shows_records
 from taskloom.evaluators_api.evidence.evidence_view import view
@@ -27,8 +28,10 @@ from taskloom.prompts.shown_effects import (
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.records.trajectory import Trajectory
 
+T = TypeVar("T")
 _MOST_RECORDS = 12
 _MOST_TEXTS = 60
 _LONGEST_TEXT = 400
@@ -38,16 +41,8 @@ _DEEP = 3
 _NOTHING = group("", "field", (0, 0), ())
 
 
-def shown_effects(
-    trajectories: Sequence[Trajectory], divisions: Sequence[Division]
-) -> tuple[ShownEffects, ...]:
-    """What each of `trajectories`, all of one subtask, changed."""
-    return tuple(
-        _shown(trajectory, division) for trajectory, division in zip(trajectories, divisions, strict=True)
-    )
-
-
-def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
+def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
+    """What a performance changed."""
     start, end = trajectory.initial_evidence, trajectory.final_evidence
     essential = [item for item in division.essential if item.area != "screen"]
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
@@ -67,8 +62,8 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         shown_times={text: times for text in appeared if (times := view(end).times_shown(text))},
         canvases=tuple(text for text in view(end).canvases if text not in view(start).canvases),
         vanished=_shown_only_in(start, end),
-        contents=_contents(start, end),
-        switches=_switches(start, end),
+        contents=_changed_controls(start, end, _content),
+        switches=_changed_controls(start, end, lambda control: control.checked),
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=tuple(
             item
@@ -97,35 +92,32 @@ def _own_texts(evidence: Evidence) -> Iterator[str]:
                     yield text.strip()
 
 
-def _contents(start: Evidence, end: Evidence) -> dict[str, str]:
-    before = {(control.text, control.value) for control in start.controls}
-    return {
-        control.text: control.value
-        for control in end.controls
-        if control.text
-        and control.value
-        and len(control.value) <= _LONGEST_TEXT
-        and (control.text, control.value) not in before
-        and control.application != "environment"
-    }
+def _changed_controls(start: Evidence, end: Evidence, state: Callable[[Control], T | None]) -> dict[str, T]:
+    """Controls that were not in this state, by name."""
+    before = {(control.text, state(control)) for control in start.controls}
+    states = ((control.text, state(control)) for control in end.controls if control.text)
+    return {name: held for name, held in states if held is not None and (name, held) not in before}
 
 
-def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
-    before = {(control.text, control.checked) for control in start.controls}
-    return {
-        control.text: control.checked
-        for control in end.controls
-        if control.text and control.checked is not None and (control.text, control.checked) not in before
-    }
+def _content(control: Control) -> str | None:
+    if control.application == "environment" or not 0 < len(control.value) <= _LONGEST_TEXT:
+        return None
+    return control.value
 
 
 def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
     """What rows that were there show now and did not show before, times and numbers left out."""
-    before, after = _rows(start), _rows(end)
+    before, after = (
+        {
+            name: [text for text in texts if len(text) <= _LONGEST_TEXT and not is_passing(text)]
+            for name, texts in view(evidence).rows.items()
+        }
+        for evidence in (start, end)
+    )
     found = {
         name: tuple(text for text in texts if text not in before[name])
         for name, texts in after.items()
-        if name in before
+        if before.get(name)
     }
     return {name: texts for name, texts in found.items() if texts}
 
@@ -139,14 +131,6 @@ def _shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
         for part in tree.children if tree is not None else ():
             if shows_records(view(end), path, part.name) and not shows_records(view(start), path, part.name):
                 yield path, part.name
-
-
-def _rows(evidence: Evidence) -> dict[str, list[str]]:
-    lasting = {
-        name: [text for text in texts if len(text) <= _LONGEST_TEXT and not is_passing(text)]
-        for name, texts in view(evidence).rows.items()
-    }
-    return {name: texts for name, texts in lasting.items() if texts}
 
 
 def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:

@@ -4,11 +4,11 @@ performance only what nobody could guess: values that every performance has and 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 from taskloom.evaluators_api.state.effects import effects
-from taskloom.evaluators_api.state.essential import Division, parameter_sets
+from taskloom.evaluators_api.state.essential import parameter_sets
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
 from taskloom.evaluators_api.state.records import text_of
@@ -29,15 +29,6 @@ _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 _SHORTEST_END = 4
 HIDDEN = "(what it ends with)"
 """Stands for a value that only the end of a performance shows."""
-
-
-def task_shapes(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> tuple[TaskShape, ...]:
-    """The shape of each of `trajectories`, all of one subtask."""
-    constant = constants(trajectories, [(*item.essential, *item.incidental) for item in divisions])
-    return tuple(
-        _shape(trajectory, division.essential, constant)
-        for trajectory, division in zip(trajectories, divisions, strict=True)
-    )
 
 
 def constants(
@@ -66,9 +57,10 @@ def _own_values(changes: Sequence[Effect]) -> dict[tuple[str, ...], set[str]]:
     return found
 
 
-def _shape(
-    trajectory: Trajectory, essential: Sequence[Effect], constant: dict[tuple[str, ...], str]
+def task_shape(
+    trajectory: Trajectory, essential: Sequence[Effect], constant: Mapping[tuple[str, ...], str]
 ) -> TaskShape:
+    """The shape of a performance with these `essential` effects, all with the `constants` of its subtask."""
     start = trajectory.initial_evidence
     shown = [effect for effect in essential if effect.area != "screen"] or list(essential)
     changes = {
@@ -128,7 +120,7 @@ def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str
 
 
 def _change(
-    effect: Effect, start: Evidence, trajectory: Trajectory, constant: dict[tuple[str, ...], str]
+    effect: Effect, start: Evidence, trajectory: Trajectory, constant: Mapping[tuple[str, ...], str]
 ) -> ChangeShape:
     address = effect.address_template
     if effect.area == "screen":

@@ -21,8 +21,6 @@ from taskloom.synthesis.examination.mutation import (
     Condition,
     Mutant,
     conditions,
-    differs,
-    mutant,
     route_dependence,
 )
 from taskloom.synthesis.examination.other_work import (
@@ -74,7 +72,7 @@ def build_cases(
     Args:
         positive: A recording in which the subtask was done.
         instance: The bound subtask; its outputs say whether the screen is part of the result.
-        other_parameter_sets: The subtask's other parameter sets.
+        other_parameter_sets: The subtask's parameter sets; that of `positive` is left out.
         other_trajectories: Recordings of any subtask. Those of the same subtask tell essential effects from
             incidental ones, must pass with their own values and fail with those of `positive`; the rest are
             other subtasks.
@@ -137,7 +135,7 @@ def examine(
     )
     if not first.passed:
         return quality
-    flipped = sum(not examiner.notices(mutant([item], asked, flipped=True), judged) for item in asked)
+    flipped = sum(not examiner.notices(Mutant([item], asked, flipped=True), judged) for item in asked)
     idle = _idle(examiner, asked, judged)
     return quality.model_copy(
         update={
@@ -162,7 +160,7 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
         named = any(names_parameter(text) for _, text in one.arguments)
         if _TELLING[checks()[one.check].reads] > 1 or (checks()[one.check].reads == "screen" and named):
             continue
-        if not examiner.notices(mutant([*idle, one], asked), judged):
+        if not examiner.notices(Mutant([*idle, one], asked), judged):
             idle.append(one)
     return idle
 
@@ -210,7 +208,7 @@ class _Examiner:
         if altered.flipped and not self.says(self.positive, altered).passed:
             return True
         telling = sorted(
-            (item for item in judged if any(_concerns(one, item.evaluation) for one in altered.changed)),
+            (item for item in judged if any(one.differs(item.evaluation.calls) for one in altered.changed)),
             key=lambda item: sum(call.answer == "False" for call in item.evaluation.calls),
         )
         return any(self.says(item.case, altered).passed != item.evaluation.passed for item in telling)
@@ -221,10 +219,6 @@ class _Examiner:
         return self.sandbox.evaluate(
             self.source, case.parameters, case.evidence, start=case.start, alter=alter
         )
-
-
-def _concerns(condition: Condition, evaluation: Evaluation) -> bool:
-    return any(differs(condition, call) for call in evaluation.calls)
 
 
 def _kills(family: CaseFamily, judged: Sequence[_Judgement]) -> FamilyKills:

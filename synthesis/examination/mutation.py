@@ -10,7 +10,7 @@ notice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.evaluators_api.checks.declaration import Answer, Check
@@ -41,6 +41,10 @@ class Condition:
         """The check with its arguments: equal for conditions that ask the same at two places."""
         return self.check, self.arguments
 
+    def differs(self, calls: Sequence[CheckCall]) -> bool:
+        """Whether some call of its check is answered otherwise than it was on right work."""
+        return any(call.check == self.check and call.answer != self.answer for call in calls)
+
     def describe(self) -> str:
         """The condition as a call.
 
@@ -66,21 +70,16 @@ def route_dependence(asked: Sequence[Condition]) -> float:
     return sum(routes) / len(routes) if routes else 0.0
 
 
-def differs(condition: Condition, call: CheckCall) -> bool:
-    """Whether a check of the condition's name answered otherwise than the condition did on right work."""
-    return call.check == condition.check and call.answer != condition.answer
-
-
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """A function with changed answers to some of its conditions."""
 
-    changed: frozenset[Condition]
+    changed: Sequence[Condition]
     """Those conditions."""
-    flipped: bool
+    asked: Sequence[Condition]
+    """All conditions of the function."""
+    flipped: bool = False
     """Whether they say the opposite of what they say on right work, rather than always that."""
-    known: frozenset[object]
-    """Keys of all conditions of the function."""
 
     def alteration(self, parameters: Mapping[str, str]) -> Alteration:
         """What a sandbox does to the answers of a call with `parameters`.
@@ -90,11 +89,12 @@ class Mutant:
         """
         by_key = {item.key: item for item in self.changed}
         by_index = {item.index: item for item in self.changed}
+        known = {item.key for item in self.asked}
 
         def alter(index: int, check: Check, arguments: dict[str, str], answer: Answer) -> Answer:
             key = (check.name, _generic(arguments, parameters))
             found = by_key.get(key)
-            if found is None and key not in self.known:
+            if found is None and key not in known:
                 found = by_index.get(index)
             return answer if found is None or found.check != check.name else self._answer(found, check)
 
@@ -105,12 +105,6 @@ class Mutant:
         if check.returns == "str":
             return right if not self.flipped else "" if right else "other"
         return (right == "True") != self.flipped
-
-
-def mutant(changed: Iterable[Condition], asked: Sequence[Condition], *, flipped: bool = False) -> Mutant:
-    """The mutant in which the conditions `changed`, of all those `asked`, no longer look, or say the
-    opposite."""
-    return Mutant(frozenset(changed), flipped, frozenset(item.key for item in asked))
 
 
 def _generic(arguments: Mapping[str, str], parameters: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -46,7 +46,7 @@ async def verdict(subtask: Subtask, sandbox: EvaluationSandbox) -> tuple[str, st
     cases = build_cases(
         first,
         instance=instance,
-        other_parameter_sets=[item for item in subtask.available_parameters if item != first.parameters],
+        other_parameter_sets=subtask.available_parameters,
         other_trajectories=[*performed[1:], *performed_beside(subtask)],
     )
     criticism: Criticism | None = None

@@ -6,8 +6,8 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.synthesis.examination.mutation import (
     MOST_CONDITIONS,
     Condition,
+    Mutant,
     conditions,
-    mutant,
     route_dependence,
 )
 from tests.synthesis.recordings import note_written
@@ -68,7 +68,7 @@ def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(
             values,
             DONE.final_evidence,
             start=DONE.initial_evidence,
-            alter=mutant([item], found).alteration(values),
+            alter=Mutant([item], found).alteration(values),
         ).passed
     ]
     assert passing == ["check_file_contains"]
@@ -83,7 +83,7 @@ def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox: Eva
                 DONE.parameters,
                 DONE.final_evidence,
                 start=DONE.initial_evidence,
-                alter=mutant([item], found, flipped=flipped).alteration(DONE.parameters),
+                alter=Mutant([item], found, flipped=flipped).alteration(DONE.parameters),
             )
             assert said.passed != flipped
 

@@ -18,7 +18,7 @@ def test_a_new_row_is_shown_as_a_whole() -> None:
         [click("Save", files=(file("sales.csv", f"{SALES}South,20\n"),))],
         start={"files": (file("sales.csv", SALES),)},
     )
-    (shown,) = shown_effects([done], divided([done]))
+    shown = shown_effects(done, divided([done])[0])
     (record,) = shown.records
     assert (record.kind, record.fields) == ("added", {"region": "South", "amount": "20"})
     assert all(effect.area != "screen" for effect in shown.essential)
@@ -31,7 +31,7 @@ def test_a_pasted_text_comes_from_the_clipboard() -> None:
         [click("Save", files=(file("a.txt", "before\nSome words\n"),))],
         start={"clipboard": ClipboardState(text="Some words"), "files": (file("b.txt", "else"),)},
     )
-    (shown,) = shown_effects([done], divided([done]))
+    shown = shown_effects(done, divided([done])[0])
     assert [(item.kind, item.source, item.target) for item in shown.origins] == [
         ("part", "clipboard", "a.txt")
     ]
@@ -44,7 +44,7 @@ def test_fields_of_an_export_come_from_the_record_that_was_exported() -> None:
         [click("Save", files=(file("1.json", NOTE), file("2.json", OTHER), file("out/note.json", NOTE)))],
         start={"files": (file("1.json", NOTE), file("2.json", OTHER))},
     )
-    (shown,) = shown_effects([done], divided([done]))
+    shown = shown_effects(done, divided([done])[0])
     fields = {item.target_at: item.source for item in shown.origins if item.kind == "field"}
     assert fields == {"title": "1.json", "text": "1.json", "tag": "1.json"}
 
@@ -56,5 +56,5 @@ def test_texts_that_appear_and_vanish_are_told_apart() -> None:
         [click("New", controls=screen(control("Plans", "Heading")))],
         start={"controls": screen(control("Home", "Heading"))},
     )
-    (shown,) = shown_effects([done], divided([done]))
+    shown = shown_effects(done, divided([done])[0])
     assert (shown.appeared, shown.vanished) == (("Plans",), ("Home",))

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.reference import checks_reference
-from taskloom.evaluators_api.state.essential import divided
 from taskloom.prompts.change_shapes import TaskShape
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.second_opinion import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
-from taskloom.synthesis.evaluation_functions.evaluation_functions import needed_checks
+from taskloom.synthesis.evaluation_functions.evaluation_functions import needed_checks, performances
 from taskloom.synthesis.evaluation_functions.task_shapes import HIDDEN, without_ends
-from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes as shapes_of
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import FileState, InputEvent
 from taskloom.taskgraph.records.interaction import KeyboardInput
@@ -54,7 +52,7 @@ ALIKE = [added("Cid", "77", "zulu-west"), added("Dora", "41", "zulu-west")]
 
 
 def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
-    return shapes_of(trajectories, divided(trajectories))
+    return tuple(item.shape for item in performances(trajectories))
 
 
 def function(condition: str) -> EvaluationFunction:
