@@ -34,20 +34,17 @@ STOPPED = "supervisor.stop_process"
 
 
 class ByTurns:
-    """Does four steps of one branch, then four of the other; `alone` comes behind them."""
+    """Does four steps of one branch, then four of the other."""
 
-    def __init__(
-        self, branches: Sequence[tuple[str, Agent]], alone: Sequence[tuple[str, Agent]] = ()
-    ) -> None:
-        self.branches, self.alone = list(branches), list(alone)
+    def __init__(self, branches: Sequence[tuple[str, Agent]]) -> None:
+        self.branches = list(branches)
         self.made = 0
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        while self.branches or self.alone:
-            waiting = self.branches or self.alone
-            application, agent = waiting[0]
+        while self.branches:
+            application, agent = self.branches[0]
             if observation.active_application != application:
                 title = APPLICATIONS[application].title
                 buttons = [item for item in observation.controls if item.control_type == TASK_BAR_BUTTON]
@@ -58,9 +55,9 @@ class ByTurns:
             self.made += 1
             if decision.status == "continue":
                 if self.made % 4 == 0:
-                    waiting.append(waiting.pop(0))
+                    self.branches.append(self.branches.pop(0))
                 return decision
-            waiting.pop(0)
+            self.branches.pop(0)
         return Decision(status="finish")
 
 
@@ -72,8 +69,11 @@ def follower(name: str) -> Agent:
     return WorkedExampleAgent(example.worked_example, values)
 
 
-async def attempted(environment: Environment, agent: Agent, front: Sequence[str]) -> GraphEvaluation:
-    """The judgement of an attempt at both branches, with the page of the first application in front."""
+async def judged_twice(
+    environment: Environment, agent: Agent, harmful: Agent, front: Sequence[str]
+) -> tuple[GraphEvaluation, GraphEvaluation]:
+    """The judgement of an attempt at both branches, with the page of the first application in front; and of
+    the same attempt once `harmful` has gone on with it."""
     fresh = {performed(DRAWN).parameters["diagram_path"]}
     seen = await environment.reset([APPLICATIONS[name] for name in front], without=fresh)
     start = await environment.evidence()
@@ -90,7 +90,10 @@ async def attempted(environment: Environment, agent: Agent, front: Sequence[str]
         initial_evidence=start,
         steps=done.steps,
     )
-    return await asyncio.to_thread(judged, attempt)
+    more = await record_steps(environment, harmful, "", done.observation, step_limit=80, history=done.steps)
+    assert more.termination == "finished" and more.steps, more.message
+    longer = attempt.model_copy(update={"steps": (*done.steps, *more.steps)})
+    return await asyncio.to_thread(judged, attempt), await asyncio.to_thread(judged, longer)
 
 
 def judged(attempt: Trajectory) -> GraphEvaluation:
@@ -113,14 +116,14 @@ async def test_branches_are_completed_by_turns_and_a_process_stopped_behind_them
     environment = module.create(module.SETTINGS.model_validate({"data_folder": str(DATA)}))
     branches = [(name, BRANCHES[name][0]) for name in front]
     everything = (*front, "supervisor")
+    by_turns = ByTurns([(a, follower(b)) for a, b in branches])
+    harmful = ByTurns([("supervisor", follower(STOPPED))])
     try:
-        right = await attempted(environment, ByTurns([(a, follower(b)) for a, b in branches]), everything)
-        assert right.success, right
-        assert set(right.completed) == {NOTE, DRAWN} and right.lost == ()
-        assert right.side_effects is not None and right.side_effects.total == 0, right.side_effects
-        harmful = ByTurns([(a, follower(b)) for a, b in branches], [("supervisor", follower(STOPPED))])
-        harmed = await attempted(environment, harmful, everything)
+        right, harmed = await judged_twice(environment, by_turns, harmful, everything)
     finally:
         await environment.close()
+    assert right.success, right
+    assert set(right.completed) == {NOTE, DRAWN} and right.lost == ()
+    assert right.side_effects is not None and right.side_effects.total == 0, right.side_effects
     assert harmed.success and harmed.side_effects is not None
     assert any("STOPPED" in example for example in harmed.side_effects.examples), harmed.side_effects
