@@ -181,8 +181,12 @@ async def _idle(
     for distance in (_DOWN, -_DOWN):
         await visit.act(WheelMouseInput(wheel_distance=distance))
     await visit.first_page()
-    while (left := visit.began + settings.seconds - time.monotonic()) > 0:
-        await visit.act(WaitInput(seconds=min(left, _LONGEST_WAIT)))
+    waited = 0.0
+    while (left := settings.seconds - max(waited, time.monotonic() - visit.began)) > 0:
+        seconds = min(left, _LONGEST_WAIT)
+        await visit.act(WaitInput(seconds=seconds))
+        if environment.simulated:  # no clock runs there but that of the actions
+            waited += seconds
     looked = await environment.evidence()
     looks = await visit.looks(lambda names: _some(names[number :: settings.recordings]))
     return _Recording(_without(visit.other, start), _without(visit.other, looked), looks)

@@ -20,6 +20,7 @@ from taskloom.resources.noise import NoisePlace
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.noise import noise
 from taskloom.synthesis.noise.noise import (
+    NoiseSettings,
     is_measured,
     keep,
     measure_noise,
@@ -31,7 +32,7 @@ from taskloom.synthesis.noise.noise import (
 from taskloom.synthesis.noise.places import noise_places
 from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.interaction import Action, Observation, WaitInput
 from taskloom.taskgraph.records.provenance import Provenance
 from tests.evaluators_api.state.evidence import evidence
 from tests.synthesis.visits import SHORT, visits
@@ -120,6 +121,23 @@ async def test_an_application_is_started_and_left_alone() -> None:
         assert (await environment.evidence()).noise == (place,)
     finally:
         await environment.close()
+
+
+async def test_waiting_in_a_simulated_environment_is_no_waiting_for_the_clock() -> None:
+    class Patient(SimulatedEnvironment):
+        async def act(self, action: Action) -> Observation:
+            waits.extend([action.seconds] if isinstance(action, WaitInput) else [])
+            return await super().act(action)
+
+    waits: list[float] = []
+    environment = Patient(SimulatedSettings())
+    try:
+        settings = NoiseSettings(recordings=2, seconds=12)
+        found = await measure_noise([applications()[0]], environment, settings, Provenance())
+    finally:
+        await environment.close()
+    assert [round(seconds) for seconds in waits] == [5, 5, 2] * 2
+    assert found.seconds == 12
 
 
 class Opening(SimulatedEnvironment):
