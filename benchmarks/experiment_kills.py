@@ -111,32 +111,32 @@ def content(warehouse: Path) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def _attempts(warehouse: Path) -> int:
-    with Warehouse(warehouse, read_only=True) as store:
-        return int(str(store.query("SELECT count(*) FROM agent_runs").scalar()))
+def _attempts(store: Warehouse) -> int:
+    return int(str(store.query("SELECT count(*) FROM agent_runs").scalar()))
 
 
 def kill_until_done(
     data: Path, file: Path, kills: int, source: random.Random, found: Found
 ) -> Iterator[None]:
     """Go on with the experiment until it ends, killing it up to `kills` times; yields after each kill."""
-    warehouse = data / "warehouse"
     while not found.wrong:
-        process, before = evaluate(data, file), _attempts(warehouse)
-        enough, extra = before + source.choice((0, 0, 1)), source.uniform(0, 1.5)
-        while found.kills < kills and process.poll() is None:
-            if _attempts(warehouse) >= enough:
-                time.sleep(extra + (_IMPORTS if enough == before else 0))
-                os.killpg(process.pid, signal.SIGKILL)
-                found.kills += 1
-                break
-            time.sleep(0.1)
-        code = finish(process)
-        if code == 0:
-            return
-        if code != -signal.SIGKILL:
-            found.wrong.append(f"the experiment ended with exit code {code}")
-        found.kept.append(_attempts(warehouse))
+        # Opened once for all looks of one start: to open takes longer than to ask.
+        with Warehouse(data / "warehouse", read_only=True) as store:
+            process, before = evaluate(data, file), _attempts(store)
+            enough, extra = before + source.choice((0, 0, 1)), source.uniform(0, 1.5)
+            while found.kills < kills and process.poll() is None:
+                if _attempts(store) >= enough:
+                    time.sleep(extra + (_IMPORTS if enough == before else 0))
+                    os.killpg(process.pid, signal.SIGKILL)
+                    found.kills += 1
+                    break
+                time.sleep(0.1)
+            code = finish(process)
+            if code == 0:
+                return
+            if code != -signal.SIGKILL:
+                found.wrong.append(f"the experiment ended with exit code {code}")
+            found.kept.append(_attempts(store))
         yield
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.fan_out.test_dask_workers import stored_in
+from tests.flows.fan_out.test_dask_workers import stored_alone, stored_in
 from tests.limits import LONGEST_SECONDS
 from tests.warehouse.remote.conftest import Places
 from tests.warehouse.remote.services import PASSWORD, Postgres
@@ -23,12 +23,14 @@ WANTED = (
     "composition.count=6",
     "intents.wanted=2",
     "replay_share=1",
+    "fan_out.runner=dask",
+    "fan_out.workers=2",
+    "environments=2",
 )
-DISTRIBUTED = ("fan_out.runner=dask", "fan_out.workers=2", "environments=2")
 
 
-def build(data: Path, warehouse: str, chosen: tuple[str, ...], **variables: str) -> None:
-    options = [part for setting in chosen for part in ("--set", setting)]
+def build(data: Path, warehouse: str, **variables: str) -> None:
+    options = [part for setting in WANTED for part in ("--set", setting)]
     done = subprocess.run(
         [sys.executable, "-m", "taskloom.cli.main", "build", "--applications", "simulated_notes", *options],
         env={
@@ -49,22 +51,20 @@ def build(data: Path, warehouse: str, chosen: tuple[str, ...], **variables: str)
 
 
 def test_workers_postgres_and_object_storage_together_make_the_same_dataset(
-    server: Postgres, new_place: Places, tmp_path: Path
+    server: Postgres,
+    new_place: Places,
+    prefect_home: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    alone = tmp_path / "alone"
-    build(alone, str(alone / "warehouse"), WANTED)
+    alone = stored_alone(tmp_path_factory)
 
     place = new_place()
     database = server.create_database("prefect").replace("postgresql://", "postgresql+asyncpg://")
     address = database.replace("@", f":{PASSWORD}@")
-    build(
-        tmp_path / "together",
-        place,
-        (*WANTED, *DISTRIBUTED),
-        PREFECT_SERVER_DATABASE_CONNECTION_URL=address,
-    )
+    build(tmp_path / "together", place, PREFECT_SERVER_DATABASE_CONNECTION_URL=address)
 
-    assert stored_in(place) == stored_in(str(alone / "warehouse"))
+    assert stored_in(place) == alone
     assert server.ask("prefect", "SELECT count(*) FROM flow_run WHERE state_type = 'COMPLETED'") == "1"
     assert int(server.ask("prefect", "SELECT count(*) FROM task_run")) > 5
     assert not (tmp_path / "together" / "warehouse").exists()
