@@ -113,16 +113,12 @@ def examine(
         return FunctionQuality(positive_message=_told(first), routes=routes)
     discerning = not examiner.passes_at_start(own)
     judged = [examiner.judge(case, discerning) for case in cases]
-    families = tuple(
-        _kills(family, [item for item in judged if item.case.family == family])
-        for family in get_args(CaseFamily)
-        if any(item.case.family == family for item in judged)
-    )
+    by_family = {name: [item for item in judged if item.case.family == name] for name in get_args(CaseFamily)}
     asked = conditions(first, positive.parameters)
     quality = FunctionQuality(
         passes_positive=first.passed,
         positive_message="" if first.passed else _told(first),
-        families=families,
+        families=tuple(_kills(name, found) for name, found in by_family.items() if found),
         route_dependence=round(route_dependence(asked), 4),
         unguarded_changes=tuple(
             dict.fromkeys(

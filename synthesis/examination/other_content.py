@@ -50,8 +50,7 @@ def other_content_given(subject: Subject) -> Iterator[Case]:
         if effect.address in ((), ("text",)) and _is_given(effect.after_template or "")
     }
     sources: dict[str, set[str]] = {}
-    named = tuple(subject.positive.parameters.values())
-    for origin in origins(subject.start, subject.end, subject.files, named):
+    for origin in subject.origins:
         sources.setdefault(origin.target, set()).add(origin.source)
     for target, places in sources.items():
         if SCREEN in places or target in explained:

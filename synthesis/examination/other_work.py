@@ -17,7 +17,6 @@ from taskloom.evaluators_api.state.reading import read, tree_at
 from taskloom.evaluators_api.state.records import fields_around, records_of
 from taskloom.evaluators_api.state.templates import filled, parameters_named, templated
 from taskloom.evaluators_api.text_matching import has_phrase
-from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.evidence import Evidence
@@ -115,7 +114,7 @@ def _packed_together(subject: Subject) -> list[set[str]]:
     own = subject.positive.parameters
     ends = [
         (item.kind, *((item.target, item.source) if item.kind == "packed" else (item.source, item.target)))
-        for item in origins(subject.start, subject.end, subject.files, tuple(own.values()))
+        for item in subject.origins
         if item.kind in ("packed", "unpacked")
     ]
     packed = sorted({(*end[:2], name) for end in ends for name, value in own.items() if value == end[2]})
@@ -141,33 +140,17 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
     Of a folder and a path in it, both of them parameters, the path stands for both. A short value on the
     screen, such as a digit, says nothing.
     """
-    changes = [*subject.asked, *subject.shown]
-    containers = list(dict.fromkeys(effect.container for effect in changes if effect.area == "file"))
     own = subject.positive.parameters
-    templates = [
-        part
-        for effect in changes
-        if effect.area != "screen"
-        for part in (
-            effect.container_template,
-            *effect.address_template,
-            effect.after_template,
-            effect.before_template if effect.area == "file" else "",
-        )
-    ]
-    longer = {name: value for name, value in own.items() if len(value) >= _SHORTEST_SHOWN}
-    templates += [
-        templated(part, longer)
-        for effect in changes
-        if effect.area == "screen"
-        for part in (effect.address[-1], effect.after or "")
-    ]
-    templates += [
-        templated(part, own)
-        for origin in origins(subject.start, subject.end, containers, tuple(own.values()))
-        for part in (origin.source, origin.source_at, origin.target_at, *origin.belonging_to.values())
-    ]
-    traced = parameters_named(*templates)
+    traced: set[str] = set()
+    for effect in (*subject.asked, *subject.shown):
+        shown = effect.area == "screen"
+        before = effect.before_template if effect.area == "file" else ""
+        places = (effect.container_template, *effect.address_template[shown:])
+        named = parameters_named(*places, before, effect.after_template)
+        traced |= {name for name in named if not shown or len(own[name]) >= _SHORTEST_SHOWN}
+    for origin in subject.origins:
+        places = (origin.source, origin.source_at, origin.target_at, *origin.belonging_to.values())
+        traced |= parameters_named(*(templated(part, own) for part in places))
     return frozenset(
         name
         for name, value in own.items()

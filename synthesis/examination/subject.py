@@ -19,8 +19,10 @@ from taskloom.evaluators_api.state.essential import (
 )
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.text_matching import has_phrase
+from taskloom.prompts.shown_effects import Origin
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.noise import EffectKind
+from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
 from taskloom.taskgraph.records.evidence import Evidence
@@ -110,6 +112,11 @@ class Subject:
     def files(self) -> list[str]:
         """Paths of the files that it must notice changes of."""
         return list(dict.fromkeys(effect.container for effect in self.asked if effect.area == "file"))
+
+    @cached_property
+    def origins(self) -> tuple[Origin, ...]:
+        """Where what is in these files, and in the clipboard, was at the start."""
+        return origins(self.start, self.end, self.files, tuple(self.positive.parameters.values()))
 
     def case(
         self,
