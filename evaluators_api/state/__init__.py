@@ -2,11 +2,10 @@
 
 formats/                    one module per file format: text to tree, and values back into text
 reading                     finds the format of a file and reads it
-references                  the records behind ids that applications make up, and around changes
+references                  the records behind ids, around changes, and what new values are copies of
 nodes, records              the tree, and the records in it: rows, objects, elements
 comparison                  what differs between two trees
 effects                     what differs between two pieces of evidence, in terms of the parameters
-sources                     where what is new was at the start
 essential                   which effects every performance has: what writers see and examinations demand
 allowances                  what work may change
 account                     what an episode changed beyond what its subtasks may change

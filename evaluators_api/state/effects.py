@@ -17,8 +17,13 @@ from taskloom.evaluators_api.state.formats import database
 from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
 from taskloom.evaluators_api.state.reading import all_formats, read, says_itself, tree_at
-from taskloom.evaluators_api.state.references import HeldValues, References, Touched
-from taskloom.evaluators_api.state.sources import source_of_text, sources_of_records
+from taskloom.evaluators_api.state.references import (
+    HeldValues,
+    References,
+    Touched,
+    source_of_text,
+    sources_of_records,
+)
 from taskloom.evaluators_api.state.templates import (
     filled,
     is_generated,

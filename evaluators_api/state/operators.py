@@ -2,12 +2,13 @@
 
 `editing` undoes a change or puts another value there. Here it is somewhere else: moved to a sibling,
 exchanged with one, in two halves, at the other end; and of what was removed, a sibling is gone instead, or it
-is only empty.
+is only empty. What is put in the place of a value has the same shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from taskloom.evaluators_api.state.editing import (
     Edited,
@@ -31,7 +32,32 @@ from taskloom.taskgraph.records.evidence import Evidence
 
 _SHOWN = 60
 _ROWS = "rows"
+_OTHER = "zq7"
+_DIGEST = re.compile(r"[0-9a-f]{32,}")
+_NEXT_DIGIT = str.maketrans("0123456789abcdef", "123456789abcdef0")
 _Address = tuple[str, ...]
+
+
+def altered(value: str) -> str:
+    """Another value of the same shape: a number is another number, a digest another digest, of a path the
+    file name is changed, else the end.
+
+    >>> altered("Documents/report.csv"), altered("Buy milk"), altered("12.50"), altered("true")
+    ('Documents/reportzq7.csv', 'Buy milkzq7', '23.61', 'false')
+    """
+    opposite = {"true": "false", "false": "true", "0": "1", "1": "0", "on": "off", "off": "on"}
+    opposite |= {"rectangle": "ellipse", "ellipse": "rectangle"}
+    if value.casefold() in opposite:
+        return opposite[value.casefold()]
+    if _DIGEST.fullmatch(value):
+        return value.translate(_NEXT_DIGIT)
+    if value.replace(".", "", 1).isdigit():
+        return "".join(str((int(digit) + 1) % 10) if digit.isdigit() else digit for digit in value)
+    folder, slash, name = value.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    if dot and stem and suffix.isalnum():
+        return f"{folder}{slash}{stem}{_OTHER}.{suffix}"
+    return f"{value.rstrip()}{_OTHER}"
 
 
 def moved(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
@@ -115,10 +141,8 @@ def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Ite
                 yield Edited(told, there)
 
 
-def halved(
-    start: Evidence, end: Evidence, wanted: Collection[Effect], other: Callable[[str], str]
-) -> Iterator[Edited]:
-    """`end` with one half of the values in the record that was added and `other` ones for the rest, where a
+def halved(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:
+    """`end` with one half of the values in the record that was added and altered ones for the rest, where a
     record with the other half has been there from the start: what is wrong here is right there."""
     for path, text, leaves in _new_values(start, end, wanted):
         before, name = text_at(start, path), read(path, text)[0]
@@ -132,8 +156,8 @@ def halved(
             former, parent = change.parents
             key = [child for child in record.children if child.value == record.name and child not in own][:1]
             half = len(own) // 2
-            here = _with_others(path, text, record, own[:half], other)
-            there = _with_others(path, text, record, [*own[half:], *key], other)
+            here = _with_others(path, text, record, own[:half])
+            there = _with_others(path, text, record, [*own[half:], *key])
             if here is None or there is None or not former.children:
                 continue
             groups = ((before, former), (text, parent))
@@ -253,11 +277,9 @@ def _only_order(tree: Node, one: _Address, two: _Address) -> bool:
     return rest[0] == rest[1]
 
 
-def _with_others(
-    path: str, text: str, record: Node, altered: Sequence[Node], other: Callable[[str], str]
-) -> str | None:
-    """The text of `record` with other values in `altered`, which lie inside of it."""
+def _with_others(path: str, text: str, record: Node, nodes: Sequence[Node]) -> str | None:
+    """The text of `record` with other values in `nodes`, which lie inside of it."""
     begin, end = record.raw
-    edited = rewritten(path, text, [(node, other(node.value or "")) for node in altered])
-    within = all(begin <= node.raw[0] <= node.raw[1] <= end for node in altered)
+    edited = rewritten(path, text, [(node, altered(node.value or "")) for node in nodes])
+    within = all(begin <= node.raw[0] <= node.raw[1] <= end for node in nodes)
     return None if edited is None or not within else edited[begin : end + len(edited) - len(text)]

@@ -6,6 +6,5 @@ counterfeits                         wrong work made from right work
 other_work                           wrong work otherwise
 other_content                        another content given at the start
 genuine_variants                     right work by other ways
-altering                             other values of the same shape
 mutation                             mutants of the function
 """

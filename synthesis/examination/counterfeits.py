@@ -15,6 +15,7 @@ from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.editing import Edited, replaced, undone, with_text
 from taskloom.evaluators_api.state.effects import file_changes
 from taskloom.evaluators_api.state.operators import (
+    altered,
     exchanged,
     halved,
     moved,
@@ -23,7 +24,6 @@ from taskloom.evaluators_api.state.operators import (
 )
 from taskloom.evaluators_api.state.records import same_value
 from taskloom.evaluators_api.state.templates import steady_path
-from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.other_content import other_content_given
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
@@ -49,7 +49,7 @@ def counterfeits(subject: Subject) -> Iterator[Case]:
         ("wrong_value", _wrong_values(subject)),
         ("wrong_place", _wrong_places(subject)),
         ("swapped_values", exchanged(subject.start, subject.end, subject.asked)),
-        ("half_records", halved(subject.start, subject.end, subject.asked, altered)),
+        ("half_records", halved(subject.start, subject.end, subject.asked)),
     )
     for family, edits in made:
         wrong = [item for item in edits if not subject.reached(item.evidence, item.start)]

@@ -19,12 +19,12 @@ from taskloom.evaluators_api.state.editing import (
     with_text,
 )
 from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.operators import altered
 from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import outermost_records, parts_of, records_of, text_of
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.prompts.shown_effects import Origin
 from taskloom.synthesis.evaluation_functions.origins import SCREEN, origins
-from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.operators import altered
 from taskloom.evaluators_api.state.reading import read, tree_at
 from taskloom.evaluators_api.state.records import fields_around, records_of
 from taskloom.evaluators_api.state.templates import filled, parameters_named, templated
 from taskloom.evaluators_api.text_matching import has_phrase
-from taskloom.synthesis.examination.altering import altered
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Control

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from taskloom.synthesis.examination.altering import altered
+from taskloom.evaluators_api.state.operators import altered
 from taskloom.synthesis.examination.examination import build_cases
 from taskloom.synthesis.examination.other_work import unfinished_work
 from taskloom.synthesis.examination.subject import Case, Subject, subject_of
