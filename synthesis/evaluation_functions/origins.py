@@ -7,7 +7,7 @@ Found with the checks themselves, so that what is shown to a writer can be asked
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from taskloom.evaluators_api.checks.archives import is_archive
 from taskloom.evaluators_api.checks.declaration import Answer, Scene
@@ -78,9 +78,9 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
             yield Origin(kind="shown", source=SCREEN, target=target)
     if picture_of(made) is not None:
         yield Origin(kind="captured", source=SCREEN, target=target)
-    for source in start.files if picture_of(made) is not None else ():
-        for change in CHANGES if picture_of(source) is not None else ():
-            yield Origin(kind="picture", source=source.path, source_at=change, target=target)
+        for source in filter(picture_of, start.files):
+            for change in CHANGES:
+                yield Origin(kind="picture", source=source.path, source_at=change, target=target)
     yield from _joined(made, start, named)
     for source in (file for file in sources if file.path in named):
         if is_laid_out(source) or is_laid_out(made):
@@ -146,21 +146,20 @@ def _joined(made: FileState, start: Evidence, named: Collection[str]) -> Iterato
 def _connected(made: FileState, wanted: str, source: FileState, named: Collection[str]) -> Iterator[Origin]:
     """Records that belong together, and fields of them, that are all of a new file or of the clipboard."""
     form, tree = read(source.path, source.text or "")
-    place = {"source": source.path, "target": made.path}
+    made_of = partial(Origin, source=source.path, target=made.path)
     if wanted.isdigit() and form == "delimited":
-        yield Origin.model_validate({"kind": "count", **place})
+        yield made_of(kind="count")
     for record in records_of(tree) if form != FALLBACK else ():
         own = _known_by(record, named)
         if wanted[:1] in "[{" and any(known in (made.text or "") for known in own.values()):
             for name, known in own.items():
-                yield Origin.model_validate({"kind": "belonging", **place, "belonging_to": {name: known}})
-        for child in record.children:
-            if len(wanted) < _SHORTEST or child.value is None or child.value.strip() != wanted:
+                yield made_of(kind="belonging", belonging_to={name: known})
+        for child in record.children if len(wanted) >= _SHORTEST else ():
+            if child.value is None or child.value.strip() != wanted:
                 continue
             for owner in (record, *(item for item in records_of(tree) if refers(record, item))):
                 for name, known in _known_by(owner, named).items():
-                    told = {"source_at": child.name, "belonging_to": {name: known}}
-                    yield Origin.model_validate({"kind": "linked", **place, **told})
+                    yield made_of(kind="linked", source_at=child.name, belonging_to={name: known})
 
 
 def _known_by(record: Node, named: Collection[str]) -> dict[str, str]:
@@ -202,8 +201,9 @@ def _same_fields(made: FileState, sources: Sequence[FileState]) -> Iterator[Orig
     for address, found in places.items():
         likely = found if len(found) == 1 else [item for item in found if item[0] in certain]
         if len(likely) == 1:
-            at = {"source_at": "/".join(likely[0][1]), "target_at": "/".join(address)}
-            yield Origin.model_validate({"kind": "field", "source": likely[0][0], "target": made.path, **at})
+            ((source, place),) = likely
+            at, to = "/".join(place), "/".join(address)
+            yield Origin(kind="field", source=source, source_at=at, target=made.path, target_at=to)
 
 
 def _form(file: FileState) -> str:
