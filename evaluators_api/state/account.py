@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from taskloom.evaluators_api.state.allowances import Place, holder_in, is_count, lasting
-from taskloom.evaluators_api.state.effects import effects, is_implied, lies_in, record_folders
+from taskloom.evaluators_api.state.effects import effects, is_holder, is_implied, lies_in, record_folders
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import fields_in
 from taskloom.evaluators_api.state.templates import filled
@@ -96,7 +96,7 @@ def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound 
     """
     account = _Account(bound, (start, end))
     changes = lasting(effects(start, end, {}, screen=False, held=account.texts))
-    found = list(_outer([item for item in changes if not is_implied(end, item)]))
+    found = _outer([item for item in changes if not is_implied(end, item)])
     if about is not None:
         places = [_Rule(item, about[1]) for item in about[0]]
         found = [effect for effect in found if any(place.is_near(effect) for place in places)]
@@ -228,19 +228,13 @@ def _records_of(path: str, ends: Sequence[Evidence]) -> int:
     return next((len(fields_in(read(file.path, file.text or "")[1])) for file in found), 0)
 
 
-def _outer(found: list[Effect]) -> Iterator[Effect]:
+def _outer(found: list[Effect]) -> list[Effect]:
     """Without folders that came or went with the files in them; without the files of a record that was a
     folder and is gone."""
     gone = [folder for folder in record_folders(found) if folder.kind == "removed"]
     found = [effect for effect in found if not lies_in(effect, gone)]
     moved = [effect for effect in found if effect.area == "file" and not effect.address]
-    for effect in found:
-        if effect.area == "directory" and any(
-            other.kind == effect.kind and other.container.startswith(f"{effect.container}/")
-            for other in moved
-        ):
-            continue
-        yield effect
+    return [effect for effect in found if not is_holder(effect, moved)]
 
 
 def _sort(effect: Effect) -> str:

@@ -191,6 +191,11 @@ def lies_in(effect: Effect, folders: Iterable[Effect]) -> bool:
     )
 
 
+def is_holder(effect: Effect, among: Iterable[Effect]) -> bool:
+    """Whether it is a folder that comes or goes with what is in it."""
+    return effect.area == "directory" and any(lies_in(other, [effect]) for other in among)
+
+
 def holder_of(effect: Effect) -> tuple[str, ...]:
     """The file or folder; in a database the table."""
     return (effect.container, *(effect.address[:1] if effect.format == DATABASE else ()))

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.effects import can_be_followed, effects, lies_in, record_folders
+from taskloom.evaluators_api.state.effects import can_be_followed, effects, is_holder, lies_in, record_folders
 from taskloom.evaluators_api.state.essential import is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.state.formats.database import COUNT
 from taskloom.evaluators_api.state.templates import filled, parameters_named
@@ -153,7 +153,7 @@ def _result(trajectory: Trajectory, found: Sequence[Effect]) -> Result:
     removed goes with it, as the entries of an index go with what they list. A folder under a made-up name is
     one record of its application, whatever is in it.
     """
-    lasting = [effect for effect in found if effect.area in _LASTING and not _is_holder(effect, found)]
+    lasting = [effect for effect in found if effect.area in _LASTING and not is_holder(effect, found)]
     gone = _gone(lasting)
     lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
     lasting = _without_index(lasting, trajectory.parameters) or lasting
@@ -227,13 +227,6 @@ def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> li
         for item in found
         if not {(item.container, *item.address), (item.container, *item.address[:-1])} & (entries | tables)
     ]
-
-
-def _is_holder(effect: Effect, found: Sequence[Effect]) -> bool:
-    """Whether it is a folder that came or went with what is in it."""
-    return effect.area == "directory" and any(
-        other.container.startswith(f"{effect.container}/") for other in found
-    )
 
 
 def _exactly(trajectory: Trajectory) -> tuple[object, ...]:

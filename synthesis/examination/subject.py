@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.effects import effects, is_holder
 from taskloom.evaluators_api.state.essential import (
     divided,
     is_index_entry,
@@ -156,7 +156,7 @@ class Subject:
         found = [
             item
             for item in self.essential
-            if (item.place, item.kind) in around and not _is_holder(item, self.essential)
+            if (item.place, item.kind) in around and not is_holder(item, self.essential)
         ]
         outermost = [item for item in self.essential if self.is_outermost(item)]
         found = found or [item for item in outermost if not is_unreadable(item)]
@@ -327,10 +327,3 @@ def is_on_screen(instance: BoundSubtask) -> bool:
 def _outcome(effect: Effect) -> tuple[_Key, str | None]:
     """What an effect brought about: where, and which value is there now, or which is gone."""
     return effect.key, effect.before if effect.kind == "removed" else effect.after
-
-
-def _is_holder(effect: Effect, among: Sequence[Effect]) -> bool:
-    """Whether it is a folder that comes and goes with what is in it."""
-    return effect.area == "directory" and any(
-        other.container.startswith(f"{effect.container}/") for other in among
-    )
