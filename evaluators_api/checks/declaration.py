@@ -20,7 +20,7 @@ from taskloom.evaluators_api.errors import (
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, kept_text
 from taskloom.evaluators_api.evidence.ocr import TextReader
 from taskloom.taskgraph.records.evaluation_function import CheckFacts, Reads
-from taskloom.taskgraph.records.evidence import FileState
+from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed
 
 T = TypeVar("T")
@@ -87,13 +87,13 @@ class Scene:
 
 
 def text_of_file(file: FileState) -> str:
-    """The text of a file, as far as it was kept.
+    """The text of a file, as far as it was kept; of the clipboard whatever an agent put there.
 
     Raises:
         CheckUnavailableError: it is no readable text, or too long to look at in bounded time.
     """
     text = kept_text(file)
-    if len(text) > LONGEST_TEXT:
+    if len(text) > LONGEST_TEXT and file.path != CLIPBOARD:
         raise CheckUnavailableError(
             f"{file.path[:200]} holds {len(text)} characters; checks look at files of at most {LONGEST_TEXT}."
         )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import meaning, read
@@ -234,9 +234,8 @@ def _some_held(wanted: list[dict[str, str]], found: list[dict[str, str]], names:
 
 def _tree(view: EvidenceView, path: str) -> Node | None:
     file = view.place(path)
-    if file is None or not text_of_file(file):
-        return None
-    return read(file.path, text_of_file(file))[1]
+    text = "" if file is None else text_of_file(file)
+    return None if file is None or not text or len(text) > LONGEST_TEXT else read(file.path, text)[1]
 
 
 @check("files", empty_allowed=True, of="records")

@@ -113,6 +113,8 @@ def test_a_copy_holds_what_the_source_held_at_the_start() -> None:
     copied = end.model_copy(update={"clipboard": ClipboardState(text="one two three")})
     assert ask(copied, "check_copied", start, source="a.txt", target="clipboard")
     assert not ask(end, "check_copied", start, source="a.txt", target="clipboard")
+    flooded = end.model_copy(update={"clipboard": ClipboardState(text="a" * 300_000)})
+    assert not ask(flooded, "check_copied", start, source="a.txt", target="clipboard")
 
 
 def test_a_file_that_stands_as_its_hash_among_other_text_was_copied_there() -> None:
