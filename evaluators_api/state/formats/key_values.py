@@ -12,7 +12,7 @@ from taskloom.evaluators_api.state.nodes import Node, called, group, leaf, trimm
 SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
 BODY = "text"
 """Name of what follows the header of a file without sections, after an empty line."""
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _SECTION = re.compile(r"\[([^\]\n]+)\][ \t\r]*$")
 _KEY = re.compile(r"[^\s=:#;!\[][^=:]*(?=[=:])")
 _COMMENT = ("#", ";", "!")
@@ -23,12 +23,9 @@ def parse(text: str) -> Node:
     sections: list[tuple[str, int, list[Node]]] = []
     pairs: list[Node] = []
     target = pairs
-    position = 0
     body: Node | None = None
-    while position < len(text):
-        match = _LINE.match(text, position)
-        end = match.end() if match else len(text)
-        line = text[position:end].rstrip("\r\n")
+    for match in _LINE.finditer(text):
+        (position, end), line = match.span(), match.group().rstrip("\r\n")
         if not line.strip() and pairs and not sections:
             body = lines.behind(text, end, BODY)
             break
@@ -50,7 +47,6 @@ def parse(text: str) -> Node:
             )
         elif line.strip() and not line.lstrip().startswith(_COMMENT) and not (target and line[:1] in " \t"):
             raise StateUnreadableError(f"no key at {position}")
-        position = end
     ends = [*(start for _, start, _ in sections[1:]), len(text)]
     for (name, first, found), end in zip(sections, ends, strict=False):
         pairs.append(group(name, "field", (first, end), called(found), (first, end)))

@@ -33,10 +33,6 @@ def parse(text: str) -> Node:
     return _Reader(text).node(tree, "", "field", 0)
 
 
-def _line_start(text: str, position: int) -> int:
-    return text.rfind("\n", 0, position) + 1
-
-
 class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
@@ -100,7 +96,7 @@ class _Reader:
     def _extents(self, wholes: list[Span], raw: Span, *, flow: bool) -> list[Span | None]:
         if flow:
             return list(separated(wholes))
-        starts = [_line_start(self._text, whole[0]) for whole in wholes]
+        starts = [self._text.rfind("\n", 0, whole[0]) + 1 for whole in wholes]
         clean = [
             not self._text[start : whole[0]].strip() for start, whole in zip(starts, wholes, strict=True)
         ]
