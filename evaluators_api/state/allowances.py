@@ -47,36 +47,29 @@ def allowances(
     entries = _entries_of_saves(changes)
     free = _passing_places(changes) | entries.keys()
     seen: dict[tuple[Place, EffectKind], _Seen] = {}
-    within: dict[tuple[Place, EffectKind], list[frozenset[Place]]] = defaultdict(list)
+    within: dict[tuple[Place, EffectKind], dict[Place, set[int]]] = defaultdict(lambda: defaultdict(set))
     for number, (found, _) in enumerate(performances):
         outermost: dict[Place, Effect] = {}
-        parts: dict[tuple[Place, EffectKind], set[Place]] = defaultdict(set)
-        counts: Counter[tuple[tuple[Place, EffectKind], Place | None]] = Counter()
         for effect in lasting(found):
             holder = holder_in(effect, outermost)
             if holder is None:
                 outermost[effect.place] = effect
-            if holder is not None and holder.source:
+            elif holder.source:
                 continue
-            key = (_pattern(effect), effect.kind)
-            if holder is not None and not _is_line(effect, holder):
-                parts[_pattern(holder), effect.kind].add(key[0])
-            counts[key, None if holder is None else holder.place] += 1
-            entry = seen.setdefault(key, _Seen(inner=holder is not None))
+            elif not _is_line(effect, holder):
+                within[_pattern(holder), effect.kind][_pattern(effect)].add(number)
+            entry = seen.setdefault((_pattern(effect), effect.kind), _Seen(inner=holder is not None))
+            entry.counts[number, None if holder is None else holder.place] += 1
             entry.follows |= effect.follows
             value = None if holder_of(effect) in by_products else _value(effect)
             entry.values.setdefault(number, set()).add(value)
             entry.sources.add(effect.records_of)
             entry.contents.add(effect.content)
             entry.holds = frozenset(effect.holds) if entry.holds is None else entry.holds & {*effect.holds}
-        for (key, _), count in counts.items():
-            seen[key].counts.append(count)
-        for outer in {key for key, entry in seen.items() if not entry.inner and number in entry.values}:
-            within[outer].append(frozenset(parts[outer]))
     for (place, _), entry in seen.items():
         entry.holds = (entry.holds or frozenset()) | entries.get(place, frozenset())
     return tuple(
-        entry.allowance(place, kind, within.get((place, kind), []), passing=place in free)
+        entry.allowance(place, kind, within.get((place, kind), {}), passing=place in free)
         for (place, kind), entry in sorted(seen.items(), key=str)
     )
 
@@ -87,26 +80,28 @@ class _Seen:
 
     inner: bool
     follows: bool = False
-    counts: list[int] = field(default_factory=list)
+    counts: Counter[tuple[int, Place | None]] = field(default_factory=Counter)
+    """How often in a performance, and there in something added."""
     values: dict[int, set[str | None]] = field(default_factory=dict)
     holds: frozenset[str] | None = None
     sources: set[str] = field(default_factory=set)
     contents: set[str | None] = field(default_factory=set)
 
     def allowance(
-        self, place: Place, kind: EffectKind, within: Sequence[frozenset[Place]], *, passing: bool
+        self, place: Place, kind: EffectKind, within: Mapping[Place, set[int]], *, passing: bool
     ) -> Allowance:
         area, container, *address = place
         made_up = any(ANY in part for part in place)
-        each = list(self.values.values())
+        each, counts = list(self.values.values()), set(self.counts.values())
         known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
         told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
         same = known and None not in each[0] and not any(map(names_parameter, told))
         if not self.inner:
-            most = 0 if passing or self.follows or _is_version(address) else max(self.counts)
+            most = 0 if passing or self.follows or _is_version(address) else max(counts)
         else:
             listed = ANY in address[-1:] and not same and None not in each[0]
-            most = max(self.counts) if len(each) > 1 and not listed and len(set(self.counts)) == 1 else 0
+            most = max(counts) if len(each) > 1 and not listed and len(counts) == 1 else 0
+        every = bool(within) and all(held == self.values.keys() for held in within.values())
         return Allowance.model_validate(
             {
                 "area": area,
@@ -118,7 +113,7 @@ class _Seen:
                 "most": most,
                 "most_of": min(self.sources) if len(self.sources) == 1 and not self.inner else "",
                 "content": next(iter(self.contents)) if len(self.contents) == 1 else None,
-                "bounded": not passing and len(within) > 1 and bool(within[0]) and len(set(within)) == 1,
+                "bounded": every and not passing and not self.inner and len(each) > 1,
                 "values": told if same else None,
             }
         )
