@@ -23,6 +23,7 @@ from taskloom.taskgraph.records.evidence import Evidence
 
 Bound = tuple[Sequence[Allowance], Mapping[str, str]]
 """What one subtask may change, and the parameters it is done with."""
+_PARTS: Mapping[EffectKind, tuple[EffectKind, ...]] = {"changed": ("removed", "added")}
 _MOST_EXAMPLES = 10
 _EMPTY = re.compile(r"[\s\[\]{}\"]*|0|0\.0|false|null|none", re.IGNORECASE)
 
@@ -52,6 +53,7 @@ class _Rule:
         self.allowance, self.own = allowance, frozenset(parameters.values())
         self.holds, self.values = bound(*allowance.holds), bound(*(allowance.values or ()))
         self.key = bound(allowance.area, allowance.container, *allowance.address)
+        self.listed = allowance.address[-1:] == (ANY,) or ANY in allowance.container.split("/")
         self._parameters = tuple(sorted(parameters.items()))
 
     def covers(self, effect: Effect, record: str = "") -> bool:
@@ -119,7 +121,8 @@ class _Account:
                 most = item.most
                 if item.most_of and most:
                     most = _records_of(filled(item.most_of, parameters), ends)
-                self._left[rule.key][item.kind] += most
+                parts = _PARTS.get(item.kind, (item.kind,)) if rule.listed else (item.kind,)
+                self._left[rule.key].update(dict.fromkeys(parts, most))
                 if not most:
                     self._free.add((rule.key, item.kind))
 
@@ -176,24 +179,15 @@ class _Account:
         addition, and each counts.
         """
         key, left = rule.key, self._left[rule.key]
-        listed = rule.allowance.address[-1:] == (ANY,) or ANY in rule.allowance.container.split("/")
-        if (key, kind) in self._free or (
-            kind != "removed" and not listed and left["added"] + left["changed"]
-        ):
+        if (key, kind) in self._free:
             return True
-        if left[kind] > 0:
-            left[kind] -= 1
-            return True
-        if not listed:
-            return kind == "changed" and (key, "added") in self._free
-        if kind == "changed" and left["added"] > 0 and left["removed"] > 0:
-            left.subtract({"added": 1, "removed": 1})
-            return True
-        if kind != "changed" and left["changed"] > 0:
-            left.subtract({"changed": 1})
-            left["removed" if kind == "added" else "added"] += 1
-            return True
-        return False
+        if not rule.listed and kind != "removed":
+            return left["added"] + left["changed"] > 0 or (kind == "changed" and (key, "added") in self._free)
+        parts = _PARTS.get(kind, (kind,))
+        if any(left[part] < 1 for part in parts):
+            return False
+        left.subtract(parts)
+        return True
 
     def _was_replaced(self, effect: Effect) -> bool:
         """Whether it lies in something that may be removed and that may be added."""
