@@ -114,32 +114,22 @@ def examine(
     discerning = not examiner.passes_at_start(own)
     judged = [examiner.judge(case, discerning) for case in cases]
     by_family = {name: [item for item in judged if item.case.family == name] for name in get_args(CaseFamily)}
+    undone = [item for item in by_family["undone_change"] if not item.rightly and not item.excused]
     asked = conditions(first, positive.parameters)
-    quality = FunctionQuality(
+    altered = asked if first.passed else ()
+    flipped = sum(not examiner.notices(Mutant([item], asked, flipped=True), judged) for item in altered)
+    idle = _idle(examiner, altered, judged)
+    return FunctionQuality(
         passes_positive=first.passed,
         positive_message="" if first.passed else _told(first),
         families=tuple(_kills(name, found) for name, found in by_family.items() if found),
         route_dependence=round(route_dependence(asked), 4),
-        unguarded_changes=tuple(
-            dict.fromkeys(
-                item.case.description
-                for item in judged
-                if item.case.family == "undone_change" and not item.rightly and not item.excused
-            )
-        ),
+        unguarded_changes=tuple(dict.fromkeys(item.case.description for item in undone)),
+        mutants=2 * len(altered),
+        mutants_killed=2 * len(altered) - flipped - len(idle),
+        untested_checks=tuple(item.describe() for item in altered if item in idle),
+        refusing_checks=_refusing(altered, judged),
         routes=routes,
-    )
-    if not first.passed:
-        return quality
-    flipped = sum(not examiner.notices(Mutant([item], asked, flipped=True), judged) for item in asked)
-    idle = _idle(examiner, asked, judged)
-    return quality.model_copy(
-        update={
-            "mutants": 2 * len(asked),
-            "mutants_killed": 2 * len(asked) - flipped - len(idle),
-            "untested_checks": tuple(item.describe() for item in asked if item in idle),
-            "refusing_checks": _refusing(asked, judged),
-        }
     )
 
 
