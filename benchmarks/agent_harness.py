@@ -28,14 +28,13 @@ from benchmarks.run import Figure, NotMeasuredError
 from taskloom.environments.agent import Decision
 from taskloom.environments.agents.guarding import GuardedAgent
 from taskloom.environments.environment import Environment
-from taskloom.environments.episode import run_episode
+from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.lookup import create_environment, platform
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from taskloom.resources.applications import Application, Launch
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.interaction import ClickInput, Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 

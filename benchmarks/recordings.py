@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taskloom.environments.environment import Environment
-from taskloom.environments.episode import run_episode
+from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import is_installed
 from taskloom.environments.lookup import platform
@@ -25,7 +25,6 @@ from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 

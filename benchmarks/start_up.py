@@ -26,8 +26,8 @@ PREFECTS_OWN = (
     "from taskloom.cli.main import main; main()"
 )
 PREPARE = (
-    "import sys; from pathlib import Path; from taskloom.flows.running.log_setup import prepare_prefect;from"
-    " taskloom.flows.running.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1]));"
+    "import sys; from pathlib import Path; from taskloom.flows.running.prefect_server import prepare_prefect,"
+    " prepare_database; prepare_prefect(Path(sys.argv[1]));"
     " prepare_database()"
 )
 

@@ -24,7 +24,7 @@ from taskloom.evaluators_api.state.editing import Edited, rewritten, with_anothe
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import finished, read
-from taskloom.flows.examining.examination import StoredFunction, stored_functions
+from taskloom.flows.examination import StoredFunction, stored_functions
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.records.evidence import Evidence, FileState

@@ -24,7 +24,7 @@ from benchmarks.function_files import keep_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.flows.examining.examination import StoredFunction, stored_functions
+from taskloom.flows.examination import StoredFunction, stored_functions
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories

@@ -11,7 +11,6 @@ annotated     screenshots with numbered boxes
 keys          key presses, with the error that environments raise
 lookup        platforms by name
 task_bar      the buttons at the bottom of every screen
-bar_drawing   draws the task bar
 joint         applications of several platforms on one screen
 worked_example_agent   performs a curated worked example
 computer_use/ agents that say what to do as actions on a picture of the screen

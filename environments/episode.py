@@ -7,6 +7,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from time import monotonic
+from typing import Self
+
+from pydantic import Field
 
 from taskloom.environments.agent import Agent, Companion, Decision
 from taskloom.environments.aiming import aim
@@ -15,7 +18,7 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
 from taskloom.environments.screen_words import describe_screen
 from taskloom.resources.applications import Application
-from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.grounding import describe_control, find_control
 from taskloom.taskgraph.records.interaction import (
@@ -27,7 +30,42 @@ from taskloom.taskgraph.records.interaction import (
     WaitInput,
 )
 from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
+
+
+class Assignment(Record):
+    """What an agent is asked to do in one episode."""
+
+    instance_id: str
+    """Id of the bound subtask, or of the attempt at a task."""
+    subtask_id: str
+    """The subtask, or the task."""
+    instruction: str
+    """What the agent is told."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """Parameters of the subtask; a task has none of its own."""
+
+    world: str = ""
+    """World whose data it starts with; empty for the first."""
+
+    @classmethod
+    def of_subtask(cls, instance: BoundSubtask) -> Self:
+        """To perform one bound subtask."""
+        return cls(
+            instance_id=instance.instance_id,
+            subtask_id=instance.subtask_id,
+            instruction=instance.instruction,
+            parameters=instance.parameters,
+            world=instance.world,
+        )
+
+    @classmethod
+    def of_task(cls, task: Task, attempt_id: str, instruction: str) -> Self:
+        """To perform a whole task, told by `instruction`."""
+        return cls(instance_id=attempt_id, subtask_id=task.task_id, instruction=instruction, world=task.world)
+
 
 StepListener = Callable[[TrajectoryStep], Awaitable[None]]
 """Called with every step once it is recorded."""

@@ -15,12 +15,18 @@ from typing import Protocol
 from PIL import Image
 
 from taskloom.environments.aiming import aim
-from taskloom.environments.bar_drawing import bar_pixels
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
 from taskloom.environments.evidence.input_log import InputLog
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
-from taskloom.environments.task_bar import OWNER, TASK_BAR_HEIGHT, TaskBarButton, as_controls, lay_out
+from taskloom.environments.task_bar import (
+    OWNER,
+    TASK_BAR_HEIGHT,
+    TaskBarButton,
+    as_controls,
+    bar_pixels,
+    lay_out,
+)
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Action, ClickInput, Control, Observation, Screenshot

@@ -2,6 +2,7 @@
 
 <flow>.py                     one flow each: build_dataset, explore_applications, verify_subtasks,
                               compose_tasks, run_experiment, export_test_set
+examination                   examines evaluation functions again from recorded evidence
 steps                         the flows' steps, the only Prefect task wrappers
 settings, setting_groups      all settings of a run
 settings_file                 the file they come from
@@ -19,5 +20,4 @@ nights/                       scheduled builds: what to explore, what still repl
 summaries/                    the summary of a run: funnel, times, cost
 planning/                     what a run, or a request for tasks, would cost and supply
 fan_out/                      worker processes, here or on other machines
-examining/                    examines evaluation functions again from recorded evidence
 """

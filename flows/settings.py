@@ -29,7 +29,7 @@ from taskloom.flows.places import DEFAULT_DATA, require_moved, settings_file
 from taskloom.flows.setting_groups import FanOutSettings, GateSettings, NightSettings
 from taskloom.flows.settings_file import parse_yaml, read_settings_file
 from taskloom.flows.spare_capacity import first_environments
-from taskloom.model_clients.lookup import PROVIDERS
+from taskloom.model_clients.client import PROVIDERS
 from taskloom.model_clients.settings import CallSettings, ModelSettings, RoleSettings
 from taskloom.offline.models import MODEL, PROVIDER
 from taskloom.resources.record import described_schema

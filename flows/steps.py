@@ -21,7 +21,7 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.utilities.annotations import opaque
 
 from taskloom.flows.hosting.contexts import RunReference, work_of
-from taskloom.flows.nights.standing_quota import wanted_by
+from taskloom.flows.nights.choices import wanted_by
 from taskloom.flows.running.together import first_failure
 from taskloom.flows.stages.agent_evaluation import AgentResults, evaluate_tasks
 from taskloom.flows.stages.agents import agent_model

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from taskloom.flows.errors import CommandError
 from taskloom.flows.hosting.preflight import check_keys, check_settings
 from taskloom.flows.running.interruptions import interruptible
-from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
-from taskloom.flows.running.prefect_server import prefect_server
+from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent, named
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits, TaskSet

@@ -1,15 +1,17 @@
-"""The ports of model calls: questions, and the provider clients that send them."""
+"""The ports of model calls: questions, and the provider clients that send them, found by name."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import BaseModel, JsonValue
 
-from taskloom.model_clients.errors import ModelClientError
+from taskloom.model_clients.errors import ModelClientError, UnknownProviderError
 from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.resources.plugins import PluginKind
 from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
@@ -133,3 +135,33 @@ class BatchClient(Protocol):
     def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""
         ...
+
+
+PROVIDERS = PluginKind(
+    "model provider",
+    UnknownProviderError,
+    folder="taskloom.model_clients.providers",
+    group="taskloom.providers",
+    needs=("create",),
+)
+"""Each offers what `Provider` says."""
+
+
+class Provider(Protocol):
+    """What a provider module offers."""
+
+    @staticmethod
+    def create(settings: ModelSettings) -> ModelClient:
+        """A client of the settings' model."""
+        ...
+
+
+def create_client(settings: ModelSettings) -> ModelClient:
+    """A client of the settings' provider and model.
+
+    Raises:
+        UnknownProviderError: no such provider; the known ones are named.
+        PluginBrokenError: the package that brings it is broken.
+        KeyMissingError: the provider needs a key and the environment holds none.
+    """
+    return cast(Provider, PROVIDERS.load(settings.provider)).create(settings)

@@ -13,8 +13,7 @@ from taskloom.model_clients.errors import (
     ModelClientError,
     RunStoppedError,
 )
-from taskloom.model_clients.ledger.accounts import RunAccount
-from taskloom.model_clients.ledger.budget import Amount
+from taskloom.model_clients.ledger.budget import Amount, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger, call_record
 from taskloom.model_clients.ledger.prices import cost_of, highest_amount, prices_of
 from taskloom.model_clients.ledger.request_keys import request_key

@@ -19,8 +19,7 @@ from taskloom.model_clients.errors import (
     ReplyUnavailableError,
     TryFailedError,
 )
-from taskloom.model_clients.ledger.accounts import RunAccount
-from taskloom.model_clients.ledger.budget import Amount, Budget
+from taskloom.model_clients.ledger.budget import Amount, Budget, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.limits.limiter import Priority
 from taskloom.model_clients.limits.senders import Senders

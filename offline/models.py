@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from time import perf_counter
 
 from taskloom.model_clients.conversation import first_request
-from taskloom.model_clients.ledger.accounts import RunAccount
-from taskloom.model_clients.ledger.budget import Amount
+from taskloom.model_clients.ledger.budget import Amount, RunAccount
 from taskloom.model_clients.ledger.ledger import call_record
 from taskloom.model_clients.ledger.request_keys import canonical_json
 from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent

@@ -4,7 +4,7 @@ catalog/                             the data: applications, categories, resourc
                                      capabilities, worlds
 reading/                             reads and checks the catalogue
 applications, assets                 applications, and the files that belong to their entries
-categories, instances, matching      resource categories; resources; when an output is an input
+categories, instances                resource categories; resources; when an output is an input
 path_parts                           parts of paths that worked examples may name
 scenarios                            scenarios
 worlds                               consistent starting data

@@ -1,4 +1,4 @@
-"""Resources: a category bound to a value, in its scope (App. B.3)."""
+"""Resources: a category bound to a value, in its scope (App. B.3); when an output is an input."""
 
 from __future__ import annotations
 
@@ -56,3 +56,27 @@ def guessed_kind(category: str) -> ResourceKind | None:
         "_path": ResourceKind.FILE,
     }
     return next((kind for ending, kind in endings.items() if category.endswith(ending)), None)
+
+
+def provides(output: Resource, needed: Resource) -> bool:
+    """Whether `output` meets the need `needed`.
+
+    Category, kind and application must agree. Values must be equal; a slot whose reader names no document
+    accepts any document.
+
+    >>> from taskloom.resources.categories import ResourceKind
+    >>> a = Resource(category="csv_path", kind=ResourceKind.FILE, value="Documents/a.csv")
+    >>> provides(a, a)
+    True
+    >>> provides(a, a.model_copy(update={"value": "Documents/b.csv"}))
+    False
+    """
+    if (output.category, output.kind, output.application) != (
+        needed.category,
+        needed.kind,
+        needed.application,
+    ):
+        return False
+    if output.value == needed.value:
+        return True
+    return needed.slot is not None and needed.value == ""

@@ -102,7 +102,7 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.environ.pop("PREFECT_API_URL", None)
     os.environ["PREFECT_HOME"] = str(home)
     from taskloom.flows.running import prefect_server
-    from taskloom.flows.running.log_setup import prepare_prefect
+    from taskloom.flows.running.prefect_server import prepare_prefect
 
     prepare_prefect(home)
     # A command asks a server that is named whether it answers; this one may still be starting.

@@ -5,7 +5,6 @@ field_codecs                               nested fields as columns
 store, maintenance                         reading and writing; removing what is no longer needed
 publication, versions                      the record of a version; differences between two versions
 version_figures                            counts of a version that gates compare
-night_records                              records of scheduled builds
 score_validity                             which scores a version makes invalid
 task_quality                               quality of functions, judge and instructions
 reviews                                    verdicts of people, and the tasks that they accept

@@ -42,8 +42,16 @@ from taskloom.warehouse.field_codecs import (
     FieldCodec,
     field_codecs,
 )
-from taskloom.warehouse.night_records import ExplorationChoice, GateResult, Recheck
-from taskloom.warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
+from taskloom.warehouse.records import (
+    DatasetVersion,
+    ExplorationChoice,
+    GateResult,
+    ImportedItem,
+    ModelCallRecord,
+    Recheck,
+    RunRecord,
+    VersionTag,
+)
 
 SCHEMA_VERSION = 4
 """Number of the layout below; a warehouse with a higher one is refused."""

@@ -90,8 +90,7 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     import asyncio
     from importlib import import_module
 
-    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
-    from taskloom.flows.running.prefect_server import prefect_server
+    from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 
     prepare_prefect(settings.data)
     with interruptible("finished work is kept; the same command resumes."), prefect_server():

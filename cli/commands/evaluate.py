@@ -75,8 +75,7 @@ def evaluate(
         experiment_of,
         read_experiment,
     )
-    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
-    from taskloom.flows.running.prefect_server import require_server
+    from taskloom.flows.running.prefect_server import prepare_prefect, quiet_libraries, require_server
     from taskloom.flows.stages.agents import is_person
     from taskloom.warehouse.sets.selection import parse_levels
 

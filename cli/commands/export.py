@@ -226,8 +226,7 @@ def _replay_and_export(
 
     from taskloom.flows.hosting.preflight import check_settings
     from taskloom.flows.running.interruptions import interruptible
-    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
-    from taskloom.flows.running.prefect_server import prefect_server
+    from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 
     check_settings(settings)
     prepare_prefect(settings.data)

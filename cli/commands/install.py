@@ -126,8 +126,7 @@ def _install_tools() -> dict[str, str]:
 
 def _prepare_database(data: Path) -> None:
     """Make the database of runs now, so that the first run need not."""
-    from taskloom.flows.running.log_setup import prepare_prefect
-    from taskloom.flows.running.prefect_server import prepare_database
+    from taskloom.flows.running.prefect_server import prepare_database, prepare_prefect
 
     _say("preparing the database of runs")
     prepare_prefect(data)

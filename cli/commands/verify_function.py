@@ -16,7 +16,7 @@ from taskloom.resources.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskloom.flows.examining.examination import Examined
+    from taskloom.flows.examination import Examined
     from taskloom.flows.settings import Settings
 
 
@@ -121,7 +121,7 @@ def _examine_stored(
     settings: Settings, version: str | None, subtask: str, function: Path | None, quiet: bool
 ) -> list[Examined]:
     from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from taskloom.flows.examining.examination import examine_stored, stored_functions
+    from taskloom.flows.examination import examine_stored, stored_functions
     from taskloom.flows.wiring import sandbox_settings
     from taskloom.resources.reading.catalog import load_resource_categories
     from taskloom.warehouse.store import Warehouse

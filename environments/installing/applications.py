@@ -19,9 +19,13 @@ from filelock import lock_descriptor
 from taskloom.environments.errors import EnvironmentFailureError, InstallationFailedError
 from taskloom.environments.installing.machine_commands import CommandRunner
 from taskloom.environments.installing.node_finding import find_node, install_node
-from taskloom.environments.installing.python_packages import install_python_packages, unpack_wheel
 from taskloom.environments.installing.results import InstallationResult
-from taskloom.environments.installing.system_packages import install_packages, missing_packages
+from taskloom.environments.installing.system_packages import (
+    install_packages,
+    install_python_packages,
+    missing_packages,
+    unpack_wheel,
+)
 from taskloom.resources.applications import Application, Installation
 from taskloom.resources.assets import ASSET_PREFIX, content_of
 from taskloom.resources.errors import CatalogError

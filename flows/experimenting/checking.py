@@ -16,7 +16,7 @@ from taskloom.flows.settings_file import parse_yaml
 from taskloom.flows.shutting_in import refuse_unconfined
 from taskloom.flows.stages.agents import MODEL, asks_a_model, check_agent, is_own_code, roles_of
 from taskloom.flows.wiring import choose_applications
-from taskloom.model_clients.lookup import create_client
+from taskloom.model_clients.client import create_client
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
 from taskloom.omnieval.lookup import protocol
 from taskloom.prompts.agent_inputs import SpokenActorInput

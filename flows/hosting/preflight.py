@@ -8,10 +8,10 @@ from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.fanning import check_runner
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
+from taskloom.model_clients.client import create_client
 from taskloom.model_clients.errors import KeyMissingError
 from taskloom.model_clients.ledger.budget import Budget
 from taskloom.model_clients.ledger.prices import prices_of
-from taskloom.model_clients.lookup import create_client
 from taskloom.model_clients.settings import RoleSettings
 from taskloom.taskgraph.records.model_calls import ModelRole
 

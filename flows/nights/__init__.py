@@ -1,7 +1,6 @@
 """Nights: runs that grow a dataset by themselves, and what they decide.
 
-choices             which applications a run explores, and why: fingerprints of what it depends on
-standing_quota      what of a request a dataset still lacks
+choices             which applications a run explores, and why; what of a request a dataset still lacks
 gates               what must hold of the next version for it to be published, also by hand
 run_reports         what a run did and decided
 """

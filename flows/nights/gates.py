@@ -10,7 +10,7 @@ from taskloom.flows.setting_groups import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.measures.variety_figures import variety_of
 from taskloom.taskgraph.records.provenance import Provenance
-from taskloom.warehouse.night_records import GateResult
+from taskloom.warehouse.records import GateResult
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.version_figures import VersionFigures, instructions_of, version_figures
 

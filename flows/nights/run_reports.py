@@ -8,8 +8,7 @@ from pydantic import Field
 
 from taskloom.flows.running.clock import now
 from taskloom.resources.record import Record
-from taskloom.warehouse.night_records import ExplorationChoice, GateResult, Recheck
-from taskloom.warehouse.records import DatasetVersion, RunRecord
+from taskloom.warehouse.records import DatasetVersion, ExplorationChoice, GateResult, Recheck, RunRecord
 from taskloom.warehouse.store import Warehouse
 
 _BUILDS = ("build_dataset", "compose_tasks", "explore_applications", "verify_subtasks")

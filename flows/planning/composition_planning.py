@@ -19,7 +19,7 @@ from taskloom.resources.dimensions import (
     Dimension,
 )
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from taskloom.synthesis.composition.pool.instances import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskloom.taskgraph.measures.complexity import constraint_of

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from taskloom.flows.nights.choices import fingerprint_of, night_choice
-from taskloom.flows.nights.standing_quota import cells_held, still_wanted
+from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choice, still_wanted
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.pool.pool_memory import wishes_of
 from taskloom.flows.settings import Settings

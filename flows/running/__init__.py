@@ -9,6 +9,5 @@ progress            live progress on standard error
 together            coroutines side by side, the first failure as it is
 interruptions       Ctrl-C and SIGTERM
 cancellation        runs that Prefect cancels
-prefect_server      Prefect's server for one run
-log_setup           quiet logs, Prefect's files in the data folder
+prefect_server      Prefect's server for one run, and its files in the data folder
 """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
-from taskloom.environments.episode import Quiet, run_episode
+from taskloom.environments.episode import Assignment, Quiet, run_episode
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
@@ -27,12 +27,11 @@ from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files
+from taskloom.taskgraph.records.agent_run import FOLDER as PEOPLE
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.taskgraph.records.turn import FOLDER as PEOPLE
 
 EVALUATION = "evaluation"
 _FOREVER = 1e9

@@ -23,7 +23,7 @@ from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, V
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection, Task
-from taskloom.warehouse.night_records import GateResult, Recheck
+from taskloom.warehouse.records import GateResult, Recheck
 
 STAGE = "recheck"
 _ORPHANS = (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from taskloom.flows.errors import CommandError
+from taskloom.flows.nights.choices import wanted_by
 from taskloom.flows.nights.gates import gate_results
-from taskloom.flows.nights.standing_quota import wanted_by
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.pool.pool_memory import MISSING_LINK, NOT_COMPOSED
 from taskloom.flows.running.together import together

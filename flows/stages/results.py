@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Intent, Rejection, Task
-from taskloom.warehouse.night_records import ExplorationChoice
+from taskloom.warehouse.records import ExplorationChoice
 
 
 class Explored(Record):

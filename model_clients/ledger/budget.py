@@ -1,4 +1,4 @@
-"""Stops a run before a call that would exceed its budget."""
+"""What all calls of a run share; a run is stopped before a call that would exceed its budget."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from taskloom.model_clients.errors import BudgetExhaustedError, BudgetInvalidError
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import BudgetExhaustedError, BudgetInvalidError, ReplyMissingError
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.messages import ModelRequest
 
 _BUDGET = re.compile(
     r"\s*(\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*([kKmMgG]?)\s*(usd|tok|tokens|\$)\s*", re.IGNORECASE
@@ -148,4 +151,26 @@ class Budget:
         return (
             f"the budget {limit.text} of the run is used up: {figures}."
             " What was paid for is kept; run again with a larger budget to continue"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccount:
+    """The account that the calls of one run are booked to."""
+
+    ledger: Ledger
+    """Where replies are kept."""
+    budget: Budget
+    counters: CallCounters
+    """Live figures."""
+    run_id: str = ""
+    replay: bool = False
+    """Whether the ledger alone may answer."""
+
+    def missing(self, key: str, request: ModelRequest, who: str) -> ReplyMissingError:
+        """The error for a call that is missing from the ledger, in a run that may only replay."""
+        return ReplyMissingError(
+            f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item"
+            f" {request.item_id!r}, role {request.role}, {who}, attempt {request.attempt}, key {key}."
+            " Put the ledger.sqlite of the run into the data folder, or run without replay"
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import tenacity
 
 from taskloom.model_clients.batches import Batcher, BatchJournal
-from taskloom.model_clients.client import BatchClient, ModelClient
+from taskloom.model_clients.client import BatchClient, ModelClient, create_client
 from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import (
     ConnectionLostError,
@@ -22,7 +22,6 @@ from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.ledger.request_keys import canonical_json
 from taskloom.model_clients.limits.circuits import Circuit
 from taskloom.model_clients.limits.limiter import CallLimiter, Priority
-from taskloom.model_clients.lookup import create_client
 from taskloom.model_clients.messages import ImageContent, ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import CallSettings, ModelSettings, RetrySettings
 from taskloom.resources.errors import TaskloomError

@@ -16,10 +16,10 @@ from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.anthropic_computer import computer_body, computer_headers, computer_reply
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
 from taskloom.model_clients.wire.json_paths import text_at, value_at
-from taskloom.model_clients.wire.provider_errors import FailedResponse
 from taskloom.model_clients.wire.reply_schemas import Mode, StructuredMode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
+    FailedResponse,
     SdkErrors,
     completed,
     filtered_reply,

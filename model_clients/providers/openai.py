@@ -33,10 +33,10 @@ from taskloom.model_clients.wire.openai_json import (
     responses_reply,
     spoken_reply,
 )
-from taskloom.model_clients.wire.provider_errors import FailedResponse
 from taskloom.model_clients.wire.reply_schemas import Mode, StructuredMode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
+    FailedResponse,
     SdkErrors,
     completed,
     filtered_reply,

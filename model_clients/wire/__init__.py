@@ -5,5 +5,4 @@ openai_computer, anthropic_computer    the same for their computer tools
 json_paths                             values of foreign JSON
 reply_schemas                          JSON schemas for typed replies, and how a server takes them
 sdk_calls                              API keys, responses and errors of both SDKs
-provider_errors                        failed responses as errors of ours
 """

@@ -12,8 +12,8 @@ from taskloom.model_clients.errors import ConnectionLostError, ModelClientError
 from taskloom.model_clients.messages import Message, ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
-from taskloom.model_clients.wire.provider_errors import FailedResponse
 from taskloom.model_clients.wire.reply_schemas import Mode, strict_schema
+from taskloom.model_clients.wire.sdk_calls import FailedResponse
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 Endpoint = Literal["/v1/responses", "/v1/chat/completions"]

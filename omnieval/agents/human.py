@@ -21,9 +21,9 @@ from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.errors import AgentError
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.resources.whole_files import write_whole
+from taskloom.taskgraph.records.agent_run import MOVE, TURN, Move, Turn, place_of
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
-from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
 
 PERSON = True
 """Attempts are made one after the other, and a decision may take as long as an attempt."""

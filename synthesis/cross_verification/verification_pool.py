@@ -19,8 +19,7 @@ from typing import Literal
 
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.instances import Resource
-from taskloom.resources.matching import provides
+from taskloom.resources.instances import Resource, provides
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.worlds import FIRST_WORLD

@@ -19,8 +19,7 @@ from taskloom.prompts.inputs import (
 )
 from taskloom.prompts.rendering import template_hash
 from taskloom.prompts.replies import ProposedEndProduct, ProposedIntent
-from taskloom.resources.instances import Resource
-from taskloom.resources.matching import provides
+from taskloom.resources.instances import Resource, provides
 from taskloom.resources.record import Record
 from taskloom.resources.scenarios import Scenario, scenario_of
 from taskloom.synthesis.ports import Models

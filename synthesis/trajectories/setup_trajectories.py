@@ -18,8 +18,7 @@ from taskloom.environments.starting_place import go_to_starting_place, needs_ope
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
 from taskloom.resources.categories import ResourceKind
-from taskloom.resources.instances import Resource
-from taskloom.resources.matching import provides
+from taskloom.resources.instances import Resource, provides
 from taskloom.synthesis.trajectories.reperformance import perform_again
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Action, Observation

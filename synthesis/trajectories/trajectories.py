@@ -14,7 +14,7 @@ from taskloom.environments.annotated import annotate
 from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE
 from taskloom.environments.computer_use.conversation import ComputerConversation, SafetyPolicy
 from taskloom.environments.environment import Environment
-from taskloom.environments.episode import run_episode
+from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.errors import AgentError, EnvironmentFailureError
 from taskloom.environments.lookup import platform_of
 from taskloom.environments.starting_place import needs_open_page
@@ -35,7 +35,6 @@ from taskloom.synthesis.trajectories.setup_trajectories import (
     fixtures_laid,
     made_files,
 )
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskloom.taskgraph.records.gestures import Coordinates
 from taskloom.taskgraph.records.interaction import (

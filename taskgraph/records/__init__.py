@@ -4,7 +4,7 @@ subtask, task, graph, provenance        what a dataset consists of, and what rep
 trajectory, interaction, gestures, keys what an agent sees and does; `grounding` finds a control again
 evidence, effect                        what the checks read, and what changes: by work, beside it, by itself
 evaluation_function                     functions, what is known of checks, and what was said of known work
-assignment, turn, agent_run, experiment what agents and people are asked, and how they did
+agent_run, experiment                   what agents and people are asked, and how they did
 model_calls, worked_examples            what models are asked
 computer_use                            what they answer through computer tools, or in words
 exploration                             screens seen and categories proposed, kept from run to run

@@ -145,7 +145,7 @@ def test_a_gesture_is_a_class_of_the_table() -> None:
 
 
 def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from taskloom.model_clients.lookup import create_client
+    from taskloom.model_clients.client import create_client
 
     monkeypatch.setenv("NOVEL_KEY", "not a key")
     settings = ModelSettings.model_validate(
@@ -160,7 +160,7 @@ def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_provider_with_its_own_protocol_is_one_file(add: Add) -> None:
-    from taskloom.model_clients.lookup import PROVIDERS, create_client
+    from taskloom.model_clients.client import PROVIDERS, create_client
 
     add(providers, "novel.py", "def create(settings):\n    return settings.model\n")
     assert "novel" in PROVIDERS

@@ -130,7 +130,7 @@ def test_a_platform_of_another_package_makes_environments(install: Install, tmp_
 
 def test_a_provider_of_another_package_plays_roles(install: Install) -> None:
     from taskloom.flows.settings import load_settings
-    from taskloom.model_clients.lookup import create_client
+    from taskloom.model_clients.client import create_client
 
     install(
         "novelty",

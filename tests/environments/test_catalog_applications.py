@@ -24,8 +24,7 @@ from taskloom.environments.platforms.web_browser.environment import WebEnvironme
 from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind
-from taskloom.resources.instances import Resource
-from taskloom.resources.matching import provides
+from taskloom.resources.instances import Resource, provides
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask

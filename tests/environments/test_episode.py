@@ -6,12 +6,11 @@ import pytest
 
 from taskloom.environments.agent import Decision
 from taskloom.environments.environment import Environment
-from taskloom.environments.episode import record_steps, run_episode
+from taskloom.environments.episode import Assignment, record_steps, run_episode
 from taskloom.environments.errors import AgentError, ApplicationStartFailedError, EnvironmentBrokenError
 from taskloom.environments.lookup import platform
 from taskloom.environments.platforms.simulated.platform import simulated_applications
 from taskloom.resources.applications import Application
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep

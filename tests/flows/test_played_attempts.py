@@ -15,10 +15,9 @@ from fastapi.testclient import TestClient
 
 from taskloom.omnieval.agents import human
 from taskloom.omnieval.brief import AgentBrief, AgentTask
-from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.agent_run import FOLDER, TURN, AgentRun, Turn
 from taskloom.taskgraph.records.interaction import Observation, Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.taskgraph.records.turn import FOLDER, TURN, Turn
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages.play_pages import waiting
 from taskloom.warehouse.viewer.server import create_application

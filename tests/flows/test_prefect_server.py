@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.running.log_setup import prepare_prefect
-from taskloom.flows.running.prefect_server import prefect_server
+from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect
 from taskloom.resources.errors import ExitCode
 
 ASK = """
 import os, sys, urllib.request
 from pathlib import Path
-from taskloom.flows.running.log_setup import prepare_prefect
+from taskloom.flows.running.prefect_server import prepare_prefect
 from taskloom.flows.running.prefect_server import prefect_server
 
 prepare_prefect(Path(sys.argv[1]))

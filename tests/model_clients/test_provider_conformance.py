@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import ValidationError
 
-from taskloom.model_clients.client import BatchClient, ModelClient
+from taskloom.model_clients.client import PROVIDERS, BatchClient, ModelClient, create_client
 from taskloom.model_clients.conversation import parse_reply
 from taskloom.model_clients.errors import (
     AddressUnknownError,
@@ -22,7 +22,6 @@ from taskloom.model_clients.errors import (
     RequestRejectedError,
     UnknownProviderError,
 )
-from taskloom.model_clients.lookup import PROVIDERS, create_client
 from taskloom.model_clients.messages import ModelReply
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.taskgraph.records.interaction import Screenshot

@@ -11,8 +11,7 @@ import pytest
 
 from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, ReplyMissingError
-from taskloom.model_clients.ledger.accounts import RunAccount
-from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.ledger.budget import Budget, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.offline.models import OfflineModels
 from taskloom.offline.rules import OfflineRules

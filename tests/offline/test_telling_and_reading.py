@@ -23,8 +23,8 @@ from taskloom.resources.reading.catalog import load_applications, load_resource_
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import WorldlyApplications, applications_in, parameters_in
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
+from taskloom.synthesis.composition.pool.instances import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.instructions.instructions import in_order, numbered, resource_links, uses_in

@@ -9,14 +9,13 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from taskloom.environments.environment import Environment
-from taskloom.environments.episode import run_episode
+from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.lookup import platform
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
 from taskloom.omnieval.lookup import agent_module
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.model_clients.requests import KEY
 from tests.servers.models.behaviour import WireCall

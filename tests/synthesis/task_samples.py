@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.binding import fixtures_at_reset
+from taskloom.synthesis.composition.pool.instances import fixtures_at_reset
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.intents.intents import PooledSubtask
 from taskloom.taskgraph.records.subtask import Subtask

@@ -8,8 +8,8 @@ from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.instances import Resource
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.binding import bind_pool
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
+from taskloom.synthesis.composition.pool.instances import bind_pool
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.taskgraph.small_graphs import clipboard, file, node

@@ -10,7 +10,7 @@ from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.resources.reading.worlds import load_world
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from taskloom.synthesis.composition.pool.instances import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest

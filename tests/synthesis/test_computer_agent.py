@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from taskloom.environments.computer_use.conversation import SafetyPolicy
 from taskloom.environments.environment import Environment
-from taskloom.environments.episode import run_episode
+from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.lookup import platform
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
@@ -20,7 +20,6 @@ from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
 from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.trajectories import ComputerAgent
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -7,7 +7,7 @@ from taskloom.environments.agent import Decision
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.categories import ResourceKind
 from taskloom.synthesis.composition.composition import compose
-from taskloom.synthesis.composition.pool.binding import fixtures_at_reset
+from taskloom.synthesis.composition.pool.instances import fixtures_at_reset
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.errors import StageInputInvalidError

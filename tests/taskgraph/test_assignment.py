@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from taskloom.environments.episode import Assignment
 from taskloom.taskgraph.measures.complexity import complexity_of
-from taskloom.taskgraph.records.assignment import Assignment
 from taskloom.taskgraph.records.task import Task
 from tests.taskgraph.small_graphs import shaped
 

@@ -17,11 +17,11 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.dataset_folder.dataset_card import STEPS, card_text
-from taskloom.warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
+from taskloom.warehouse.exporting.dataset_card import STEPS, card_text
 from taskloom.warehouse.exporting.dialogues import recordings
 from taskloom.warehouse.exporting.exported_actions import paper_action, points_of
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.parquet_files import IMAGE, ParquetFiles
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.schema import TABLE_OF_RECORD
 from taskloom.warehouse.sets.names import SPLITS

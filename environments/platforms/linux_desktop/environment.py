@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.aiming import Aim, aim, moved_or_gone
-from taskloom.environments.bar_drawing import bar_pixels
 from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
 from taskloom.environments.errors import (
     ActionInvalidError,
@@ -29,7 +28,7 @@ from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFil
 from taskloom.environments.platforms.linux_desktop.looking import View, controls_now, view_of
 from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
-from taskloom.environments.task_bar import OWNER, TaskBarButton, lay_out
+from taskloom.environments.task_bar import OWNER, TaskBarButton, bar_pixels, lay_out
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.gestures import DragInput, PointedGesture

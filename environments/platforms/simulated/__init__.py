@@ -3,5 +3,4 @@
 platform          what the platform offers, with the catalogue entries in catalog/
 desktop           the environment
 applications      the applications' behaviour
-drawing           their pictures
 """

@@ -17,7 +17,7 @@ from playwright.async_api import Error as BrowserError
 from playwright.async_api import Playwright, async_playwright
 
 from taskloom.environments.errors import BrowserMissingError
-from taskloom.environments.machines.watched_folder import WatchedFolder
+from taskloom.environments.machines.sandbox import WatchedFolder
 
 _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 

@@ -8,8 +8,12 @@ import io
 import pytest
 from PIL import Image, ImageDraw
 
-from taskloom.environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
-from taskloom.environments.platforms.web_browser.pages.task_bar import compose
+from taskloom.environments.platforms.web_browser.pages.task_bar import (
+    compose,
+    plain_rows,
+    png_size,
+    with_rows_below,
+)
 from taskloom.environments.task_bar import TASK_BAR_HEIGHT
 
 WIDTH, HEIGHT = 320, 200

@@ -21,7 +21,7 @@ from taskloom.taskgraph.records.criticism import JudgeTrial
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Rejection, Replay, Task
-from taskloom.warehouse.night_records import GateResult
+from taskloom.warehouse.records import GateResult
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.version_figures import version_figures
 from tests.warehouse.samples import records

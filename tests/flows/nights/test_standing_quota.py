@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskloom.flows.nights.standing_quota import still_wanted
+from taskloom.flows.nights.choices import still_wanted
 from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.request import CompositionRequest, Quota
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint

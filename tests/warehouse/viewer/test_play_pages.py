@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
+from taskloom.taskgraph.records.agent_run import MOVE, TURN, Move, Turn, place_of
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages import play_pages
 from taskloom.warehouse.viewer.server import create_application

@@ -1,7 +1,7 @@
 """A person plays: attempts of the agent `human` that wait, the screen of one, and what is done on it.
 
-The pages exchange files with the process that makes the attempt (`taskloom.taskgraph.records.turn`) and touch
-nothing else.
+The pages exchange files with the process that makes the attempt (`taskloom.taskgraph.records.agent_run`) and
+touch nothing else.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from taskloom.resources.whole_files import write_whole
-from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.agent_run import MOVE, TURN, AgentRun, Move, Turn, place_of
 from taskloom.taskgraph.records.interaction import escape_keys
-from taskloom.taskgraph.records.turn import MOVE, TURN, Move, Turn, place_of
 from taskloom.warehouse.viewer.website import Site, form_of
 
 _GONE_SECONDS = 10

@@ -6,7 +6,6 @@ fonts              texts drawn by a font that was not meant for them
 screen             page and task bar as one observation
 inputs             mouse and keyboard
 task_bar           the bar below the page
-png_rows           puts the bar's rows below a picture without decoding it
 environment_page   windows that the environment shows itself: file picker, questions, lists
 controls.js        lists the controls of a page
 settle.js          waits until a page is at rest

@@ -3,7 +3,6 @@
 hosting              all servers of one environment, and files served from a folder
 application_server   one server process, or one that somebody else started; what it answers of its state
 resting              whether one can run on while its files are put back
-template_state       clean states, prepared once and copied at every reset
-login                logs a user in once, for the clean state
+template_state       clean states, prepared once (with a user logged in) and copied at every reset
 relay                runs inside a confined server's network and carries its connections
 """

@@ -26,8 +26,8 @@ from taskloom.environments.platforms.web_browser.servers.application_server impo
     put_back,
     unfilled_files,
 )
-from taskloom.environments.platforms.web_browser.servers.login import cookies_of
 from taskloom.environments.platforms.web_browser.servers.template_state import (
+    cookies_of,
     fill_placeholders,
     kept_cookies,
     lay_state,

@@ -14,7 +14,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.taskgraph.measures.acceptance_rates import as_markdown
-from taskloom.warehouse.exporting import dataset_folder
+from taskloom.warehouse import exporting
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.score_validity import REASONS, ScoreValidity, score_validity
@@ -145,9 +145,7 @@ def _template() -> Template:
     environment.globals.update(
         dimensions=TABLE, levels=LEVELS, reasons=REASONS, rates_unknown=UNKNOWN, often=_often
     )
-    return environment.from_string(
-        resources.files(dataset_folder).joinpath("card.md.jinja").read_text("utf-8")
-    )
+    return environment.from_string(resources.files(exporting).joinpath("card.md.jinja").read_text("utf-8"))
 
 
 def _plain(text: object) -> str:

@@ -1,1 +1,0 @@
-"""Examines evaluation functions again, from recorded evidence alone (`examination`)."""
