@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Control
 
 _LONGEST_TEXT = 120
 _LONGEST_VALUE = 400
@@ -113,3 +114,24 @@ def _quoted(text: str, longest: int) -> str:
     if len(line) > longest:
         return json.dumps(line[:longest] + "…", ensure_ascii=False) + f" ({len(text)} characters)"
     return json.dumps(line, ensure_ascii=False)
+
+
+def controls_in_view(controls: Iterable[Control]) -> tuple[ControlInView, ...]:
+    """The controls in the words of the prompts."""
+    return tuple(
+        ControlInView(
+            label=control.label,
+            control_text=control.text,
+            control_type=control.control_type,
+            parent_control_text=control.parent_text,
+            parent_control_type=control.parent_type,
+            row=control.row,
+            section=control.section,
+            value=control.value,
+            checked=control.checked,
+            disabled=control.disabled,
+            focused=control.focused,
+            application=control.application,
+        )
+        for control in controls
+    )

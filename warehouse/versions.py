@@ -1,9 +1,14 @@
-"""What changed between two dataset versions."""
+"""What changed between two dataset versions, which scores one makes invalid, and what gates compare."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Final
+
+from pydantic import Field, JsonValue
+
 from taskloom.resources.record import Record
-from taskloom.warehouse.errors import TableMissingError
+from taskloom.warehouse.errors import TableMissingError, VersionError
 from taskloom.warehouse.schema import TABLES, Table
 from taskloom.warehouse.store import Warehouse
 
@@ -73,3 +78,209 @@ def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int
         f" {table.name} AT (VERSION => {second})) AS b USING ({key}) WHERE hash(a) <> hash(b)"
     )
     return int(str(warehouse.query(sql).scalar()))
+
+
+REASONS: Final[dict[str, str]] = {
+    "gone": "the task is gone, or no longer validated",
+    "instruction": "its instruction changed",
+    "graph": "its subtasks, their values or dependencies changed",
+    "function": "the evaluation function of a subtask changed",
+    "fixture": "an application starts with other files, settings or another version",
+}
+"""Why a score on a task does not count any more."""
+
+_STATE: Final = """
+    SELECT
+        t.task_id,
+        any_value(t.instruction) AS instruction,
+        any_value(hash(t.nodes, t.edges)) AS graph,
+        list_sort(list(DISTINCT (n.subtask_id, f.sources))) AS functions,
+        list_sort(list(DISTINCT (n.application, a.start))) AS starts
+    FROM (
+        SELECT task_id, instruction, nodes, edges, unnest(nodes) AS n
+        FROM tasks AT (VERSION => {snapshot}) WHERE status IN ('validated', 'imported')
+    ) AS t
+    LEFT JOIN (
+        SELECT subtask_id, list_sort(list(source)) AS sources
+        FROM evaluation_functions AT (VERSION => {snapshot}) WHERE accepted GROUP BY subtask_id
+    ) AS f ON f.subtask_id = t.n.subtask_id
+    LEFT JOIN (
+        SELECT name, hash(version, launch, preparation, fixtures) AS start FROM applications AT (VERSION => {snapshot})
+    ) AS a ON a.name = t.n.application
+    GROUP BY t.task_id
+"""  # noqa: E501
+
+
+class AgentScores(Record):
+    """Attempts of one agent."""
+
+    agent: str
+    """The agent."""
+    attempts: int
+    """Its attempts on tasks of the earlier version."""
+    invalid: int
+    """Those whose score does not count any more."""
+
+
+class ScoreValidity(Record):
+    """What a version makes of the scores of an earlier one."""
+
+    earlier: str
+    """The version on which agents were scored."""
+    later: str
+    """The version that is asked."""
+    tasks: int
+    """Validated and imported tasks of the earlier version."""
+    changed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tasks whose scores do not count any more, with the reasons."""
+    agents: tuple[AgentScores, ...] = ()
+    """Attempts that the later version holds, by agent."""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Number of tasks by reason."""
+        found = {name: sum(name in given for given in self.changed.values()) for name in REASONS}
+        return {name: count for name, count in found.items() if count}
+
+
+def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> ScoreValidity:
+    """Which scores of `earlier` do not count in `later`.
+
+    Without names it is the newest version against the one before it.
+
+    Raises:
+        VersionError: a version is not published, or there is none before the later one.
+    """
+    published = [item.name for item in warehouse.versions()]
+    if not published:
+        raise VersionError("No version is published yet; `taskloom publish` publishes the present state.")
+    later = later or published[-1]
+    if not earlier:
+        at = published.index(later) if later in published else 0
+        if later in published and at == 0:
+            raise VersionError(f"{later} is the first version: there are no earlier scores.")
+        earlier = published[at - 1]
+    first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
+    rows = warehouse.query(
+        "SELECT a.task_id, b.task_id IS NULL AS gone, a.instruction <> b.instruction AS instruction, a.graph"
+        " <> b.graph AS graph, a.functions IS DISTINCT FROM b.functions AS function, a.starts IS DISTINCT"
+        f" FROM b.starts AS fixture FROM ({_STATE.format(snapshot=first)}) AS a LEFT JOIN"
+        f" ({_STATE.format(snapshot=second)}) AS b USING (task_id) ORDER BY a.task_id"
+    ).as_dicts()
+    changed = {}
+    for row in rows:
+        reasons = ("gone",) if row["gone"] else tuple(name for name in REASONS if row[name])
+        if reasons:
+            changed[str(row["task_id"])] = reasons
+    agents = warehouse.query(
+        "SELECT agent, count(*) AS attempts,"
+        " count(*) FILTER (WHERE task_id IN (SELECT unnest($changed::VARCHAR[]))) AS invalid"
+        f" FROM agent_runs AT (VERSION => {second})"
+        " WHERE task_id IN (SELECT unnest($known::VARCHAR[])) GROUP BY agent ORDER BY agent",
+        {"changed": list(changed), "known": [str(row["task_id"]) for row in rows]},
+    ).as_dicts()
+    return ScoreValidity(
+        earlier=earlier,
+        later=later,
+        tasks=len(rows),
+        changed=changed,
+        agents=tuple(AgentScores.model_validate(row) for row in agents),
+    )
+
+
+_REJECTED = (
+    "SELECT DISTINCT item_id FROM rejections{at} WHERE item_kind = '{kind}' AND stage NOT IN ('import',"
+    " 'recheck')"
+)
+_TASKS_REJECTED = _REJECTED.replace("{kind}", "task")
+_SUBTASKS_REJECTED = _REJECTED.replace("{kind}", "subtask")
+_COUNTS = {
+    "tasks": "SELECT count(*) FROM tasks{at} WHERE status = 'validated'",
+    "subtasks": "SELECT count(DISTINCT subtask_id) FROM evaluation_functions{at} WHERE accepted",
+    "tasks_made": (
+        "SELECT count(*) FROM (SELECT task_id FROM tasks{at} WHERE status <> 'imported' UNION "
+        + _TASKS_REJECTED
+        + ")"
+    ),
+    "tasks_rejected": f"SELECT count(*) FROM ({_TASKS_REJECTED})",
+    "subtasks_proposed": (
+        f"SELECT count(*) FROM (SELECT subtask_id FROM subtasks{{at}} UNION {_SUBTASKS_REJECTED})"
+    ),
+    "subtasks_rejected": f"SELECT count(*) FROM ({_SUBTASKS_REJECTED})",
+    "judge_trials": "SELECT count(*) FROM judge_trials{at}",
+    "judge_noticed": "SELECT count(*) FROM judge_trials{at} WHERE noticed",
+    "replays": "SELECT count(*) FROM replays{at} WHERE NOT invalid",
+    "replays_failed": "SELECT count(*) FROM replays{at} WHERE NOT invalid AND NOT success",
+}
+
+
+class VersionFigures(Record):
+    """Counts of one state."""
+
+    tasks: int = 0
+    """Validated tasks."""
+    subtasks: int = 0
+    """Verified subtasks."""
+    tasks_made: int = 0
+    """Tasks composed, whatever became of them."""
+    tasks_rejected: int = 0
+    """Those that were rejected; retired ones were not."""
+    subtasks_proposed: int = 0
+    """Subtasks proposed, whatever became of them."""
+    subtasks_rejected: int = 0
+    """Those that were rejected; retired ones were not."""
+    judge_trials: int = 0
+    """Spoilt instructions given to the judge."""
+    judge_noticed: int = 0
+    """Those that it noticed."""
+    replays: int = 0
+    """Replays that showed something."""
+    replays_failed: int = 0
+    """Those that failed."""
+
+
+def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
+    """The counts of the published `version`, or of the present state.
+
+    Raises:
+        VersionError: no such version.
+    """
+    at = _at(warehouse, version)
+    try:
+        counts = _counts(warehouse, tuple(_COUNTS), at)
+    except TableMissingError:  # A version that is older than a table, of which it has nothing.
+        counts = {}
+        for name in _COUNTS:
+            with suppress(TableMissingError):
+                counts |= _counts(warehouse, (name,), at)
+    return VersionFigures.model_validate(counts)
+
+
+def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -> list[str]:
+    """Instructions of the validated tasks of a version, or of the present state, in an order that nothing but
+    their ids decides.
+
+    Args:
+        warehouse: where they are.
+        version: the version; the present state if empty.
+        beyond: a version whose tasks are left out.
+
+    Raises:
+        VersionError: no such version.
+    """
+    sql = f"SELECT instruction FROM tasks{_at(warehouse, version)} WHERE status = 'validated'"
+    if beyond:
+        sql += (
+            f" AND task_id NOT IN (SELECT task_id FROM tasks{_at(warehouse, beyond)} WHERE status ="
+            " 'validated')"
+        )
+    return [str(row[0]) for row in warehouse.query(f"{sql} ORDER BY sha256(task_id)").rows()]
+
+
+def _at(warehouse: Warehouse, version: str) -> str:
+    return f" AT (VERSION => {warehouse.snapshot_of(version)})" if version else ""
+
+
+def _counts(warehouse: Warehouse, names: tuple[str, ...], at: str) -> dict[str, JsonValue]:
+    columns = ", ".join(f"({_COUNTS[name].replace('{at}', at)}) AS {name}" for name in names)
+    return warehouse.query(f"SELECT {columns}").as_dicts()[0]

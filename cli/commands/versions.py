@@ -125,8 +125,8 @@ def scores(
     """
     from taskloom.flows.places import load_places
     from taskloom.resources.errors import ExitCode
-    from taskloom.warehouse.score_validity import REASONS, score_validity
     from taskloom.warehouse.store import Warehouse
+    from taskloom.warehouse.versions import REASONS, score_validity
 
     with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = score_validity(opened, version, since)

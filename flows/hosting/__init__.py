@@ -2,5 +2,4 @@
 
 contexts            what a step works with, opened from a reference to the run; the end of one that waits
 preflight           checks before a run begins
-progress_artifact   the progress of a run in Prefect's UI
 """

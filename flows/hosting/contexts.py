@@ -14,12 +14,12 @@ from time import monotonic
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.fanning import fanned_out
-from taskloom.flows.hosting.progress_artifact import progress_shown
 from taskloom.flows.running.cancellation import cancellable
 from taskloom.flows.running.core_seconds import since
 from taskloom.flows.settings import Settings
 from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
+from taskloom.flows.summaries.artifacts import progress_shown
 from taskloom.flows.wiring import Run, open_run
 from taskloom.resources.record import Record
 

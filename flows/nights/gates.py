@@ -12,7 +12,7 @@ from taskloom.taskgraph.measures.variety_figures import variety_of
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.warehouse.records import GateResult
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.version_figures import VersionFigures, instructions_of, version_figures
+from taskloom.warehouse.versions import VersionFigures, instructions_of, version_figures
 
 _MOST_COMPARED = 300
 """Most instructions of each state whose variety is compared."""

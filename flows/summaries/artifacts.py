@@ -1,15 +1,27 @@
 """Results of a run in Prefect: artifacts, which the UI shows with the run, and the event of a gate that does
-not hold, on which automations act."""
+not hold, on which automations act.
+
+The progress of a run is an artifact that is brought up to date while the run goes on: a run that a worker
+started has no terminal, and its page in Prefect's UI then shows what is done, what was rejected and why, what
+waits, and what was spent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 import prefect
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.events import emit_event
 
+from taskloom.flows.running.progress import StageProgress
 from taskloom.flows.summaries.summary import RunSummary
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.counters import CallCounters
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 
@@ -40,3 +52,77 @@ async def _published(creation: object) -> None:
         await creation  # type: ignore[misc]
     except Exception as error:
         prefect.get_run_logger().warning("an artifact could not be stored: %s", error)
+
+
+_LOG = logging.getLogger(__name__)
+_SECONDS = 30.0
+
+
+@asynccontextmanager
+async def progress_shown(run: Run) -> AsyncIterator[None]:
+    """While the block runs, keep the artifact `progress` up to date, and at its end."""
+    if not _in_flow():
+        yield
+        return
+    shown = _Shown(run)
+    showing = asyncio.create_task(_keep_shown(shown))
+    try:
+        yield
+    finally:
+        showing.cancel()
+    await shown.show()
+
+
+def describe_progress(
+    stages: Mapping[str, StageProgress], rejections: Mapping[tuple[str, str], int], calls: CallCounters
+) -> str:
+    """Stages with their rates, rejections by reason, and model calls, as Markdown."""
+    total = calls.total
+    lines = ["| stage | progress |", "|--|--|"]
+    lines += [f"| {name} | {stage.describe()} |" for name, stage in list(stages.items())]
+    if rejections:
+        lines += ["", "| rejected in | reason | items |", "|--|--|--:|"]
+        lines += [
+            f"| {stage} | {reason} | {count} |" for (stage, reason), count in sorted(rejections.items())
+        ]
+    lines += ["", "| model calls | |", "|--|--:|", f"| made | {total.calls_made} |"]
+    lines += [f"| from the ledger | {total.from_ledger} |", f"| failed tries | {total.retries} |"]
+    lines += [f"| waiting | {calls.waiting} |", f"| in flight | {calls.in_flight} |"]
+    lines += [f"| spent | ${total.cost_usd:.2f} |"]
+    lines += [f"| {name} pauses | {reason} |" for name, reason in list(calls.pauses.items())]
+    return "\n".join(lines)
+
+
+def _in_flow() -> bool:
+    """Whether Prefect runs this; it is not imported to find out."""
+    context = sys.modules.get("prefect.context")
+    return context is not None and context.FlowRunContext.get() is not None
+
+
+class _Shown:
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.artifact: object = None
+
+    async def show(self) -> None:
+        """Bring the artifact up to date; if the server does not accept it, the run goes on."""
+        import prefect
+        from prefect.artifacts import acreate_markdown_artifact
+        from prefect.client.schemas.actions import ArtifactUpdate
+
+        run = self.run
+        text = describe_progress(run.progress.stages, run.recorder.rejections, run.calls.counters)
+        try:
+            if self.artifact is None:
+                self.artifact = await acreate_markdown_artifact(key="progress", markdown=text)
+                return
+            async with prefect.get_client() as client:
+                await client.update_artifact(self.artifact, ArtifactUpdate(data=text))  # type: ignore[arg-type]
+        except Exception as error:
+            _LOG.warning("the progress could not be shown: %s", error)
+
+
+async def _keep_shown(shown: _Shown) -> None:
+    while True:
+        await asyncio.sleep(_SECONDS)
+        await shown.show()

@@ -12,7 +12,7 @@ from taskloom.environments.errors import UnusableReplyError
 from taskloom.omnieval.asking.failures import answered, models_of
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.actor_actions import action_of_reply, in_history
-from taskloom.prompts.controls_in_view import controls_in_view
+from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.inputs import ActorInput
 from taskloom.taskgraph.records.gestures import Coordinates
 from taskloom.taskgraph.records.interaction import Observation, Screenshot

@@ -11,7 +11,7 @@ from pydantic import Field
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.evaluators_api.reference import checks_overview
 from taskloom.model_clients.errors import CallFailedError
-from taskloom.prompts.controls_in_view import controls_in_view
+from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.exploration_views import SubtaskToDeclare
 from taskloom.prompts.inputs import ExplorerInput, ResourceInView
 from taskloom.prompts.replies import NamedValue, ProposedSubtask

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taskloom.prompts.controls_in_view import controls_in_view
+from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
 from taskloom.resources.applications import Application, ControlQuery
 from taskloom.synthesis.exploration.walking import only_new

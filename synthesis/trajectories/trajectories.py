@@ -21,7 +21,7 @@ from taskloom.environments.starting_place import needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.prompts.actor_actions import action_of_reply, in_history
-from taskloom.prompts.controls_in_view import controls_in_view
+from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.inputs import ActorInput, ComputerActorInput
 from taskloom.prompts.replies import ActorReply
 from taskloom.resources.applications import Application

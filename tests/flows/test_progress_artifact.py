@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.flows.hosting.progress_artifact import describe_progress
 from taskloom.flows.running.progress import StageProgress
 from taskloom.flows.running.recording import Recorder
+from taskloom.flows.summaries.artifacts import describe_progress
 from taskloom.model_clients.counters import CallCounters
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Rejection

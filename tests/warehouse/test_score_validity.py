@@ -15,8 +15,8 @@ from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import VersionError
 from taskloom.warehouse.exporting.exporting import export
-from taskloom.warehouse.score_validity import score_validity
 from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.versions import score_validity
 from tests.warehouse.samples import records
 
 

@@ -21,7 +21,7 @@ from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, expressed, sheet_of
-from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
+from taskloom.warehouse.exporting.judging.machine_setup import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
 _AGENT_SECONDS, _VERIFIER_SECONDS, _BUILD_SECONDS = 1800.0, 300.0, 3600.0

@@ -24,7 +24,6 @@ from taskloom.warehouse.errors import (
 )
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages import (
-    agent_attempts,
     compare_page,
     dataset_pages,
     downloads,
@@ -123,7 +122,6 @@ def _pages(
     application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
     for pages in (
         downloads,
-        agent_attempts,
         experiment_pages,
         dataset_pages,
         task_pages,

@@ -23,7 +23,7 @@ from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Rejection, Replay, Task
 from taskloom.warehouse.records import GateResult
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.version_figures import version_figures
+from taskloom.warehouse.versions import version_figures
 from tests.warehouse.samples import records
 
 WORDS = [f"word{number}" for number in range(60)]

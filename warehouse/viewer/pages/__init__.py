@@ -3,8 +3,7 @@
 dataset_pages                    overview, complexity with its grid of levels, costs
 task_list, task_pages            tasks; `task_words` says what they are called
 subtask_pages                    subtasks and trajectories; `strips` shows a trajectory step by step
-agent_attempts                   what agents completed
-experiment_pages                 leaderboards, agents side by side, attempts step by step
+experiment_pages                 attempts of agents, leaderboards, agents side by side, attempts step by step
 play_pages                       a person plays
 model_call_pages                 the model calls behind an item, and what was said in one
 review_pages                     people accept and reject tasks

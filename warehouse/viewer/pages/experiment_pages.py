@@ -1,5 +1,5 @@
-"""Experiments: their list, the leaderboard of one with its attempts, two agents side by side, also of two
-experiments, and an attempt step by step with its task graph."""
+"""The attempts of an agent in a run. Experiments: their list, the leaderboard of one with its attempts, two
+agents side by side, also of two experiments, and an attempt step by step with its task graph."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
+from starlette.exceptions import HTTPException
 
 from taskloom.taskgraph.drawing.svg import draw_svg
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
@@ -55,11 +56,29 @@ _BOTH = (
     f" LIMIT {_SHOWN}"
 )
 """Every agent of one experiment beside every one of another, over what both attempted."""
+_ATTEMPTS_SHOWN = 500
+_OF_AGENT = (
+    "SELECT a.agent_run_id, a.task_id, a.trajectory_id, a.success, a.outcome, a.coverage_rate, a.steps,"
+    " a.seconds, a.side_effects.total AS side_effects, t.instruction FROM agent_runs AS a LEFT JOIN tasks AS"
+    " t ON t.task_id = a.task_id WHERE a.agent = ? AND a.run_id = ? ORDER BY a.success, a.coverage_rate,"
+    f" a.agent_run_id LIMIT {_ATTEMPTS_SHOWN}"
+)
+"""The attempts of an agent in a run."""
 _METRICS = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
     """Add the pages."""
+
+    @application.get("/attempts")
+    def attempts(request: Request) -> HTMLResponse:
+        agent, run = request.query_params.get("agent", ""), request.query_params.get("run", "")
+        rows = site.store.query(_OF_AGENT, [agent, run]).as_dicts()
+        if not rows:
+            raise HTTPException(404, f"There is no attempt of the agent {agent!r} in the run {run!r}.")
+        return site.page(
+            "attempts.html.jinja", agent=agent, run=run, rows=rows, cut=len(rows) == _ATTEMPTS_SHOWN
+        )
 
     @application.get("/experiments")
     def experiments() -> HTMLResponse:

@@ -10,10 +10,10 @@ from fastapi.responses import HTMLResponse
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.viewer.pages.agent_attempts import attempts_at
 from taskloom.warehouse.viewer.pages.model_call_pages import calls_for
 from taskloom.warehouse.viewer.pages.strips import Frame, read_strip, step_of
 from taskloom.warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page, sort_in
@@ -92,7 +92,9 @@ def add_pages(application: FastAPI, site: Site) -> None:
             shown=shown,
             frames=_strip(site, shown),
             step=step_of(request.query_params.get("step", "")),
-            attempts=attempts_at(site.store, task_id),
+            attempts=list(
+                site.store.read(AgentRun, "task_id = ?", [task_id], order_by="agent, run_id, agent_run_id")
+            ),
             calls=calls_for(site.store, task_id),
             reviews=site.store.query(_REVIEWS, [task_id]).as_dicts(),
         )
