@@ -106,10 +106,9 @@ def install_applications(
     on_start: Callable[[str], None] = lambda name: None,
     on_result: Callable[[InstallationResult], None] = lambda result: None,
     on_wait: Callable[[], None] = lambda: None,
-    at_once: int = 2,
     smallest_free_bytes: int = SMALLEST_FREE_BYTES,
 ) -> list[InstallationResult]:
-    """Install `applications` into `data_folder`, `at_once` at a time, and report the result of each.
+    """Install `applications` into `data_folder`, two at a time, and report the result of each.
 
     Guarantees that installed applications are skipped, that half-finished ones are installed again, that a
     failure does not stop the others, and that two processes never install into the same folder at once: the
@@ -126,7 +125,7 @@ def install_applications(
             on_result(result)
             return result
 
-        with ThreadPoolExecutor(at_once, thread_name_prefix="install") as pool:
+        with ThreadPoolExecutor(2, thread_name_prefix="install") as pool:
             futures = [pool.submit(install, application) for application in applications]
             try:
                 return [future.result() for future in futures]

@@ -178,7 +178,6 @@ def install_browser(
     data_folder: Path,
     programs: Sequence[str] = BROWSER_PROGRAMS,
     *,
-    runner: CommandRunner | None = None,
     on_progress: Callable[[str], None] = lambda message: None,
 ) -> BrowserInstallation:
     """The browser that `find_browser` finds; if there is none, one is installed first.
@@ -195,7 +194,7 @@ def install_browser(
     except BrowserMissingError:
         if os.environ.get(BROWSER_VARIABLE, "").strip():
             raise
-    runner = runner or CommandRunner()
+    runner = CommandRunner()
     reasons = []
     try:
         on_progress(f"installing the Debian package {DEBIAN_PACKAGE}")

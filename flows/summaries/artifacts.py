@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import prefect
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.artifacts import acreate_markdown_artifact, create_markdown_artifact, create_table_artifact
+from prefect.client.schemas.actions import ArtifactUpdate
+from prefect.context import FlowRunContext
 from prefect.events import emit_event
 
 from taskloom.flows.running.progress import StageProgress
@@ -60,17 +61,36 @@ _SECONDS = 30.0
 
 @asynccontextmanager
 async def progress_shown(run: Run) -> AsyncIterator[None]:
-    """While the block runs, keep the artifact `progress` up to date, and at its end."""
-    if not _in_flow():
+    """While the block runs, keep the artifact `progress` up to date, and at its end; if the server does not
+    accept it, the run goes on."""
+    if FlowRunContext.get() is None:
         yield
         return
-    shown = _Shown(run)
-    showing = asyncio.create_task(_keep_shown(shown))
+    artifact: object = None
+
+    async def show() -> None:
+        nonlocal artifact
+        text = describe_progress(run.progress.stages, run.recorder.rejections, run.calls.counters)
+        try:
+            if artifact is None:
+                artifact = await acreate_markdown_artifact(key="progress", markdown=text)
+                return
+            async with prefect.get_client() as client:
+                await client.update_artifact(artifact, ArtifactUpdate(data=text))  # type: ignore[arg-type]
+        except Exception as error:
+            _LOG.warning("the progress could not be shown: %s", error)
+
+    async def keep_shown() -> None:
+        while True:
+            await asyncio.sleep(_SECONDS)
+            await show()
+
+    showing = asyncio.create_task(keep_shown())
     try:
         yield
     finally:
         showing.cancel()
-    await shown.show()
+    await show()
 
 
 def describe_progress(
@@ -91,38 +111,3 @@ def describe_progress(
     lines += [f"| spent | ${total.cost_usd:.2f} |"]
     lines += [f"| {name} pauses | {reason} |" for name, reason in list(calls.pauses.items())]
     return "\n".join(lines)
-
-
-def _in_flow() -> bool:
-    """Whether Prefect runs this; it is not imported to find out."""
-    context = sys.modules.get("prefect.context")
-    return context is not None and context.FlowRunContext.get() is not None
-
-
-class _Shown:
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.artifact: object = None
-
-    async def show(self) -> None:
-        """Bring the artifact up to date; if the server does not accept it, the run goes on."""
-        import prefect
-        from prefect.artifacts import acreate_markdown_artifact
-        from prefect.client.schemas.actions import ArtifactUpdate
-
-        run = self.run
-        text = describe_progress(run.progress.stages, run.recorder.rejections, run.calls.counters)
-        try:
-            if self.artifact is None:
-                self.artifact = await acreate_markdown_artifact(key="progress", markdown=text)
-                return
-            async with prefect.get_client() as client:
-                await client.update_artifact(self.artifact, ArtifactUpdate(data=text))  # type: ignore[arg-type]
-        except Exception as error:
-            _LOG.warning("the progress could not be shown: %s", error)
-
-
-async def _keep_shown(shown: _Shown) -> None:
-    while True:
-        await asyncio.sleep(_SECONDS)
-        await shown.show()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from taskloom.model_clients.errors import LedgerBrokenError
 from taskloom.model_clients.ledger.ledger import Ledger, moment
@@ -24,10 +23,6 @@ class Pruned:
     """Requests of calls whose replies stay."""
     contents: int
     """Pictures and long texts that no call needs any longer."""
-    bytes_before: int
-    """Size of the file before."""
-    bytes_after: int
-    """Size of the file after."""
 
 
 def prune_ledger(
@@ -44,7 +39,6 @@ def prune_ledger(
     Raises:
         LedgerBrokenError: the file cannot be written.
     """
-    before = _size(ledger.path)
     connection = sqlite3.connect(ledger.path, timeout=60, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -68,11 +62,7 @@ def prune_ledger(
         raise LedgerBrokenError(f"cannot prune the ledger {ledger.path}: {error}") from error
     finally:
         connection.close()
-    return Pruned(calls, cleared, contents, before, _size(ledger.path))
-
-
-def _size(path: Path) -> int:
-    return sum(part.stat().st_size for part in (path, path.with_name(path.name + "-wal")) if part.exists())
+    return Pruned(calls, cleared, contents)
 
 
 class CallSummary(Record):

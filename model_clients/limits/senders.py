@@ -122,8 +122,6 @@ class Sender:
     """How to try again."""
     limiter: CallLimiter
     """Rate limiter that admits the calls."""
-    circuit: Circuit
-    """Whether the provider is paused."""
     estimates: TokenEstimates
     counters: CallCounters
     """Live figures."""
@@ -254,7 +252,6 @@ class Senders:
                 settings=model,
                 retries=self._settings.retries,
                 limiter=self._limiters[place],
-                circuit=circuit,
                 estimates=self.estimates,
                 counters=self._counters,
             )

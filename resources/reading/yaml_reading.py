@@ -83,8 +83,8 @@ def read_yaml(text: str, name: str) -> YamlFile:
     return YamlFile(name=name, text=text, content=content)
 
 
-def parse_entry(source: YamlFile, content: object, record: type[RecordType], at: Field = ()) -> RecordType:
-    """Validate `content`, which stands at `at` in `source`, as a `record`.
+def parse_entry(source: YamlFile, content: object, record: type[RecordType]) -> RecordType:
+    """Validate `content`, which is what `source` holds, as a `record`.
 
     Raises:
         CatalogEntryInvalidError: it does not fit; every mistake is listed with line, field and allowed
@@ -93,7 +93,7 @@ def parse_entry(source: YamlFile, content: object, record: type[RecordType], at:
     try:
         return record.model_validate(content)
     except ValidationError as error:
-        problems = [_explain(record, details, at) for details in error.errors(include_url=False)]
+        problems = [_explain(record, details, ()) for details in error.errors(include_url=False)]
         raise source.reject(problems) from error
 
 

@@ -38,7 +38,7 @@ def chains_like(members: int, pool: CompiledPool, paths: Paths, seed: int) -> li
     )
 
 
-def permuted_orders(task: Task, number: int = 3, seed: int = 0) -> list[tuple[str, ...]]:
+def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
     """Up to `number` different successful orders of a task as instance ids, far apart from one another.
 
     An instruction written along each of them tells the same task in another order. The first is the order of
@@ -50,7 +50,7 @@ def permuted_orders(task: Task, number: int = 3, seed: int = 0) -> list[tuple[st
     drawn = table.listed(1)
     if task.successful_order_count > 1:
         pool = min(task.successful_order_count, 40)
-        candidates = table.sampled(pool, random.Random(f"permutations {seed} {task.task_id}"))
+        candidates = table.sampled(pool, random.Random(f"permutations 0 {task.task_id}"))
         while candidates and len(drawn) < number:
             best = max(candidates, key=lambda order: (min(_turned(order, other) for other in drawn), order))
             candidates.remove(best)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 import duckdb
@@ -119,15 +119,13 @@ def retried(
         pause = min(pause * 1.5, 0.5)
 
 
-def first_row(
-    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] = ()
-) -> tuple[object, ...] | None:
+def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, ...] | None:
     """The first row of an answer, or None.
 
     All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock, and a writer
     waiting for its turn would then block the one whose turn it is.
     """
-    rows = connection.execute(sql, list(parameters)).fetchall()
+    rows = connection.execute(sql).fetchall()
     return rows[0] if rows else None
 
 

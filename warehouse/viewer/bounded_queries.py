@@ -42,7 +42,6 @@ def ask_bounded(
     *,
     most_rows: int,
     most_seconds: float,
-    most_bytes: int = MOST_BYTES,
 ) -> tuple[tuple[str, ...], tuple[tuple[JsonValue, ...], ...]]:
     """The columns and the first `most_rows` rows of the answer to `sql`.
 
@@ -50,7 +49,7 @@ def ask_bounded(
         QueryRefusedError: it could change or leave the warehouse.
         QueryFailedError: it fails, or exceeds its time or memory.
     """
-    answer = _in_a_process(warehouse, sql, most_seconds, most_bytes, most_rows=most_rows)
+    answer = _in_a_process(warehouse, sql, most_seconds, most_rows=most_rows)
     return tuple(answer["columns"]), tuple(map(tuple, answer["rows"]))
 
 
@@ -61,7 +60,6 @@ def save_bounded(
     *,
     parameters: Sequence[str] = (),
     most_seconds: float,
-    most_bytes: int = MOST_BYTES,
 ) -> None:
     """Write the answer to `sql` to `path`: Parquet where it ends in `.parquet`, else CSV.
 
@@ -69,18 +67,16 @@ def save_bounded(
         QueryRefusedError: it could change or leave the warehouse.
         QueryFailedError: it fails, or exceeds its time or memory.
     """
-    _in_a_process(warehouse, sql, most_seconds, most_bytes, parameters=list(parameters), save=str(path))
+    _in_a_process(warehouse, sql, most_seconds, parameters=list(parameters), save=str(path))
 
 
-def _in_a_process(
-    warehouse: Warehouse, sql: str, most_seconds: float, most_bytes: int, **more: JsonValue
-) -> dict[str, Any]:
+def _in_a_process(warehouse: Warehouse, sql: str, most_seconds: float, **more: JsonValue) -> dict[str, Any]:
     question = {
         "address": str(warehouse.address),
         "version": warehouse.version,
         "sql": sql,
         "most_seconds": most_seconds,
-        "most_bytes": most_bytes,
+        "most_bytes": MOST_BYTES,
         **more,
     }
     too_long = QueryFailedError(f"The query took longer than {most_seconds:.0f} s and was stopped.")
@@ -105,7 +101,7 @@ def _in_a_process(
         raise QueryFailedError(answer["failed"])
     if "too_large" in answer:
         raise QueryFailedError(
-            f"The query needs more than {most_bytes >> 20} MB of memory and was stopped; ask for less of it"
+            f"The query needs more than {MOST_BYTES >> 20} MB of memory and was stopped; ask for less of it"
             " at once."
         )
     return answer

@@ -103,9 +103,7 @@ def container_maker(settings: LinuxDesktopSettings) -> MachineMaker:
     return make
 
 
-def install(
-    applications: Sequence[Application], data_folder: Path, say: Say, engine: EngineName = "automatic"
-) -> list[InstallationResult]:
+def install(applications: Sequence[Application], data_folder: Path, say: Say) -> list[InstallationResult]:
     """Make the image with `applications`, beside those that are in it already; the result of each.
 
     An application whose packages cannot be installed is left out, with the reason.
@@ -117,7 +115,7 @@ def install(
     started = time.monotonic()
     data_folder.mkdir(parents=True, exist_ok=True)
     _refuse_little_space()
-    working, base = engine_and_base(say, engine)
+    working, base = engine_and_base(say)
     remove_orphans(working)
     before = installed_image(data_folder)
     wanted = {item.name: item.installation.apt for item in applications}

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.installing.results import InstallationResult
-from taskloom.environments.machines.machine import MachineMaker
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
@@ -48,8 +47,8 @@ def install(
     return make_image(applications, data_folder, say)
 
 
-def create(settings: Record, make: MachineMaker | None = None) -> Environment:
-    """A closed environment; its machines are containers of the installed image unless `make` makes others."""
+def create(settings: Record) -> Environment:
+    """A closed environment; its machines are containers of the installed image."""
     from taskloom.environments.platforms.linux_desktop.environment import DesktopEnvironment
     from taskloom.environments.platforms.linux_desktop.installing import container_maker
 
@@ -57,4 +56,4 @@ def create(settings: Record, make: MachineMaker | None = None) -> Environment:
         raise TypeError(
             f"The platform linux_desktop needs LinuxDesktopSettings, not {type(settings).__name__}."
         )
-    return DesktopEnvironment(settings, make or container_maker(settings))
+    return DesktopEnvironment(settings, container_maker(settings))
