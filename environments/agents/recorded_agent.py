@@ -56,7 +56,7 @@ class RecordedAgent:
             thought = "The page does not answer, so I wait on."
             return Decision(status="continue", thought=thought, action=ClickInput(control_label=waits))
         if step.target is None or isinstance(step.action, WaitInput):
-            missing = what_is_missing(steps, self._next, observation)
+            missing = what_is_missing(steps, self._next, observation, self.trajectory.initial_evidence)
             if missing and self._looks < _PATIENCE:
                 self._looks += 1
                 wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Control, KeyboardInput, Observation
 from taskloom.taskgraph.records.keys import read_keys
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -25,12 +26,13 @@ def marks_a_place(control: Control) -> bool:
     return control.focused or (control.control_type == _TAB and bool(control.checked))
 
 
-def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observation) -> str:
-    """What is not there yet that was there when the keys of the step at `position` of `steps` were recorded;
-    empty if all is.
+def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observation, start: Evidence) -> str:
+    """What is not there yet that was there when the keys of the step at `position` of `steps`, recorded from
+    `start` on, were pressed; empty if all is.
 
-    These are looked at: the control that had the focus, by its type, text and kind of parent; that a field
-    which held something does so again; and tabs that had come to the front in the course of the recording.
+    These are looked at: that a window which the step before had closed is gone; the control that had the
+    focus, by its type, text and kind of parent; that a field which held something does so again; and tabs
+    that had come to the front in the course of the recording.
     """
     step = steps[position]
     if not isinstance(step.action, KeyboardInput):
@@ -38,6 +40,10 @@ def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observa
     presses = [press for press in read_keys(step.action.keys) if press.key not in _ANYWHERE]
     if not presses:
         return ""
+    titles = [start.window_title, *(step.evidence.window_title for step in steps)]
+    left = titles[position - 1] if position else ""
+    if left and left != titles[position] and left == now.window_title:
+        return f"the window {left!r} is still in front"
     then = [control for control in step.observation_controls if control.focused]
     types = any(len(press.key) == 1 and not press.modifiers for press in presses)
     if not types and not any(control.control_type == _FIELD for control in then):

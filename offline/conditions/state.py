@@ -45,7 +45,7 @@ def _extended(terms: Terms, item: ExtendedText) -> Condition:
     if item.source:
         held = f"get_file_text(file_path={terms.text(item.source).source()}, at_start=True).rstrip()"
         text = Expression((("call", held), ("", "\n"), *terms.text(item.text).parts))
-        told = f"{item.file_path} does not hold what {item.source} held, with {item.text} at the end"
+        told = f"{item.file_path} does not hold what {item.source} held, with the new text at the end"
         return terms.condition("check_file_text", told, file_path=item.file_path, text=text)
     told = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
     field = {"field": item.field} if item.field else {}

@@ -3,6 +3,8 @@ not. A hint that is not shown again is not waited for without end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from taskloom.environments.agents.recorded_agent import RecordedAgent, dismissals
@@ -51,15 +53,15 @@ DIALOG = (control("Edit", "Path", parent_type="Dialog", focused=True),)
 LAUNCHER = (control("TabItem", "Launcher", checked=True), control("Custom", focused=True))
 
 
-def agent(*recorded: tuple[str, Screen]) -> RecordedAgent:
-    """Presses keys, each recorded on its screen."""
+def agent(*recorded: tuple[str, Screen], titles: Sequence[str] = ()) -> RecordedAgent:
+    """Presses keys, each recorded on its screen; the window in front had these titles after them."""
     steps = tuple(
         TrajectoryStep(
             step=number,
             observation_screenshot=PICTURE,
             observation_controls=screen,
             action=KeyboardInput(keys=keys),
-            evidence=Evidence(step=number),
+            evidence=Evidence(step=number, window_title=titles[number - 1] if titles else ""),
         )
         for number, (keys, screen) in enumerate(recorded, 1)
     )
@@ -78,9 +80,10 @@ def agent(*recorded: tuple[str, Screen]) -> RecordedAgent:
     )
 
 
-async def pressed(player: RecordedAgent, screen: Screen) -> str:
+async def pressed(player: RecordedAgent, screen: Screen, title: str = "") -> str:
     """The keys that the player presses on this screen; empty if it waits."""
-    decision = await player.decide("", Observation(screenshot=PICTURE, controls=screen), ())
+    now = Observation(screenshot=PICTURE, controls=screen, window_title=title)
+    decision = await player.decide("", now, ())
     if isinstance(decision.action, WaitInput):
         return ""
     assert isinstance(decision.action, KeyboardInput)
@@ -122,6 +125,19 @@ async def test_a_path_is_not_typed_into_the_editor_behind_the_dialog_that_is_sti
     player = agent(("/new.txt{ENTER}", DIALOG))
     assert not await pressed(player, editor("old.txt"))
     assert await pressed(player, DIALOG)
+
+
+async def test_a_shortcut_waits_until_the_window_that_was_closed_before_is_gone() -> None:
+    player = agent(
+        ("^o", focus("")),
+        ("~/plan.zip", focus("")),
+        ("^e", focus("")),
+        titles=("Open", "plan.zip", "Extract"),
+    )
+    assert await pressed(player, focus(""), "Archives") == "^o"
+    assert await pressed(player, focus(""), "Open") == "~/plan.zip"
+    assert not await pressed(player, focus(""), "Open")
+    assert await pressed(player, focus(""), "other.zip") == "^e"
 
 
 async def test_text_is_not_typed_into_the_document_that_was_open_before() -> None:

@@ -160,11 +160,13 @@ def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
 
 def _converts(node: BoundSubtask) -> bool:
     """Whether a subtask only puts a file into another format."""
-    if _own_values(node) or (len(node.inputs), len(node.outputs)) != (1, 1):
-        return False
-    files = (*node.inputs, *node.outputs)
-    endings = {PurePosixPath(item.value).suffix for item in files}
-    return len(endings) == 2 and all(item.kind is ResourceKind.FILE for item in files)
+    one_to_one = (len(node.inputs), len(node.outputs)) == (1, 1)
+    files = [item for item in (*node.inputs, *node.outputs) if item.kind is ResourceKind.FILE]
+    return (
+        one_to_one
+        and not _own_values(node)
+        and len({PurePosixPath(item.value).suffix for item in files}) == 2
+    )
 
 
 def _own_values(node: BoundSubtask) -> set[str]:
