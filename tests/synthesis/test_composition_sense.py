@@ -145,6 +145,17 @@ def test_a_file_is_not_put_into_one_format_after_the_other() -> None:
     assert frozenset({"write", "word", "capitals"}) in sets([written(), word, capitals])
 
 
+def test_one_thing_is_not_put_into_two_of_a_kind() -> None:
+    kinds = ("archive_path", "archive_path", "pdf_path")
+    readers = [
+        node(f"r{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", kind),))
+        for number, kind in enumerate(kinds)
+    ]
+    found = sets([written(), *readers], maximum_ends=3, maximum_readers=3)
+    assert frozenset({"write", "r0", "r2"}) in found and frozenset({"write", "r1", "r2"}) in found
+    assert not any({"r0", "r1"} <= subtasks for subtasks in found)
+
+
 def test_a_further_version_of_a_subtask_is_known_by_the_catalogue_too() -> None:
     applications = load_applications()
     application = applications["tiddlywiki"]
@@ -228,7 +239,7 @@ def test_a_value_that_is_no_resource_belongs_to_the_file_of_its_example_unless_t
 
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:
     readers = [
-        node(f"read{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", "csv_path"),))
+        node(f"read{number}", inputs=(file("a.txt"),), outputs=(file("a", f"kind_{number}"),))
         for number in range(5)
     ]
     assert max(map(len, sets([written(), *readers], maximum_ends=5, maximum_readers=3))) == 4

@@ -50,10 +50,10 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     """The instances, with those excluded from each other that make no sense together.
 
     These are a producer and a consumer where the one's work is lost on the other, and two instances of one
-    subtask with the same object, which is what it reads first: nobody exports one table twice, or attaches
-    one file to two pages. What one subtask moves, renames or deletes no other one reads beside it: no
-    dependency would say which comes first. Nor does one read the file of which another one makes a new
-    version.
+    subtask, or two that make the same kind of thing, with the same object, which is what they read first:
+    nobody exports one table twice, attaches one file to two pages or packs it into two archives. What one
+    subtask moves, renames or deletes no other one reads beside it: no dependency would say which comes first.
+    Nor does one read the file of which another one makes a new version.
     """
     excluded = [0] * len(instances)
 
@@ -61,16 +61,18 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
         excluded[one] |= 1 << other
         excluded[other] |= 1 << one
 
-    alike: dict[tuple[int, Resource], int] = {}
+    alike: dict[tuple[int | str, Resource], int] = {}
     for instance in instances:
         for producer in bits(instance.sources):
             if sense.is_lost_work(instances[producer].node, instance.node):
                 exclude(producer, instance.number)
         if instance.needs:
-            key = (instance.template, instance.needs[0].resource)
-            for other in bits(alike.get(key, 0)):
-                exclude(other, instance.number)
-            alike[key] = alike.get(key, 0) | 1 << instance.number
+            made = {item.category for item in instance.node.outputs if item.slot is None}
+            for what in (instance.template, *sorted(made)):
+                key = (what, instance.needs[0].resource)
+                for other in bits(alike.get(key, 0)):
+                    exclude(other, instance.number)
+                alike[key] = alike.get(key, 0) | 1 << instance.number
     for taker, reader in _takers_beside_readers(instances, sense):
         exclude(taker, reader)
     for instance in instances:
