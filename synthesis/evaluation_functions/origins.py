@@ -38,8 +38,9 @@ def origins(
 ) -> tuple[Origin, ...]:
     """Origins of what is in the files `containers`, and in the clipboard, at the end.
 
-    Records are meant that hold a value which is `named`. Where the end holds nothing new, drawings whose
-    paths are `named` can be where what the screen shows comes from.
+    Records are meant that hold a value which is `named`. What is all that `named` files held comes from them,
+    though another file may have held the same. Where the end holds nothing new, drawings whose paths are
+    `named` can be where what the screen shows comes from.
     """
     scene = Scene(view(end), ScreenReader(None), view(start))
     nothing_done = Scene(view(start), ScreenReader(None), view(start))
@@ -51,8 +52,10 @@ def origins(
     if not targets:
         drawings = [file.path for file in start.files if file.path in named and _form(file) == _DRAWING]
         possible = [Origin(kind="opened", source=path, target=SCREEN) for path in drawings]
-    found = (item for item in possible if _holds(item, scene) and not _holds(item, nothing_done))
-    return tuple(found)[:_MOST]
+    found = [item for item in possible if _holds(item, scene) and not _holds(item, nothing_done)]
+    named = {CLIPBOARD, *named}
+    explained = {item.target for item in found if item.kind in ("whole", "joined") and item.source in named}
+    return tuple(item for item in found if item.target not in explained or item.source in named)[:_MOST]
 
 
 def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:

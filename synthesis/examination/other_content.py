@@ -71,7 +71,8 @@ def given_otherwise(subject: Subject) -> Iterator[Case]:
         told = f"the same was done when the clipboard held {_OTHER_CONTENT!r}"
         yield _case(subject, told, _with_all(subject, held, _OTHER_CONTENT))
     seen: set[tuple[str, str]] = set()
-    for origin in origins(subject.start, subject.end, subject.files):
+    named = tuple(subject.positive.parameters.values())
+    for origin in origins(subject.start, subject.end, subject.files, named):
         place = (origin.source, origin.source_at)
         states = _otherwise(subject, origin) if place not in seen and len(seen) < _MOST else None
         if states is not None:
