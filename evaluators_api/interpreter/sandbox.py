@@ -61,6 +61,7 @@ _TAKEN_SERIOUSLY = re.compile(
 _KEPT_VERDICTS = 4096
 _PATIENCE = 10.0
 """Seconds beyond its own limit after which a worker that does not answer is killed."""
+_TOO_SLOW = f"its types cannot be checked within {_PATIENCE:g} seconds; write it more plainly"
 
 Outcome = Literal["refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
 
@@ -236,6 +237,8 @@ class EvaluationSandbox:
         verdict = self._verdicts.get(analysis.prepared)
         if verdict is None:
             verdict = self._check_types(analysis.prepared)
+            if verdict is None:
+                return analysis.refused_for(_TOO_SLOW)
             with self._verdicts_lock:
                 if len(self._verdicts) >= _KEPT_VERDICTS:
                     self._verdicts.clear()
@@ -266,7 +269,13 @@ class EvaluationSandbox:
                 ) from error
             return returned
 
-    def _check_types(self, prepared: str) -> str:
+    def _check_types(self, prepared: str) -> str | None:
+        """What is wrong with the types, empty where nothing is; None where that could not be found out, which
+        a busy machine may do and is not kept."""
+        verdict = self._check_types_once(prepared)
+        return self._check_types_once(prepared) if verdict is None else verdict
+
+    def _check_types_once(self, prepared: str) -> str | None:
         try:
             with self._session(type_check=True) as session:
                 session.feed_run(prepared, print_callback=CollectString(self.settings.output_bytes))
@@ -279,7 +288,7 @@ class EvaluationSandbox:
             ]
             return "\n".join(dict.fromkeys(found))
         except MontyCrashedError:
-            return f"its types cannot be checked within {_PATIENCE:g} seconds; write it more plainly"
+            return None
         except MontyError:
             return ""
         return ""

@@ -239,3 +239,14 @@ def test_long_calls_are_not_remembered(sandbox: EvaluationSandbox) -> None:
     source = function("return any(check_any_file_contains(str(i) + 'x' * 9000) for i in range(300))")
     assert sandbox.evaluate(source, PARAMETERS, evidence).outcome == "result"
     assert not view(evidence).answers
+
+
+def test_types_that_a_busy_machine_could_not_check_are_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "def evaluate_agent_task_completion() -> EvalResult:\n    return EvalResult(True, 'busy', 1.0)\n"
+    answers: list[str | None] = [None, "", None, None, ""]
+    monkeypatch.setattr(EvaluationSandbox, "_check_types_once", lambda *_: answers.pop(0))
+    with EvaluationSandbox() as sandbox:
+        assert not sandbox.admit(source, ()).problems and len(answers) == 3
+        other = source.replace("busy", "idle")
+        assert "cannot be checked within 10 seconds" in str(sandbox.admit(other, ()).problems)
+        assert not sandbox.admit(other, ()).problems and not answers
