@@ -242,7 +242,7 @@ def test_long_calls_are_not_remembered(sandbox: EvaluationSandbox) -> None:
 
 
 def test_types_that_a_busy_machine_could_not_check_are_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "def evaluate_agent_task_completion() -> EvalResult:\n    return EvalResult(True, 'busy', 1.0)\n"
+    source = "def evaluate_agent_task_completion():\n    return check_file_exists('busy.txt')\n"
     answers: list[str | None] = [None, "", None, None, ""]
     monkeypatch.setattr(EvaluationSandbox, "_check_types_once", lambda *_: answers.pop(0))
     with EvaluationSandbox() as sandbox:
