@@ -68,8 +68,9 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
                 exclude(producer, instance.number)
         if instance.needs:
             made = {item.category for item in instance.node.outputs if item.slot is None}
-            for what in (instance.template, *sorted(made)):
-                key = (what, instance.needs[0].resource)
+            kinds: list[int | str] = [instance.template, *sorted(made)]
+            for kind in kinds:
+                key = (kind, instance.needs[0].resource)
                 for other in bits(alike.get(key, 0)):
                     exclude(other, instance.number)
                 alike[key] = alike.get(key, 0) | 1 << instance.number
