@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.agents.typing_places import what_is_missing
+from taskloom.environments.agents.typing_places import what_is_missing, window_left
 from taskloom.environments.starting_place import UNRESPONSIVE, WAIT_ON
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.grounding import find_control, name_query
@@ -31,9 +31,9 @@ class RecordedAgent:
     """An agent that does what a trajectory recorded: the control is found by text, type, parent, row
     and section, never by place; only the wheel is turned where it was if the control is another this time.
 
-    Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when
-    they were recorded are left out, and those that only closed what does not turn up this time. Gives up when
-    another control does not turn up.
+    Keys wait until the place that they went to when they were recorded has the focus, and the end until a
+    window that the last step closed is gone. Steps that failed when they were recorded are left out, and those
+    that only closed what does not turn up this time. Gives up when another control does not turn up.
     """
 
     trajectory: Trajectory
@@ -47,7 +47,14 @@ class RecordedAgent:
     ) -> Decision:
         """The next recorded action on the control of the same description."""
         steps = [step for step in self.trajectory.steps if not step.problem]
+        start = self.trajectory.initial_evidence
         if self._next >= len(steps):
+            left = window_left(steps, len(steps), observation, start)
+            if left and self._looks < _PATIENCE:
+                self._looks += 1
+                thought = f"The window {left!r} is still in front, so I wait until it is gone."
+                wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
+                return Decision(status="continue", thought=thought, action=wait)
             return Decision(status="finish")
         step = steps[self._next]
         waits = _waits_on(observation)
@@ -56,7 +63,7 @@ class RecordedAgent:
             thought = "The page does not answer, so I wait on."
             return Decision(status="continue", thought=thought, action=ClickInput(control_label=waits))
         if step.target is None or isinstance(step.action, WaitInput):
-            missing = what_is_missing(steps, self._next, observation, self.trajectory.initial_evidence)
+            missing = what_is_missing(steps, self._next, observation, start)
             if missing and self._looks < _PATIENCE:
                 self._looks += 1
                 wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
@@ -139,7 +146,7 @@ class RecordedAgent:
     @property
     def step_limit(self) -> int:
         """Steps it can take at most, waiting included."""
-        return len(self.trajectory.steps) * (_PATIENCE + 1) + 1
+        return (len(self.trajectory.steps) + 1) * (_PATIENCE + 1)
 
 
 def dismissals(trajectory: Trajectory) -> frozenset[int]:

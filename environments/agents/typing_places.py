@@ -40,15 +40,21 @@ def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observa
     presses = [press for press in read_keys(step.action.keys) if press.key not in _ANYWHERE]
     if not presses:
         return ""
-    titles = [start.window_title, *(step.evidence.window_title for step in steps)]
-    left = titles[position - 1] if position else ""
-    if left and left != titles[position] and left == now.window_title:
+    if left := window_left(steps, position, now, start):
         return f"the window {left!r} is still in front"
     then = [control for control in step.observation_controls if control.focused]
     types = any(len(press.key) == 1 and not press.modifiers for press in presses)
     if not types and not any(control.control_type == _FIELD for control in then):
         return ""
     return _missing_focus(then, now) or _missing_tab(steps, position, now)
+
+
+def window_left(steps: Sequence[TrajectoryStep], position: int, now: Observation, start: Evidence) -> str:
+    """The title of the window in front, if the step before `position` had left it when it was recorded; else
+    empty."""
+    titles = [start.window_title, *(step.evidence.window_title for step in steps)]
+    left = titles[position - 1] if position else ""
+    return left if left != titles[position] and left == now.window_title else ""
 
 
 def _missing_focus(then: Sequence[Control], now: Observation) -> str:

@@ -138,6 +138,9 @@ async def test_a_shortcut_waits_until_the_window_that_was_closed_before_is_gone(
     assert await pressed(player, focus(""), "Open") == "~/plan.zip"
     assert not await pressed(player, focus(""), "Open")
     assert await pressed(player, focus(""), "other.zip") == "^e"
+    assert not await pressed(player, focus(""), "plan.zip")
+    over = Observation(screenshot=PICTURE, controls=focus(""), window_title="Extract")
+    assert (await player.decide("", over, ())).status == "finish"
 
 
 async def test_text_is_not_typed_into_the_document_that_was_open_before() -> None:
