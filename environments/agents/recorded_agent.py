@@ -32,8 +32,8 @@ class RecordedAgent:
     and section, never by place; only the wheel is turned where it was if the control is another this time.
 
     Keys wait until the place that they went to when they were recorded has the focus, and the end until a
-    window that the last step closed is gone. Steps that failed when they were recorded are left out, and those
-    that only closed what does not turn up this time. Gives up when another control does not turn up.
+    window that the last step closed is gone. Steps that failed when they were recorded are left out, and
+    those that only closed what does not turn up this time. Gives up when another control does not turn up.
     """
 
     trajectory: Trajectory
