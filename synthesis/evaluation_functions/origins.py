@@ -53,9 +53,9 @@ def origins(
         drawings = [file.path for file in start.files if file.path in named and _form(file) == _DRAWING]
         possible = [Origin(kind="opened", source=path, target=SCREEN) for path in drawings]
     found = [item for item in possible if _holds(item, scene) and not _holds(item, nothing_done)]
-    named = {CLIPBOARD, *named}
     explained = {item.target for item in found if item.kind in ("whole", "joined") and item.source in named}
-    return tuple(item for item in found if item.target not in explained or item.source in named)[:_MOST]
+    known = {CLIPBOARD, *named}
+    return tuple(item for item in found if item.target not in explained or item.source in known)[:_MOST]
 
 
 def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
