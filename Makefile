@@ -35,9 +35,9 @@ run: setup  ## Set up, then build a dataset from real applications with the offl
 .PHONY: desktop
 desktop: setup  ## The same from applications of a Linux desktop, in containers of podman or docker, and of the web together (docs/desktop.md)
 	@$(BIN)/taskloom install --platform $(DESKTOP_PLATFORM) || [ $$? -eq 1 ]
-	@$(BIN)/taskloom build --set platform=$(DESKTOP_PLATFORM) --set environments=2 --tasks $(DESKTOP_TASKS) \
+	@$(BIN)/taskloom build --set platform=$(DESKTOP_PLATFORM) --set environments=4 --tasks $(DESKTOP_TASKS) \
 	  --set exploration.core_only=true --set composition.maximum_size=10 --set composition.maximum_ends=3 \
-	  --set composition.maximum_readers=3 --set replay.actions=5000 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
+	  --set composition.maximum_readers=3 --set replay.actions=10000 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests but the slow ones
