@@ -56,7 +56,7 @@ def test_a_text_resembles_one_exactly_where_half_of_the_wording_is_common(texts:
         assert other in alike if other >= 0 else not alike
 
 
-@settings(max_examples=examples(60, 500))
+@settings(max_examples=examples(60, 200))
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8"), max_size=30)
