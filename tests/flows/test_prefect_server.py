@@ -60,8 +60,11 @@ def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data: Path) -> None:
+def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(
+    prefect_home: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A service manager signals every process of a run; the server is the last to go."""
+    monkeypatch.setenv("PREFECT_HOME", str(prefect_home))
     prepare_prefect(data)
     others = set(children(os.getpid(), "taskloom.flows.running.prefect_server"))
     with prefect_server():
