@@ -19,8 +19,8 @@ from taskloom.resources.applications import (
     WorkedStep,
 )
 from taskloom.resources.assets import catalog_folder, content_of
+from taskloom.resources.capability_presets import Capability
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.dimensions import Capability
 from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from taskloom.resources.path_parts import PATH_PARTS
 from taskloom.resources.reading.catalog_links import check_links

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from taskloom.resources.dimensions import Capability
+from taskloom.resources.capability_presets import Capability
 from taskloom.synthesis.composition.building import TaskBuilder
 from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.pool.compiled_pool import Fixtures, compile_pool

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from taskloom.resources.capability_presets import Capability
 from taskloom.resources.dimensions import (
     DIMENSIONS,
     LEVELS,
     TABLE,
-    Capability,
     Cell,
     Dimension,
     DimensionDefinition,
