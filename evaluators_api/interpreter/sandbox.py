@@ -287,8 +287,8 @@ class EvaluationSandbox:
                 if int(line) <= len(lines)
             ]
             return "\n".join(dict.fromkeys(found))
-        except MontyCrashedError:
-            return None
+        except MontyCrashedError as error:
+            return None if error.timed_out else _TOO_SLOW
         except MontyError:
             return ""
         return ""

@@ -1,7 +1,7 @@
 """What nobody would ask for together is in no task."""
 
 from taskloom.resources.applications import ResourceDeclaration
-from taskloom.resources.reading.catalog import load_applications
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.resources.reading.worlds import load_world
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.sense import Sense
@@ -164,6 +164,12 @@ def test_a_further_version_of_a_subtask_is_known_by_the_catalogue_too() -> None:
     second = first.model_copy(update={"subtask_id": f"{first.subtask_id}_v2"})
     sense = Sense.of([second], applications)
     assert sense.useless_for[second.subtask_id] == sense.useless_for[first.subtask_id]
+    filing = next(item for item in applications["thunar"].example_subtasks if any(item.subjects))
+    former = Subtask.of(filing.template, applications["thunar"], origin="curated")
+    latter = former.model_copy(update={"subtask_id": f"{former.subtask_id}_v2"})
+    bound = [item.bind(filing.parameter_sets[0], load_resource_categories()) for item in (former, latter)]
+    known = Sense.of([former, latter], applications)
+    assert known.about(bound[0]) == known.about(bound[1]) == filing.subjects[0]
     flow, version = node("flow", outputs=(file("a.txt"),)), node("read_v2", inputs=(file("a.txt"),))
     assert Sense(useless_for={"flow": ("read",)}).is_lost_work(flow, version)
     assert not Sense(useless_for={"flow": ("other",)}).is_lost_work(flow, version)

@@ -63,6 +63,12 @@ class Sense:
             for example in application.example_subtasks
             if any(example.subjects)
         }
+        about |= {
+            (name, world): sets
+            for name, stem in versions.items()
+            for (known, world), sets in list(about.items())
+            if known == stem
+        }
         turned = {
             (read.category, made.category)
             for example in curated.values()
