@@ -151,7 +151,8 @@ def _end_categories(graph: TaskGraph) -> list[str]:
 
 
 def puts_together_twice(graph: TaskGraph) -> bool:
-    """Whether a subtask takes a file together with what was made from it or from another form of it."""
+    """Whether a subtask takes a file together with what was made from it or from another form of it: from a
+    file of the same name with any ending, in any folder."""
     read: dict[str, set[Resource]] = {}
     for node in graph.nodes:
         made = {

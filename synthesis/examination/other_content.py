@@ -24,7 +24,7 @@ from taskloom.evaluators_api.state.reading import FALLBACK, read
 from taskloom.evaluators_api.state.records import outermost_records, parts_of, records_of, text_of
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.prompts.shown_effects import Origin
-from taskloom.synthesis.evaluation_functions.origins import SCREEN, origins
+from taskloom.synthesis.evaluation_functions.origins import SCREEN
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState
@@ -71,8 +71,7 @@ def given_otherwise(subject: Subject) -> Iterator[Case]:
         told = f"the same was done when the clipboard held {_OTHER_CONTENT!r}"
         yield _case(subject, told, _with_all(subject, held, _OTHER_CONTENT))
     seen: set[tuple[str, str]] = set()
-    named = tuple(subject.positive.parameters.values())
-    for origin in origins(subject.start, subject.end, subject.files, named):
+    for origin in subject.origins:
         place = (origin.source, origin.source_at)
         states = _otherwise(subject, origin) if place not in seen and len(seen) < _MOST else None
         if states is not None:
