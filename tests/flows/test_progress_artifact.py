@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from taskloom.flows.running.progress import StageProgress
 from taskloom.flows.running.recording import Recorder
-from taskloom.flows.summaries.artifacts import describe_progress
 from taskloom.model_clients.counters import CallCounters
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Rejection
 
 
-async def test_stages_rejections_and_calls_are_told() -> None:
+async def test_stages_rejections_and_calls_are_told(prefect_home: Path) -> None:
+    from taskloom.flows.summaries.artifacts import describe_progress
+
     class Forgetful:
         def write(self, records: Sequence[Record], replace: bool = False) -> None:
             pass
