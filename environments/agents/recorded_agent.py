@@ -51,10 +51,7 @@ class RecordedAgent:
         if self._next >= len(steps):
             left = window_left(steps, len(steps), observation, start)
             if left and self._looks < _PATIENCE:
-                self._looks += 1
-                thought = f"The window {left!r} is still in front, so I wait until it is gone."
-                wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-                return Decision(status="continue", thought=thought, action=wait)
+                return self._wait(f"The window {left!r} is still in front, so I wait until it is gone.")
             return Decision(status="finish")
         step = steps[self._next]
         waits = _waits_on(observation)
@@ -65,10 +62,9 @@ class RecordedAgent:
         if step.target is None or isinstance(step.action, WaitInput):
             missing = what_is_missing(steps, self._next, observation, start)
             if missing and self._looks < _PATIENCE:
-                self._looks += 1
-                wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-                thought = f"What is typed next would go astray, because {missing}, so I wait a moment."
-                return Decision(status="continue", thought=thought, action=wait)
+                return self._wait(
+                    f"What is typed next would go astray, because {missing}, so I wait a moment."
+                )
             self._next += 1
             self._looks = 0
             if isinstance(step.action, ClickInput | DragInput):
@@ -122,6 +118,11 @@ class RecordedAgent:
         step = steps[self._next]
         control = find_control(step.target, observation.controls) if step.target else None
         return (step.action, control) if control is not None and not control.disabled else None
+
+    def _wait(self, thought: str) -> Decision:
+        self._looks += 1
+        wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
+        return Decision(status="continue", thought=thought, action=wait)
 
     def _may_skip(self, steps: Sequence[TrajectoryStep], observation: Observation) -> bool:
         """Whether the next step only closed what is not here this time, and the one behind it can be done."""
