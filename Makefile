@@ -37,7 +37,7 @@ desktop: setup  ## The same from applications of a Linux desktop, in containers 
 	@$(BIN)/taskloom install --platform $(DESKTOP_PLATFORM) || [ $$? -eq 1 ]
 	@$(BIN)/taskloom build --set platform=$(DESKTOP_PLATFORM) --set environments=4 --tasks $(DESKTOP_TASKS) \
 	  --set exploration.core_only=true --set composition.maximum_size=10 --set composition.maximum_ends=3 \
-	  --set composition.maximum_readers=3 --set replay.actions=10000 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
+	  --set composition.maximum_readers=3 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests but the slow ones

@@ -288,7 +288,9 @@ class Covering:
     async def cover(self, tasks: Sequence[Task]) -> None:
         """Replay tasks until every component of `tasks` is covered or has failed, or the actions are used up.
 
-        Where a long one fails that was to cover parts, those are replayed by themselves.
+        If the actions suffice for all of them, the longest come first, which show parts as well; else those
+        that cover most for their actions. Where a long one fails that was to cover parts, those are replayed
+        by themselves.
         """
         room = asyncio.Semaphore(self.side_by_side)
 
@@ -298,9 +300,11 @@ class Covering:
 
         while True:
             possible = [task for task in tasks if self.failure(task) is None]
-            chosen = tasks_to_replay(
-                possible, self.covered, limited=self.actions is not None, cost=self.cost, shows=self.shows
-            )
+            chosen = tasks_to_replay(possible, self.covered, cost=self.cost, shows=self.shows)
+            if self.actions is not None and sum(map(self.cost, chosen)) > self.actions - self.spent:
+                chosen = tasks_to_replay(
+                    possible, self.covered, limited=True, cost=self.cost, shows=self.shows
+                )
             await together(one(task) for task in chosen)
             if not chosen or self._is_over():
                 return

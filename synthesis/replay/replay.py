@@ -50,8 +50,8 @@ class ReplaySettings(Record):
     actions: int = Field(default=0, ge=0)
     """After how many recorded actions of a run no further replay of components is begun, with eight for each
     application that is opened; 0 means as many as it takes. They are counted and not timed, so a slow machine
-    makes much the same dataset. With a limit, the components of most tasks are performed first. Tasks whose
-    components have not been performed by then are kept and marked as not covered."""
+    makes much the same dataset. If they do not suffice for all components, those of most tasks are performed
+    first. Tasks whose components have not been performed by then are kept and marked as not covered."""
     rounds: int = Field(default=3, ge=1)
     """How often tasks are composed and their components performed, at most: after the first time, in place of
     tasks that replays rejected."""

@@ -105,6 +105,29 @@ async def test_parts_that_no_replay_of_a_long_task_shows_are_performed_by_themse
         assert covering.marked(tail).covered and covering.failure(tail) is None
 
 
+@pytest.mark.parametrize(
+    ("actions", "performed"), [(None, ["office"]), (len(OFFICE.graph.nodes), ["office"]), (2, ["tail-0"])]
+)
+async def test_long_tasks_that_show_parts_come_first_if_the_actions_suffice(
+    actions: int | None, performed: list[str]
+) -> None:
+    shown = Replay(
+        replay_id="office(0)",
+        task_id="office",
+        order=tuple(node.instance_id for node in OFFICE.graph.nodes),
+        success=True,
+        components=tuple(shown_keys(OFFICE.graph, {})),
+    )
+    tails = [
+        _task(f"tail-{number}", _graph(list(_chain("x").nodes[:2]), (0, 1)), "office") for number in range(3)
+    ]
+    performer = Performer(replays=(shown,))
+    covering = _covering(performer, actions)
+    covering.shows = lambda task: shown_keys(task.graph, {})
+    await covering.cover([OFFICE, *tails])
+    assert [name for name, _ in performer.performed] == performed
+
+
 @pytest.mark.parametrize(("actions", "performed"), [(1, 1), (2, 1), (3, 2)])
 async def test_when_the_actions_are_used_up_the_rest_is_not_covered(actions: int, performed: int) -> None:
     performer = Performer()
