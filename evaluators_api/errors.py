@@ -18,8 +18,6 @@ is not to be had)
 What goes wrong *inside* an evaluation is never one of these: it is an `Evaluation` with an outcome.
 """
 
-from __future__ import annotations
-
 from taskloom.resources.errors import TaskloomError
 
 

@@ -3,8 +3,6 @@
 Only files are looked at. Functions run in the same sandbox as everywhere; nothing in the folders is executed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 
@@ -77,7 +75,6 @@ def _outcome(
 
 
 def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:
-    """The start of one subtask: that of the task, with what earlier subtasks made."""
     there = {file.path for file in before.files}
     made = [file for file in after.files if file.path in subtask.made_before and file.path not in there]
     made += [file for file in after.files if file.path in subtask.as_left]

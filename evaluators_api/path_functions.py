@@ -4,8 +4,6 @@ They stand in for `os.path`, which inside the sandbox knows POSIX only: `os.path
 silently be the whole text. They work on text alone and never ask the host.
 """
 
-from __future__ import annotations
-
 import ntpath
 import posixpath
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the Code LLM and the type checker are told about the checks, generated from the code."""
 
-from __future__ import annotations
-
 import inspect
 from functools import cache
 

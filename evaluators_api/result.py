@@ -1,8 +1,6 @@
 """Reads what generated code returned. Exact types only; anything else is a bad result, never a failed
 subtask."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Exact after folding, on a whole text; in a long text, a phrase at word boundarie
 from a picture tolerates a bounded edit distance, in letters of longer words only.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -5,8 +5,6 @@ edge. Sets of nodes are integers too. Nothing here knows what the nodes stand fo
 makes the tuple.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from taskloom.resources.dimensions import MAXIMUM_SUBTASKS

@@ -8,8 +8,6 @@ are named
 └── KeysInvalidError       keys to press that break their syntax
 """
 
-from __future__ import annotations
-
 from taskloom.resources.errors import TaskloomError
 
 

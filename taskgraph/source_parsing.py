@@ -1,7 +1,5 @@
 """Parsing of generated source, quietly, in any number of threads."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 from contextlib import suppress

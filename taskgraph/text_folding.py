@@ -8,8 +8,6 @@ Neither ever makes two words equal that a person reads as different: there is no
 rule. Long texts are shortened here too.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata
@@ -90,12 +88,10 @@ def written_out(text: str) -> str:
 
 
 def _without_line_ends(text: str) -> str:
-    """`text` with one kind of line end, and none, nor spaces and tabs, at its end and those of its lines."""
     return "\n".join(line.rstrip(" \t") for line in _LINE_END.split(text)).rstrip("\n")
 
 
 def _visible(text: str) -> str:
-    """`text` with plain quotation marks and dashes, and without invisible characters."""
     if text.isascii():
         return _INVISIBLE.sub("", text.translate(_ASCII_TYPESET))
     typeset = unicodedata.normalize("NFKC", text.translate(_TYPESET)).translate(_TYPESET)

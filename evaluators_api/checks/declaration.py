@@ -184,7 +184,6 @@ _KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 
 
 def _composed(value: object) -> object:
-    """Texts in the normal form of the evidence."""
     if isinstance(value, str):
         return composed(value)
     if type(value) is list:

@@ -47,7 +47,6 @@ def is_laid_out(file: FileState) -> bool:
 
 
 def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
-    """The parts of what it says, each without spaces, that must stay whole."""
     file = _held(view, place)
     if file is None or not file.text:
         return ()
@@ -65,7 +64,6 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
 
 
 def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
-    """What it says, line by line; of a web page each of its texts."""
     file = _held(view, place)
     if file is None or not file.text:
         return ()
@@ -73,7 +71,6 @@ def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
 
 
 def _held(view: EvidenceView, place: str) -> FileState | None:
-    """The file with text at a place, or the clipboard, without what only evidence adds."""
     file = view.place(place)
     if file is None or file.text is None:
         return None
@@ -100,7 +97,6 @@ def _is_page(file: FileState) -> bool:
 
 @lru_cache(maxsize=64)
 def _values(path: str, text: str) -> tuple[str, ...]:
-    """What a file holds one behind the other, without what a web page does not show."""
     texts = []
     pending = [read(path, text)[1]]
     while pending:

@@ -99,7 +99,6 @@ def check_drawing_shown(scene: Scene, file_path: str) -> bool:
 
 
 def _opened(screen: EvidenceView) -> Iterator[tuple[Counter[str], Counter[str]]]:
-    """Shapes and texts of the drawings whose name and texts the screen shows."""
     for path in screen.files:
         name = path.rpartition("/")[2]
         if any(has_phrase(name, text) for text in screen.shown):
@@ -129,7 +128,6 @@ def _is_drawing(file: FileState) -> bool:
 
 
 def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
-    """Shapes and texts of the drawing at `path`; None where there is none."""
     file = view.file(path)
     tree = None if file is None or not _is_drawing(file) else read(file.path, text_of_file(file))[1]
     drawn = None if tree is None else tree.at((SHAPES,))

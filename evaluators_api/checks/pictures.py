@@ -102,7 +102,6 @@ def picture_of(file: FileState) -> _Grid | None:
 
 @lru_cache(maxsize=64)
 def _told(text: str) -> tuple[int, int, _Grid] | None:
-    """Width, height and mean colours of a picture as evidence tells of it; None for any other text."""
     try:
         told = json.loads(text)
         size = (int(told["width"]), int(told["height"]))

@@ -68,7 +68,6 @@ def _for_certain(view: EvidenceView, file_path: str, within: str, found: bool = 
 
 
 def _all_matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
-    """The records with all these values; where there are none, those that mean the same in their format."""
     found = list(_matching(scene, file_path, fields, within))
     yield from found
     file = scene.view.file(file_path) if file_path and not found else None

@@ -1,7 +1,5 @@
 """Evidence indexed for the checks: what several of them need is computed once per piece of evidence."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cached_property

@@ -5,8 +5,6 @@ when a folder is given, on disk by the hash of the picture, so recorded evidence
 picture.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

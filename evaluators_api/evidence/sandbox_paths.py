@@ -4,8 +4,6 @@ Evidence knows files by their path relative to the sandbox home, with forward sl
 so; models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from urllib.parse import unquote

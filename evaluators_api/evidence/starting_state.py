@@ -4,8 +4,6 @@ failed.
 What cannot be seen in evidence (which document is open in an application) is not asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """How generated code may use the checks: called, by their own names, with something to look for."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from difflib import get_close_matches

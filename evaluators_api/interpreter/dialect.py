@@ -18,8 +18,6 @@ fences and prose around the code    dropped
 `if __name__ == "__main__"`, `print(...)` at the top level   dropped
 """
 
-from __future__ import annotations
-
 import ast
 import re
 

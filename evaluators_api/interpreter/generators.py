@@ -6,8 +6,6 @@ A list in place of a generator differs when it is stepped through by hand, kept,
 of the list instead.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The language that generated code may use: what is refused wherever it stands, with the remedy."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Modules that generated code may import, and those whose uses are rewritten."""
 
-from __future__ import annotations
-
 MODULES = frozenset(
     {
         "collections",

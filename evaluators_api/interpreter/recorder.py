@@ -1,7 +1,5 @@
 """The doors between generated code and the checks: every call and its answer are recorded on our side."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -131,7 +129,6 @@ class CallRecorder:
         return tuple(self._calls)
 
     def _keep(self, asked: Asked, answer: Answer, told: CheckCall) -> None:
-        """Remember a call, as long as it is short, and what is told of it."""
         self._calls.append(told)
         self._size += size_of(asked, answer)
         if self._size <= LONGEST_RUN:
@@ -177,7 +174,6 @@ class CallRecorder:
     def _answer(
         self, item: Check, scene: Scene, positional: tuple[object, ...], named: dict[str, object]
     ) -> tuple[dict[str, str], Answer]:
-        """The answer to a call, which is worked out once for one pair of start and end."""
         if item.reads == "inputs" or (
             self._scene.view.evidence.screenshot is not None and item.name in _OPTICAL
         ):

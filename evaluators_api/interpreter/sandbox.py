@@ -6,8 +6,6 @@ calls and output. A worker that is stuck is killed and replaced. Same source, pa
 evaluation.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Mapping

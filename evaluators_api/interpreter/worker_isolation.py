@@ -1,8 +1,6 @@
 """The program that sandbox workers run: the interpreter, silenced, and inside bubblewrap where the machine
 has it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -5,8 +5,6 @@ episode, from its start to its end, and leaves those that no subtask of it may m
 parameters are not judged here: a wrong value at the right place is a wrong outcome, which functions notice.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,8 +42,6 @@ def _literally(text: str) -> str:
 
 
 class _Rule:
-    """An allowance with values for its parameters."""
-
     def __init__(self, allowance: Allowance, parameters: Mapping[str, str]) -> None:
         def bound(*texts: str) -> tuple[str, ...]:
             return tuple(filled(text, parameters) for text in texts)
@@ -128,11 +124,9 @@ class _Account:
 
     @property
     def texts(self) -> frozenset[str]:
-        """What the records hold that are meant."""
         return frozenset(text for rules in self._rules.values() for rule in rules for text in rule.holds)
 
     def side_effects(self, found: Sequence[Effect]) -> SideEffects:
-        """What no rule explains."""
         counts: Counter[str] = Counter()
         examples: list[str] = []
         expected: dict[Place, Effect] = {}
@@ -190,7 +184,6 @@ class _Account:
         return True
 
     def _was_replaced(self, effect: Effect) -> bool:
-        """Whether it lies in something that may be removed and that may be added."""
         for depth in range(len(effect.address)):
             around = effect.model_copy(update={"address": effect.address[:depth]})
             kinds = {rule.allowance.kind for rule in self._covering(around)}

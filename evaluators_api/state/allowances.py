@@ -1,7 +1,5 @@
 """What a subtask's work may change, told from its performances."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -76,8 +74,6 @@ def allowances(
 
 @dataclass(slots=True)
 class _Seen:
-    """What performances have at one place."""
-
     inner: bool
     follows: bool = False
     counts: Counter[tuple[int, Place | None]] = field(default_factory=Counter)
@@ -197,7 +193,6 @@ def _named_by_all(texts: Sequence[str]) -> frozenset[str]:
 
 
 def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
-    """What may be entries of saves, place by place."""
     new = {effect.container for effect in effects if effect.kind == "added" and not effect.address}
     held: dict[Place, list[str]] = {}
     for effect in effects:
@@ -213,7 +208,6 @@ def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
 
 
 def _told_at_named_places(effects: Sequence[Effect]) -> set[str]:
-    """Parameters that stand in files, or at places in a file, that a parameter names."""
     found = set[str]()
     for effect in effects:
         place = _pattern(effect)
@@ -233,7 +227,6 @@ def _differ(each: Sequence[Sequence[str]]) -> bool:
 
 
 def _fields_added(effects: Sequence[Effect]) -> dict[Place, dict[Place, set[str]]]:
-    """What is in the fields of records that were added and have no name of their own, place by place."""
     held: dict[Place, dict[Place, set[str]]] = {}
     for effect in effects:
         if effect.kind == "added" and effect.address_template[-2:-1] == (ANY,):

@@ -5,8 +5,6 @@ order, and what is left between two matches is paired as long as it is alike, so
 change, not two.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -179,7 +177,6 @@ def _similar(first: str, second: str) -> bool:
 
 
 def _shared(first: str, second: str) -> int:
-    """Characters that both texts begin with."""
     pairs = zip(first, second, strict=False)
     return next(
         (index for index, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second))

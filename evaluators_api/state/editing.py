@@ -4,8 +4,6 @@ Every edit gives new, valid evidence whose files really hold the edited text, wi
 that cannot be expressed (a value that the format cannot hold there, a picture) gives None.
 """
 
-from __future__ import annotations
-
 import hashlib
 import html
 import json
@@ -161,7 +159,6 @@ def _kind(old: str, value: str) -> tuple[object, ...]:
 
 
 def _ways(old: str, value: str) -> list[str]:
-    """How `value` may be written, first in the ways that look like the `old` one."""
     return sorted((way(value) for way in _WAYS), key=partial(_is_unlike, old))
 
 
@@ -183,7 +180,6 @@ def _says(path: str, before: str, after: str, values: Mapping[Span, str]) -> boo
 
 @lru_cache(maxsize=8)
 def _leaves(path: str, text: str) -> tuple[tuple[tuple[int, ...], Span, str], ...]:
-    """The leaves in the order of the text: which child of which they are, where they stand, what they say."""
     found: list[tuple[tuple[int, ...], Span, str]] = []
     pending: list[tuple[tuple[int, ...], Node]] = [((), read(path, text)[1])]
     while pending:

@@ -4,8 +4,6 @@ This is the one place where states are compared. Only files whose content differ
 read once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -342,7 +340,6 @@ class _Builder:
 
 
 def _slots(evidence: Evidence, *, screen: bool) -> dict[tuple[Area, tuple[str, ...]], str | None]:
-    """What is outside of files, place by place; None for nothing."""
     held = evidence.clipboard
     found: dict[tuple[Area, tuple[str, ...]], str | None] = {
         ("clipboard", ("text",)): held.text,
@@ -387,7 +384,6 @@ def _same_file(old: FileState | None, new: FileState | None) -> bool:
 
 
 def _made_otherwise(old: FileState, new: FileState) -> bool:
-    """Whether it is another kind of file, whatever it says."""
     return old.content != new.content and None not in (old.content, new.content)
 
 

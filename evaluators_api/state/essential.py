@@ -168,7 +168,6 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
 
 
 def _called(changes: Sequence[Effect]) -> frozenset[_Key]:
-    """Places of what records with texts are called by."""
     texts = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
     other = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
     found = (item for item in changes if item.key not in other)
@@ -178,7 +177,6 @@ def _called(changes: Sequence[Effect]) -> frozenset[_Key]:
 def _meant(
     trajectory: Trajectory, changes: Sequence[Effect], called: frozenset[_Key]
 ) -> dict[_Key, dict[str, frozenset[str]]]:
-    """Numbers by place, each with the parameters that records of that number hold at the end."""
     references = References(trajectory.final_evidence, trajectory.parameters)
     held: dict[_Key, dict[str, frozenset[str]]] = {}
     for item in changes:
@@ -189,7 +187,6 @@ def _meant(
 
 
 def _referring(effect: Effect, meant: Sequence[Mapping[_Key, Mapping[str, frozenset[str]]]]) -> Effect:
-    """`effect` with the parameters that its number stands for in every performance."""
     each = [held.get(effect.key, {}) for held in meant]
     after = effect.after or ""
     own = next((found[after] for found in each if after in found), frozenset[str]())

@@ -4,8 +4,6 @@ Evidence carries the places (`Evidence.noise`), so wherever two states are compa
 Without measured places nothing is noise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ exchanged with one, in two halves, at the other end; and of what was removed, a 
 is only empty. What is put in the place of a value has the same shape.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -188,7 +186,6 @@ def _moved_file(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:
 
 
 def _sibling_file(start: Evidence, restored: Evidence, path: str) -> str:
-    """Another file of the folder, with the same ending, that was there and is unchanged; else nothing."""
     folder, _, name = path.rpartition("/")
     left = {file.path: file.sha256 for file in restored.files}
     return next(
@@ -235,8 +232,6 @@ def _siblings(tree: Node, address: _Address) -> Iterator[tuple[_Address, Node]]:
 def _new_values(
     start: Evidence, end: Evidence, wanted: Collection[Effect]
 ) -> Iterator[tuple[str, str, dict[_Address, Node]]]:
-    """Each changed file with its text, and the values that `wanted` left in it, in the order of
-    the text."""
     for path in dict.fromkeys(effect.container for effect in wanted if effect.area == "file"):
         new = end.file(path)
         if new is None or new.text is None or new.truncated:
@@ -278,7 +273,6 @@ def _only_order(tree: Node, one: _Address, two: _Address) -> bool:
 
 
 def _with_others(path: str, text: str, record: Node, nodes: Sequence[Node]) -> str | None:
-    """The text of `record` with other values in `nodes`, which lie inside of it."""
     begin, end = record.raw
     edited = rewritten(path, text, [(node, altered(node.value or "")) for node in nodes])
     within = all(begin <= node.raw[0] <= node.raw[1] <= end for node in nodes)

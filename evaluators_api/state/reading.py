@@ -1,7 +1,5 @@
 """Finds the format of a file and reads its text; what a format cannot read is read as lines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import PurePosixPath

@@ -1,8 +1,6 @@
 """Records in trees: rows, objects, elements, sections; what they hold, and how many were added, removed or
 changed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation

@@ -6,8 +6,6 @@ Such an id is another one in every performance. What can be compared is what the
 group that is called as a parameter says.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -120,7 +118,6 @@ class Touched:
 
 
 def _record_of(change: Change) -> tuple[Node | None, int]:
-    """The record at the start that a change is one of, or lies in, and the length of its address."""
     if change.kind == "removed" and change.before is not None and change.before.naming == "record":
         return change.before, len(change.address)
     if change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
@@ -129,13 +126,11 @@ def _record_of(change: Change) -> tuple[Node | None, int]:
 
 
 def _beside(tree: Node, address: tuple[str, ...]) -> tuple[Node, ...]:
-    """The records of the group that holds the one at `address`."""
     group = tree.at(address[:-1])
     return () if group is None else group.children
 
 
 def _told(file: FileState, value: str) -> frozenset[str]:
-    """What the record called `value` holds, or a file in a place of that name."""
     if file.text is None:
         return frozenset()
     path = PurePosixPath(file.path)
@@ -189,7 +184,6 @@ class HeldValues:
         return tuple(sorted(name for value, name in self._names.items() if value in found))
 
     def _in(self, place: str) -> set[str | None]:
-        """Values in the file at `place`, or in the files of that folder."""
         if place not in self._told:
             self._told[place] = {
                 node.value

@@ -1,8 +1,6 @@
 """Values in terms of the parameters: where a parameter's value stands in a text, its name stands in the
 template."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

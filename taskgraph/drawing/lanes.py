@@ -1,7 +1,5 @@
 """Drawings of task graphs for a terminal: lanes of text."""
 
-from __future__ import annotations
-
 from taskloom.taskgraph.bitmasks import bits, successors, topological_order
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
@@ -48,13 +46,11 @@ def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
 
 
 def _named(subtask: BoundSubtask) -> str:
-    """What a subtask does, and where if that is known."""
     named = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
     return " ".join(named.split())
 
 
 def _free_column(lanes: list[int | None], needed: set[int]) -> int:
-    """The first free lane to the right of all lanes that lead to the subtask."""
     start = max((index for index, lane in enumerate(lanes) if lane in needed), default=-1) + 1
     return next((index for index in range(start, len(lanes)) if lanes[index] is None), len(lanes))
 

@@ -1,7 +1,5 @@
 """Drawings of task graphs for a page: SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -147,7 +145,6 @@ def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
 
 
 def _way(producer: int, start: int, end: int) -> tuple[_Item, ...]:
-    """The producer, and its lanes in the columns between it and the column `end`."""
     lanes = (_Item(producer, column, is_lane=True) for column in range(start + 1, end))
     return (_Item(producer, start), *lanes)
 
@@ -159,7 +156,6 @@ def _spread(items: list[_Item]) -> Iterable[tuple[_Item, float]]:
 def _edges(
     graph: TaskGraph, place: Mapping[_Item, tuple[int, int]], predecessors: Sequence[int]
 ) -> list[str]:
-    """Curves from producers to consumers, and beside each arrow what flows."""
     index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
     items = {item.node: item for item in place if not item.is_lane}
     flows: dict[tuple[int, int], list[Resource]] = {}
@@ -192,7 +188,6 @@ def _edges(
 
 
 def _path(way: list[tuple[int, int]], end: tuple[int, int]) -> str:
-    """A line through the lanes of `way`, bent between the columns, to `end` at the left side of a box."""
     x, y = way[0][0] + _BOX_WIDTH, way[0][1]
     parts = [f"M{x} {y}"]
     for next_x, next_y in (*((left + _BOX_WIDTH, height) for left, height in way[1:]), end):
@@ -206,8 +201,6 @@ def _path(way: list[tuple[int, int]], end: tuple[int, int]) -> str:
 
 
 def _label(resources: list[Resource], x: int, y: int, *, two_lines: bool) -> list[str]:
-    """The name of what flows above the arrow that ends at `x`, `y`, and its category below, if there is
-    room."""
     first = resources[0]
     name = first.value.rsplit("/", 1)[-1]
     more = f" (+{len(resources) - 1})" if len(resources) > 1 else ""

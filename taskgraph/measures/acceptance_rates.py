@@ -6,8 +6,6 @@ Outcomes of one function are not independent of each other, so the intervals are
 wide.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 

@@ -6,8 +6,6 @@ the others as equal as possible. All numbers between occur. Of the 243 cells of 
 without knowledge, 23; with one component, 14 of those.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import combinations
 
@@ -77,7 +75,6 @@ def possible_cells(
 
 
 def _inside(allowed: tuple[int, int], most: int) -> range:
-    """The values from 1 to `most` that are allowed."""
     return range(max(1, allowed[0]), min(most, allowed[1]) + 1)
 
 

@@ -6,8 +6,6 @@ current application forward never loses (it gains one pair and parts at most one
 greedily, and the search is over run-closed down-sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -139,11 +137,6 @@ class _FewestRuns:
     """
 
     def __init__(self, predecessors: Sequence[int], applications: Sequence[str], spoilers: Spoilers) -> None:
-        """Number the nodes topologically, so that without spoilers one pass in their order closes a run.
-
-        Raises:
-            GraphInvalidError: the edges form a cycle.
-        """
         order = topological_order(predecessors)
         place = {node: position for position, node in enumerate(order)}
         self._before = [mask_of([place[other] for other in bits(predecessors[node])]) for node in order]
@@ -187,7 +180,6 @@ class _FewestRuns:
         return None
 
     def _push(self, done: int, last: int, runs: int) -> None:
-        """Note a situation and what follows from it, unless it was reached with as few runs."""
         if self._symmetry:
             done = self._symmetry.canonical(done)
         while True:
@@ -232,12 +224,10 @@ class _FewestRuns:
         return begun
 
     def _choices(self, done: int, application: int) -> list[int]:
-        """The members that are choices and ready."""
         left = self._members[application] & self._chosen & ~done
         return [node for node in bits(left) if self._ready(node, done)] if left else []
 
     def _bound(self, left: int) -> int:
-        """Runs that the nodes `left` need at least."""
         needed = 0
         for levels in self._ahead:
             for ahead, level in levels:
@@ -267,7 +257,6 @@ class _FewestRuns:
         return sorted(levels.items(), reverse=True)
 
     def _close(self, done: int, application: int) -> int:
-        """Take every member that is or gets ready and that is not a choice."""
         left = self._members[application] & ~self._chosen & ~done
         before, spoilers = self._before, self._spoilers
         again = True

@@ -1,7 +1,5 @@
 """The five complexity dimensions and their levels (section 3.1, Table 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

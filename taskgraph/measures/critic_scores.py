@@ -1,7 +1,5 @@
 """What a critic thinks of a dataset's tasks on the whole."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """Levels and capabilities that few tasks have or none, and what each lacks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -74,8 +72,6 @@ def gaps_of(tasks: Mapping[tuple[int, ...], int], capabilities: Iterable[Capabil
 
 
 def _missing_in(row: DimensionDefinition, level: Level, count: int, values: tuple[int, int]) -> str:
-    """What tasks of a level have, what the nearest one has where there is none, and what makes more of
-    them."""
     low, high = row.values(level)
     if level == "easy":
         needs, nearest = f"at most {high}", values[0]
@@ -90,7 +86,6 @@ def _missing_in(row: DimensionDefinition, level: Level, count: int, values: tupl
 
 
 def _lacking(cells: Mapping[Cell, int], levels: Mapping[Dimension, Level]) -> str:
-    """How many tasks have each of the levels that a capability takes."""
     counts = {
         f"{level} in {dimension}": _having(cells, {dimension: level}) for dimension, level in levels.items()
     }

@@ -1,7 +1,5 @@
 """Where the edges of a task graph and the resources of its subtasks do not agree."""
 
-from __future__ import annotations
-
 from taskloom.resources.instances import Resource
 from taskloom.taskgraph.records.graph import TaskGraph
 

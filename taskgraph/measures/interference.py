@@ -6,8 +6,6 @@ a spoiler of `OrderTable`, the second one more precedence; together they give `s
 exactly.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -81,7 +79,6 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
 
 
 def _slot_writers(graph: TaskGraph) -> dict[tuple[str, str], list[int]]:
-    """For every slot the nodes that change its content, by writing or by consuming it."""
     writers: dict[tuple[str, str], list[int]] = {}
     for position, node in enumerate(graph.nodes):
         changed = {resource.slot for resource in (*node.outputs, *node.consumed)}

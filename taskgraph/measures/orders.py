@@ -6,8 +6,6 @@ already done alone (p is in it and c is not), so dynamic programming over down-s
 without further state.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from math import factorial
@@ -174,7 +172,6 @@ class OrderTable:
         return result
 
     def _ends(self, left: int) -> tuple[int, int]:
-        """Nodes that may be the first, and nodes that may be the last, of `left`."""
         before, after = self._before, self._after
         first = last = 0
         mask = left

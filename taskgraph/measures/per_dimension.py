@@ -1,8 +1,6 @@
 """Constraints with one value per complexity dimension: levels, and ranges of values where levels are too
 coarse."""
 
-from __future__ import annotations
-
 from typing import Generic, Self, TypeVar
 
 from pydantic import model_validator

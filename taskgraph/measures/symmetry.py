@@ -4,8 +4,6 @@ Fifteen pairs of copy and paste through one clipboard can be under way in 2¹⁵
 differ.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 
@@ -99,7 +97,6 @@ class Symmetry:
         ]
 
     def _may_be_exchanged(self, first: Sequence[int], second: Sequence[int]) -> bool:
-        """Whether exchanging two components of the same inner shape leaves all spoilers as they are."""
         new = list(range(len(self._before)))
         for mine, other in zip(first, second, strict=True):
             new[mine], new[other] = other, mine

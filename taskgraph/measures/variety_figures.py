@@ -1,7 +1,5 @@
 """How varied instructions are: distinct n-grams, self-BLEU, and how near the nearest neighbour is."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -98,7 +96,6 @@ def _self_bleu(texts: Sequence[Sequence[str]], longest: int) -> float:
 
 
 def _nearest(texts: Sequence[Sequence[str]]) -> float:
-    """Mean over texts of the largest share of word pairs in common with another text."""
     if len(texts) < 2:
         return 0.0
     pairs = [frozenset(_grams(words, 2)) for words in texts]

@@ -1,8 +1,6 @@
 """What pydantic finds wrong with parsed JSON, in the words of JSON: which field, what stands there, what is
 allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The form of a task graph in JSON that is not our own record: a plain graph."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -19,7 +17,6 @@ _EDGES: Final = "edges"
 
 
 def _id_text(given: object) -> str:
-    """An id as text."""
     text = str(given) if isinstance(given, str | int) else ""
     if isinstance(given, bool) or not text.strip():
         found = "blank" if isinstance(given, str) else json_kind(given)
@@ -39,8 +36,6 @@ def _text(given: object) -> str:
 
 
 def _listed(hint: str) -> BeforeValidator:
-    """Refuses what is no list; `hint` says of what it must be one."""
-
     def check(given: object) -> object:
         if not isinstance(given, list | tuple):
             raise form_error(f"is {json_kind(given)}; it must be a list {hint}")

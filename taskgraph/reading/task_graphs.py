@@ -4,8 +4,6 @@ A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks
 `nodes`, `edges`, and where known `applications` and `resources`. Files of the paper are imported instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from unicodedata import category
@@ -127,7 +125,6 @@ def _require_printable(graph: TaskGraph) -> None:
 
 
 def _is_record(document: Mapping[str, object]) -> bool:
-    """Whether a document is one of taskloom's own records rather than a plain graph."""
     nodes = document.get("nodes")
     if isinstance(nodes, Sequence) and not isinstance(nodes, str):
         return any(isinstance(node, Mapping) and "instance_id" in node for node in nodes)
@@ -198,7 +195,6 @@ def _from_plain(
 
 
 def _matching(nodes: Sequence[BoundSubtask]) -> list[tuple[str, str]]:
-    """Dependencies that follow from the resources alone."""
     return [
         (writer.instance_id, reader.instance_id)
         for reader in nodes

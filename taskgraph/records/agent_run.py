@@ -2,8 +2,6 @@
 the viewer and an attempt by a person exchange.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Final, Literal, Self
 

@@ -1,8 +1,6 @@
 """Conversations with models that operate a computer: through their provider's own tool, the same for every
 provider, or in their own words, in a format that they were trained for."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from taskloom.resources.record import Record

@@ -2,8 +2,6 @@
 docs/quality.md, and by the judge in its trials (method section 4).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, model_validator

@@ -2,8 +2,6 @@
 work may change, what an attempt changed beyond it, and what applications change by themselves.
 """
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from taskloom.resources.noise import Area, EffectKind, NoisePlace

@@ -2,8 +2,6 @@
 what is known of checks where they are not asked, and what functions said of outcomes that are right or wrong.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

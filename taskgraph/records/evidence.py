@@ -3,8 +3,6 @@
 An evaluation function is a pure function of evidence, so it can be run again at any time without a screen.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from taskloom.resources.applications import ControlQuery

@@ -1,7 +1,5 @@
 """Experiments: agents, tasks and repeats, and what came of them."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, JsonValue

@@ -1,8 +1,6 @@
 """What exploration keeps from run to run: the screens and records it has seen, and the resource categories
 that were proposed."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from taskloom.resources.applications import ControlQuery, Fixture

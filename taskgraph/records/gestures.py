@@ -6,8 +6,6 @@ as PyAutoGUI statements. A new gesture is a class in `Action` here, and a method
 it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from pydantic import Field

@@ -1,8 +1,6 @@
 """Finding a described control among live ones: by text, type, parent, row and section, never by stored
 coordinates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -81,7 +79,6 @@ def name_query(query: ControlQuery) -> str:
 
 
 def _equal(query: ControlQuery, controls: Sequence[Control], *, use_parent: bool) -> list[Control]:
-    """The controls that nothing but their order tells apart."""
     matches = [control for control in controls if _matches(query, control, use_parent=use_parent)]
     matches = [control for control in matches if not control.disabled] or matches
     if query.section is not None and len(matches) > 1:

@@ -1,7 +1,5 @@
 """What a program elsewhere needs to judge a task by the files in a home folder, before and after the work."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from taskloom.resources.noise import NoisePlace

@@ -10,8 +10,6 @@
 | `~` | Enter |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from taskloom.taskgraph.errors import KeysInvalidError

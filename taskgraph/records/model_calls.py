@@ -1,7 +1,5 @@
 """Calls of language models: who plays which role, and what one call took and brought."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal
 

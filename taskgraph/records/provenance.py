@@ -1,7 +1,5 @@
 """Where a record comes from."""
 
-from __future__ import annotations
-
 from taskloom.resources.record import Record
 
 

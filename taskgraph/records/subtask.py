@@ -1,7 +1,5 @@
 """Subtasks: templates with input and output resources, and their bound instances (App. B.3, C.1)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Tasks: a graph with one instruction, and all that is known about it (App. C.4), questions and orders."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Trajectories: recorded observations and actions of one episode (App. C.2)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from taskloom.resources.applications import ControlQuery

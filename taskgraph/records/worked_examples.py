@@ -1,7 +1,5 @@
 """Worked examples with parameter values filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from taskloom.resources.applications import ControlQuery, WorkedStep

@@ -1,7 +1,5 @@
 """SQLite databases as evidence holds them: SQL text with the tables' columns and their newest rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import takewhile

@@ -1,8 +1,6 @@
 """Tables as CSV or TSV: rows by their first column that tells them apart, fields by the names in the first
 row."""
 
-from __future__ import annotations
-
 import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError

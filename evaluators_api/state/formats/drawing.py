@@ -4,8 +4,6 @@ positions are left out.
 Each shape is a record with the fields `shape` and, where it has one, `text`; `page` holds the names of pages.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
@@ -109,7 +107,6 @@ def _cells(root: Node) -> Iterator[Node]:
 
 
 def _kind(style: str) -> str:
-    """The kind of a draw.io shape; without any it is a rectangle."""
     match = _FIRST_STYLE.search(style)
     return "rectangle" if match is None else (match.group(1) or match.group(2)).casefold()
 
@@ -159,7 +156,6 @@ def _is_background(element: Node, root: Node) -> bool:
 
 
 def _plain(value: str) -> str:
-    """The words of a label that may be HTML."""
     if "<" not in value:
         return value.strip()
     return html.unescape(_TAG.sub("", _BREAK.sub("\n", value))).strip()

@@ -1,7 +1,5 @@
 """Texts with a header: YAML between two lines `---`, then lines."""
 
-from __future__ import annotations
-
 import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError

@@ -1,8 +1,6 @@
 """JSON, and what is written in it: notebooks, flows, Excalidraw drawings. Objects in lists are called by
 their id."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

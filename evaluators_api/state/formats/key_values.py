@@ -1,8 +1,6 @@
 """Settings and headers: `key: value` or `key = value` in lines, sections in brackets, and the text after a
 header."""
 
-from __future__ import annotations
-
 import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError
@@ -57,7 +55,6 @@ def parse(text: str) -> Node:
 
 
 def _pair(line: str) -> tuple[str, int, int] | None:
-    """The key of a line, and where its value stands."""
     match = _KEY.match(line)
     if match is None:
         return None

@@ -1,7 +1,5 @@
 """Plain-text ledgers (Beancount): dated directives as records, with payee, narration and postings."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

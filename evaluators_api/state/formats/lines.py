@@ -1,7 +1,5 @@
 """Any text, line by line."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

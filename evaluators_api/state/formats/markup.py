@@ -1,8 +1,6 @@
 """XML, SVG, HTML and draw.io diagrams: elements by their id or tag, attributes as `@name`, texts as
 `text`."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """YAML: members by their keys, items of lists by their ids or positions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace
