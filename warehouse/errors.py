@@ -146,8 +146,7 @@ class Fault:
 
 
 class ImportRefusedError(WarehouseError):
-    """Data to import break their format; nothing was imported. The message lists every fault that was
-    found."""
+    """Data to import break their format; nothing was imported. The message lists every fault."""
 
     def __init__(self, file: str, field: str, reason: str, *, code: str = BROKEN) -> None:
         """Describe one fault; `code` groups rejections of this kind."""

@@ -1,10 +1,8 @@
 """How a value of a record becomes a value of a column, and back, derived from the record's annotations.
 
-Strings, numbers, lists and records become their Parquet counterparts (nested records are structs). Three
-things are stored differently from how they are held: a mapping is a list of `{name, value}` structs, because
-`MAP` columns cannot be loaded by common dataset libraries; a screenshot is the hash of its picture; long
-texts of files and lists of controls, which repeat from step to step, are stored once under their hash (see
-`Shared`).
+Stored differently from how they are held: a mapping is a list of `{name, value}` structs, because common
+dataset libraries cannot load `MAP` columns; a screenshot is the hash of its picture; `Shared` values are
+stored once.
 """
 
 from __future__ import annotations
@@ -96,7 +94,6 @@ class FieldCodec:
     """One field of a record as one column or struct member."""
 
     record: type[BaseModel]
-    """The record."""
     field: str
     """Name in the record."""
     column: str
@@ -171,8 +168,7 @@ def codec_of(annotation: Any) -> Codec:
 
 
 def decode_fields(codecs: tuple[FieldCodec, ...], row: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
-    """The fields of a record from a row or struct; a NULL in a field that cannot be None is left to its
-    default."""
+    """The fields of a record; a NULL in a field that cannot be None is left to its default."""
     values: dict[str, Any] = {}
     for item in codecs:
         stored = row.get(item.column)
@@ -244,8 +240,6 @@ def _record_codec(codecs: tuple[FieldCodec, ...]) -> Codec:
 
 
 def _repeated(record: type[BaseModel], codec: Codec) -> Codec:
-    """The codec of a record of plain values, of which equal ones are decoded once."""
-
     def decode(value: Mapping[str, Any], shared: Shared) -> object:
         key = (record, *value.values())
         if key not in shared.decoded:
@@ -256,7 +250,6 @@ def _repeated(record: type[BaseModel], codec: Codec) -> Codec:
 
 
 def _union_codec(members: tuple[Any, ...]) -> Codec:
-    """Records told apart by a discriminator become one struct with the fields of all of them."""
     variants: dict[str, tuple[FieldCodec, ...]] = {}
     merged: dict[str, FieldCodec] = {}
     discriminator = ""

@@ -1,8 +1,7 @@
-"""Clears what a warehouse no longer needs: files of commits that never ended, old states, versions beyond a
-number.
+"""Clears what a warehouse no longer needs: files of commits that never ended, old states, old versions.
 
-Writers hold the writer's lock from their first file to their commit, so under that lock a file that no state
-names is left over from a process that died.
+Writers hold the writer's lock from their first file to their commit, so under that lock a file that no
+state names is left over from a process that died.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """What is written down when a dataset version is published.
 
-A version is a snapshot of the catalogue, so it can never change, and publishing writes one row in one commit:
-other processes see the version whole or not at all. The counts, funnel, models and price are taken from the
-same snapshot.
+A version is a snapshot of the catalogue, and one row in one commit; its counts are of the same snapshot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What people say of tasks: new reviews, and the tasks that they accept.
 
-Reviews are added to the present state of the warehouse, also when they are about a published version: a
-version is read by people after it was published.
+Reviews are added to the present state, also when they are about a published version.
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ def parse_rule(text: str) -> AcceptanceRule:
 
 
 def accepted_tasks(warehouse: Warehouse, rule: AcceptanceRule) -> list[tuple[str, str]]:
-    """Ids of the tasks that people accept, each with the instruction that they read, from the present
-    state."""
+    """Ids of the tasks that people accept in the present state, with the instruction that they read."""
     sql = (
         "SELECT task_id, instruction FROM latest_reviews GROUP BY task_id, instruction"
         f" HAVING count(*) >= $people AND {_HOLDS[rule.rule]} ORDER BY task_id, instruction"

@@ -1,9 +1,7 @@
 """The tables of the warehouse, derived from the records.
 
-A record's fields become columns of the same name; the records named under `flatten` give their fields as
-columns of the table instead of one struct, so that a level or a price can be asked for without a dot. Every
-column carries the docstring of its field as its comment. Adding a field to a record adds the column here, and
-`evolution` adds it to warehouses that exist.
+A record's fields become columns of the same name, with the field's docstring as comment; the records named
+under `flatten` give their fields as columns instead of one struct. `evolution` adds new ones.
 """
 
 from __future__ import annotations
@@ -106,7 +104,7 @@ class Table:
 
     @cached_property
     def fields(self) -> tuple[FieldCodec, ...]:
-        """Codecs of the record's fields that are columns by themselves."""
+        """The record's fields that are columns by themselves."""
         if self.record is None:
             return ()
         return tuple(

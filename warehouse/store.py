@@ -119,8 +119,7 @@ class Warehouse:
         """Run `action` in one transaction as the only writer, and commit.
 
         Raises:
-            WarehouseUnavailableError, WarehouseBusyError: opened read-only, or the place cannot be written;
-            others hold it too long.
+            WarehouseUnavailableError, WarehouseBusyError: as `write` does, or opened read-only.
         """
 
         def once() -> T:
@@ -162,8 +161,7 @@ class Warehouse:
         description: str = "",
         settings: Mapping[str, JsonValue] | None = None,
     ) -> DatasetVersion:
-        """Publish the present state as an immutable dataset version; without a name it is the next
-        `v<number>`.
+        """Publish the present state as a dataset version; without a name it is the next `v<number>`.
 
         Raises:
             VersionError: the name is taken or not a name.
@@ -201,8 +199,7 @@ class Warehouse:
         return known[version]
 
     def compact(self) -> None:
-        """Merge small data files; every version stays readable. Files that no commit refers to any more go
-        after a day."""
+        """Merge small data files; versions stay readable. Files that no commit names go after a day."""
         with self._guard:
             writer = self._writing()
             with WriterLock(self.location):
@@ -272,8 +269,7 @@ class Warehouse:
         timeout_seconds: float | None = None,
         rows: int = _STREAMED_ROWS,
     ) -> T:
-        """What `take` makes of a `query`, `rows` at a time; called again from the first where the catalogue
-        was busy."""
+        """What `take` makes of a `query`, `rows` at a time; called again where the catalogue was busy."""
         return self._ask(sql, parameters, lambda found: take(found.to_arrow_reader(rows)), timeout_seconds)
 
     def _ask(

@@ -203,7 +203,6 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
 
 
 def _gaps(warehouse: Warehouse) -> tuple[Gap, ...]:
-    """The levels and capabilities that few of the tasks have, or none."""
     measures = ", ".join(row.column for row in TABLE)
     counted = warehouse.query(f"SELECT {measures}, count(*) FROM tasks WHERE {_MADE} GROUP BY ALL").rows()
     rows = [[int(str(value)) for value in row] for row in counted]
@@ -219,8 +218,7 @@ _COUNTED = "function_id IN (SELECT function_id FROM evaluation_functions WHERE a
 
 
 def error_rates(warehouse: Warehouse) -> AcceptanceReport | None:
-    """Both rates with their intervals, over all, by application and by kind of outcome; None without labelled
-    outcomes.
+    """Rates of error over all, by application and by kind of outcome; None without labelled outcomes.
 
     Only verdicts of functions that this dataset has accepted count.
     """

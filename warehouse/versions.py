@@ -54,7 +54,6 @@ def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableCha
 
 
 def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
-    """Whether the table existed already; later versions of taskloom add tables."""
     try:
         warehouse.query(f"SELECT 1 FROM {table.name} AT (VERSION => {snapshot}) LIMIT 0")
     except TableMissingError:
@@ -63,7 +62,6 @@ def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
 
 
 def _only_in(warehouse: Warehouse, table: Table, here: int, there: int | None) -> int:
-    """Rows of one snapshot whose key is missing from another one, if there is one."""
     key = ", ".join(f'"{name}"' for name in table.key)
     sql = f"SELECT {key} FROM {table.name} AT (VERSION => {here})"
     if there is not None:
@@ -257,13 +255,9 @@ def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
 
 
 def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -> list[str]:
-    """Instructions of the validated tasks of a version, or of the present state, in an order that nothing but
-    their ids decides.
+    """Instructions of validated tasks of a version, or of the present state, in an order of their ids alone.
 
-    Args:
-        warehouse: where they are.
-        version: the version; the present state if empty.
-        beyond: a version whose tasks are left out.
+    Tasks of the version `beyond` are left out.
 
     Raises:
         VersionError: no such version.

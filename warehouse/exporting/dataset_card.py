@@ -38,9 +38,12 @@ FROM (SELECT *, len(regexp_extract_all(coalesce(instruction, ''), '[^\s\p{Z}]+')
 
 
 def dataset_counts(source: ExportSource) -> dict[str, object]:
-    """The counts by the names of the card's template: `sums` over all tasks, `tasks` by set, `levels` by set
-    (or none), dimension and level, and how often each of the `applications`, `scenarios`, `subtasks` and
-    `worlds` stands in them, the most frequent first."""
+    """The counts by the names of the card's template.
+
+    `sums` over all tasks, `tasks` by set, `levels` by set (or none), dimension and level, and how often
+    each of the `applications`, `scenarios`, `subtasks` and `worlds` stands in them, the most frequent
+    first.
+    """
     members = [(name, split) for split, names in source.by_set() for name in names]
     values = {"ids": [name for name, _ in members], "sets": [split for _, split in members]}
 
@@ -100,14 +103,7 @@ def card_text(
     files: Mapping[str, Mapping[str, Sequence[str]]],
     rows: Mapping[str, Mapping[str, int]],
 ) -> str:
-    """The card, from the template beside this module.
-
-    Args:
-        source: what was exported.
-        options: how it was written; names the licence.
-        files: files by configuration and set, relative to the folder.
-        rows: numbers of rows by configuration and set.
-    """
+    """The card, from the template beside it; `files` and numbers of `rows` are by configuration and set."""
     warehouse, total = source.warehouse, len(source.task_ids)
     counts = dataset_counts(source)
     rates = error_rates(warehouse)
@@ -149,13 +145,11 @@ def _template() -> Template:
 
 
 def _plain(text: object) -> str:
-    """A text as it is read in a cell of a table, whatever marks of Markdown or HTML are in it."""
     line = " ".join(str(text).split())
     return escape(_MARKS.sub(r"\\\g<0>", line), quote=False)
 
 
 def _often(found: Counter[str], total: int) -> str:
-    """The most frequent things, each with its share."""
     return ", ".join(
         f"{_plain(name or 'none')} {count / total:.0%}" for name, count in found.most_common(_SHOWN)
     )
@@ -173,8 +167,7 @@ def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:
 
 
 def _earlier_scores(warehouse: Warehouse) -> ScoreValidity | None:
-    """Which scores of the version before do not count in this one; None for the first one and for unpublished
-    states."""
+    """Scores of the version before that do not count in this one; None where there is no such version."""
     if warehouse.version is None:
         return None
     with warehouse.reopened() as present:

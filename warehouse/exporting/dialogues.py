@@ -154,7 +154,6 @@ def answer_text(step: TrajectoryStep, options: ExportOptions) -> str:
 
 
 def _turns(trajectory: Trajectory, options: ExportOptions) -> list[Turn]:
-    """One turn per step, and one for `finish()` at the screen on which the work ended, where it is known."""
     turns = [
         Turn(step.observation_screenshot, "", answer_text(step, options), learnt=_learnt(step))
         for step in trajectory.steps
@@ -166,7 +165,6 @@ def _turns(trajectory: Trajectory, options: ExportOptions) -> list[Turn]:
 
 
 def _learnt(step: TrajectoryStep) -> bool:
-    """Whether a step is one to learn: neither a slip nor an action that could not be carried out."""
     return step.slip != "slip" and not step.problem
 
 

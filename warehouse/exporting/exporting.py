@@ -131,10 +131,9 @@ class ExportSource:
     """What is known of the checks that evaluation functions ask; a format that takes functions apart refuses
     those that ask others."""
     leakage: LeakageReport | None = None
-    """What was checked for leaks, and the shares asked for and given, where sets were asked for."""
 
     def tasks(self) -> Iterator[Task]:
-        """The selected tasks in the order of their ids, read a thousand at a time."""
+        """The selected tasks by id."""
         for part in self._parts():
             yield from self.of(Task, "task_id", part)
 
@@ -165,8 +164,7 @@ class ExportSource:
 
     @cached_property
     def split_of_subtask(self) -> dict[str, SplitName]:
-        """The set of each subtask's own records; `train` where subtasks may be shared and training tasks hold
-        it."""
+        """The set of each subtask's own records; `train` where training tasks share it with others."""
         found: dict[str, set[SplitName]] = {}
         for split, names in self.by_set():
             for start in range(0, len(names), _ROWS):
@@ -220,11 +218,7 @@ class ExportSource:
         return WorldlyApplications(self.applications, (), known=known)
 
     def applications_in(self, world: str) -> Mapping[str, Application] | None:
-        """Applications by name with the data of a world: as the dataset keeps it, else as this taskloom draws
-        it.
-
-        None where neither knows the world.
-        """
+        """Applications by name in a world, as the dataset keeps or this taskloom draws it; else None."""
         try:
             return self._in_worlds.in_world(world)
         except UnknownCatalogEntryError:
@@ -262,8 +256,7 @@ class ExportSource:
                 yield task, found[task.task_id]
 
     def trajectory(self, trajectory_id: str, pictures: bool = True) -> Trajectory | None:
-        """The trajectory with this id, with its pictures unless they are not wanted; None where it is not
-        stored."""
+        """The trajectory with this id; None where it is not stored."""
         found = self.warehouse.read(
             Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures
         )

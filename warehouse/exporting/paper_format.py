@@ -1,5 +1,4 @@
-"""Records in the fields of Appendix C: subtasks (C.1), trajectories (C.2), evaluation functions (C.3), tasks
-(C.4), task trajectories (C.5)."""
+"""Records in the fields of Appendix C."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def evaluation_source(source: str) -> str:
 
 
 def subtask_fields(subtask: Subtask) -> dict[str, object]:
-    """A subtask's metadata as the paper prints it (C.1); resources are given by category alone."""
+    """A subtask's metadata (C.1); resources are given by category alone."""
     return {
         "id": subtask.subtask_id,
         "instruction_template": subtask.instruction_template,
@@ -55,8 +54,7 @@ def trajectory_fields(trajectory: Trajectory, folder: Path) -> dict[str, object]
 
 
 def task_fields(task: Task, names: Mapping[str, str] | None = None) -> dict[str, object]:
-    """A task's metadata as the paper prints it (C.4): its edges as an adjacency dict, its successful orders
-    listed. `names` are those of the nodes by instance id, where they are others than the paper's."""
+    """A task's metadata (C.4); `names` of the nodes by instance id, where they are not the paper's."""
     names = names or node_names(task)
     edges: dict[str, list[str]] = {name: [] for name in names.values()}
     for producer, consumer in task.graph.pairs:
@@ -72,7 +70,7 @@ def task_fields(task: Task, names: Mapping[str, str] | None = None) -> dict[str,
 def task_trajectory_fields(
     task: Task, replay: Replay, recording: Trajectory, folder: Path
 ) -> dict[str, object]:
-    """A whole task's trajectory as the paper prints it (C.5); the pictures go to `images/` below `folder`."""
+    """A whole task's trajectory (C.5); the pictures go to `images/`."""
     names = node_names(task)
     return {
         "trajectory_id": replay.replay_id,

@@ -1,5 +1,4 @@
-"""Parquet files of a dataset folder, written as their rows come: one row group at a time is in memory for
-each set."""
+"""Parquet files of a dataset folder, written as their rows come: a row group for each set is in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ class ParquetFiles:
     """Files `<configuration>/<set>-<number>.parquet`; a further one begins where one gets too large."""
 
     def __init__(self, folder: Path) -> None:
-        """Write into `folder`."""
         self.files: dict[str, dict[str, list[str]]] = {}
         """Files by configuration and set, relative to the folder."""
         self.rows: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -31,13 +29,11 @@ class ParquetFiles:
         self._open: dict[tuple[str, str], tuple[pyarrow.parquet.ParquetWriter, Path, int]] = {}
 
     def __enter__(self) -> Self:
-        """Return the writer."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all files."""
         for writer, _, _ in self._open.values():
             writer.close()
 

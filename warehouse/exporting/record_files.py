@@ -1,5 +1,4 @@
-"""Files of an export: their names, pictures and hashes, and records written as they come, so that any number
-of them fits into memory."""
+"""Files of an export: names, pictures and hashes, and records written as they come."""
 
 from __future__ import annotations
 
@@ -34,13 +33,11 @@ class RecordFiles:
         self._written: dict[str, tuple[int, int]] = {}
 
     def __enter__(self) -> Self:
-        """Return the writer."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all files."""
         for file in self._open.values():
             file.write("" if self._lines else "\n]\n")
             file.close()
@@ -125,9 +122,5 @@ def safe_name(item_id: str) -> str:
 
 
 def id_of_name(name: str) -> str:
-    """The id that a file name stands for.
-
-    >>> id_of_name(safe_name("a b/ü"))
-    'a b/ü'
-    """
+    """The id that a file name stands for."""
     return unquote(name)

@@ -18,7 +18,6 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 RECORDINGS = True
-"""Whether the format is made of recordings."""
 _POINT = re.compile(r"^(pyautogui\.\w+)\((\d+), (\d+)")
 _TYPING = re.compile(r"^pyautogui\.write\((.*)\)$")
 
@@ -65,8 +64,7 @@ def _record(
 def agent_net_code(step: TrajectoryStep, size: tuple[int, int]) -> str:
     """The step as PyAutoGUI code with points as fractions of a screen of this size.
 
-    What PyAutoGUI's `write` would leave out, because its keyboard has ASCII alone, is inserted from the
-    clipboard.
+    PyAutoGUI's keyboard has ASCII alone; other text is inserted from the clipboard.
     """
     if isinstance(step.action, WaitInput):
         return "computer.wait()" if step.action.seconds == 1 else f"computer.wait({step.action.seconds!r})"

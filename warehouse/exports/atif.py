@@ -21,7 +21,6 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.record_files import safe_name, write_json, write_picture
 
 RECORDINGS = True
-"""Whether the format is made of recordings."""
 SCHEMA: Final = "ATIF-v1.7"
 """Version of the format."""
 

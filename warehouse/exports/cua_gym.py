@@ -68,7 +68,6 @@ if __name__ == "__main__":
     compute_reward()
 '''
 REFUSES_TASKS = True
-"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

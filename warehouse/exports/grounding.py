@@ -17,7 +17,6 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 RECORDINGS = True
-"""Whether the format is made of recordings."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

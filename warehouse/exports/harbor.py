@@ -46,7 +46,6 @@ taskloom judge /tests/sheet.json --start {START_COPY} --home /home/user --reward
 [ $? -le 1 ]
 """
 REFUSES_TASKS = True
-"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -130,5 +129,4 @@ def _configuration(task: Task, sheet: JudgingSheet, names: list[str]) -> str:
 
 
 def _toml(value: object) -> str:
-    """A value in TOML, whose texts, lists and numbers are written as in JSON."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -69,7 +69,6 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 
 def _write_tasks(source: ExportSource, parquet: ParquetFiles) -> None:
-    """The tasks as columns, from the warehouse into the files, without making records of them."""
     table = TABLE_OF_RECORD[Task]
     schema = pa.schema([column for column in table.arrow if column.name not in table.prepared])
     for split, columns in source.task_columns(schema.names):
@@ -89,7 +88,6 @@ def _parts(members: Sequence[Record]) -> Iterator[Sequence[Record]]:
 def _batched(
     steps: Iterator[tuple[str, dict[str, object]]],
 ) -> Iterator[tuple[str, list[dict[str, object]]]]:
-    """Steps of one set in batches, so that few pictures are in memory."""
     pending: dict[str, list[dict[str, object]]] = {}
     for split, row in steps:
         rows = pending.setdefault(split, [])

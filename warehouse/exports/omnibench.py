@@ -107,7 +107,6 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 
 def _write_task_dags(source: ExportSource, folder: Path, counts: Counter[str]) -> Iterator[Refused]:
-    """Write what the authors' evaluator loads; tasks of which a node has no function are refused there."""
     place = folder / "task_dag"
     nodes: dict[str, dict[str, object]] = {}
     for task in source.tasks():

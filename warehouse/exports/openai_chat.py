@@ -25,7 +25,6 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 RECORDINGS = True
-"""Whether the format is made of recordings."""
 _MOST_PICTURES: Final = 10
 _MOST_PICTURE_BYTES: Final = 10_000_000
 _MOST_RECORDS: Final = 50_000
@@ -69,12 +68,10 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 
 def _shown(dialogue: Dialogue, options: ExportOptions) -> int:
-    """The number of the first turn whose screen is shown."""
     return max(len(dialogue.turns) - options.pictures, 0) if options.pictures else 0
 
 
 def _broken_rule(dialogue: Dialogue, options: ExportOptions) -> str:
-    """Which of OpenAI's rules a record would break; empty where none."""
     shown = dialogue.turns[_shown(dialogue, options) :]
     if len(shown) > _MOST_PICTURES:
         return (

@@ -42,12 +42,10 @@ except shutil.Error as error:
 """
 
 REFUSES_TASKS = True
-"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write every task that files alone can judge, and one list of them by domain; the others are refused,
-    each with the reason.
+    """Write every task that files alone can judge, and one list of them by domain.
 
     Raises:
         ExportRefusedError: it can say none of them.
@@ -117,12 +115,10 @@ def _domain(task: Task) -> str:
 
 
 def _copy_of_home() -> dict[str, object]:
-    """The step that keeps the home folder as it is before the work."""
     return execute(["python3", "-c", _COPY_HOME])
 
 
 def _judged_evaluator(sheet: JudgingSheet) -> Mapping[str, object]:
-    """The evaluator: OSWorld's `exact_match` of what a command says at the end."""
     judging = (
         f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not"
         " done"

@@ -22,7 +22,6 @@ _SYSTEM: Final = (
     " folder."
 )
 REFUSES_TASKS = True
-"""Whether tasks that it cannot write are refused by their ids."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

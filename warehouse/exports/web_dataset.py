@@ -20,7 +20,6 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.record_files import safe_name
 
 RECORDINGS = True
-"""Whether the format is made of recordings."""
 _SAMPLES: Final = 1000
 
 

@@ -1,5 +1,4 @@
-"""Demonstrations from other collections as records: a task of one subtask, and its trajectory if there are
-pictures."""
+"""Demonstrations from other collections as records: a task of one subtask, and its trajectory."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, imported_trajectory
-from taskloom.warehouse.importing.items import BrokenItem, Item, checked
+from taskloom.warehouse.importing.items import BrokenItem, Item, Records, checked
 from taskloom.warehouse.importing.json_reading import file_inside
 
 P = ParamSpec("P")
@@ -87,14 +86,11 @@ def read_tasks(
     items: Iterable[Item | BrokenItem],
     name: Callable[[Item], str],
     describe: Callable[[Item], Description],
-) -> Iterator[Record | BrokenItem]:
+) -> Records:
     """The records of items that each are a task of one subtask, and the broken items.
 
-    Args:
-        format_name: the format, with which ids begin.
-        items: the items.
-        name: id of one in its collection.
-        describe: what one says; raises `ImportRefusedError` where it is broken, as `name` does.
+    `name` gives an item's id in its collection, `describe` what it says; both raise `ImportRefusedError`
+    where it is broken.
     """
     yield from checked(
         items,
@@ -106,9 +102,8 @@ def read_tasks(
 def task_records(item: Item, task_id: str, told: Description) -> Iterator[Record]:
     """The task of one subtask, its original, and the trajectory of its demonstration.
 
-    Nothing in a demonstration is changed or made up. Where a picture is absent, or an action has no
-    counterpart here (choosing from a list without a place), the recording is left
-    out, and a rejection names the step and the reason. The original keeps every step.
+    Nothing in a demonstration is changed or made up: where a picture is absent, or an action has no
+    counterpart here, the recording is left out, and a rejection names the step and the reason.
     """
     format_name = task_id.partition(":")[0]
     found = dict(map(canonical_application, told.applications))
@@ -140,7 +135,6 @@ def task_records(item: Item, task_id: str, told: Description) -> Iterator[Record
 def _recording(
     node: BoundSubtask, place: str, told: Sequence[Step] | str, end: Picture | None
 ) -> Trajectory | Rejection:
-    """The trajectory of a demonstration, or the record of why there is none."""
     fault = told if isinstance(told, str) else _first_fault(told)
     if fault or isinstance(told, str):
         return Rejection(
@@ -181,7 +175,6 @@ def _recording(
 
 
 def _first_fault(steps: Sequence[Step]) -> str:
-    """Why the steps of a demonstration are no trajectory; empty where they are one."""
     for number, (picture, done) in enumerate(steps, start=1):
         if picture is None:
             return f"step {number} of {len(steps)}: its picture is not there, or is none"
@@ -193,8 +186,7 @@ def _first_fault(steps: Sequence[Step]) -> str:
 def understood(
     read: Callable[Concatenate[T, Picture, P], Demonstrated | str | None],
 ) -> Callable[Concatenate[T, Picture | None, P], Demonstrated | str | None]:
-    """`read`, with the reason where it refuses a value, such as a point outside the screen or a script nested
-    too deeply; without a picture nothing is read."""
+    """`read`, with the reason where it refuses a value; without a picture nothing is read."""
 
     @wraps(read)
     def reading(
@@ -211,8 +203,7 @@ def understood(
 
 
 def read_picture(root: Path, name: str) -> Picture | None:
-    """The picture `name` inside the folder `root`; None where it is absent, outside, unreadable, or no
-    picture."""
+    """The picture `name` inside `root`; None where it is absent, outside, unreadable, or none."""
     target = file_inside(root, name)
     try:
         return as_picture(target.read_bytes()) if target is not None else None

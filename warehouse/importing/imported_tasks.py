@@ -38,8 +38,7 @@ def build_task(
 ) -> Task:
     """The task of an imported graph.
 
-    `other_applications` are those that its subtasks need beside their own, with their categories; they count
-    for the knowledge that the task takes.
+    `other_applications`, with their categories, count for the knowledge that the task takes.
 
     Raises:
         ImportRefusedError: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
@@ -87,8 +86,7 @@ def imported_trajectory(
     instance_id: str = "",
     parameters: Mapping[str, str] | None = None,
 ) -> Trajectory:
-    """The trajectory of a recording of others, which carries no evidence; its instance is the subtask itself
-    where none is named."""
+    """The trajectory of a recording of others, which carries no evidence."""
     return Trajectory(
         trajectory_id=trajectory_id,
         subtask_id=subtask_id,
@@ -111,8 +109,7 @@ def guessed_resource(category: str, application: str, value: str) -> Resource:
 
 
 def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
-    """Nodes in the topological order closest to the given one; those of a cycle, or with an id twice, as they
-    are."""
+    """The topological order closest to the given one; nodes of a cycle, or with an id twice, as they are."""
     place = {node.instance_id: number for number, node in enumerate(nodes)}
     if not edges or len(place) < len(nodes):
         return tuple(nodes)

@@ -1,5 +1,4 @@
-"""Trajectories of App. C.2 and C.5 as records. They carry no evidence, so evaluation functions cannot run on
-them."""
+"""Trajectories of App. C.2 and C.5 as records; without evidence, evaluation functions cannot run on them."""
 
 from __future__ import annotations
 
@@ -168,7 +167,6 @@ def _rectangle(action: PaperAction) -> tuple[int, int, int, int] | None:
 
 
 def _picture(item: Item, root: Path, name: str, position: int) -> Screenshot:
-    """The picture of an observation; it must be inside the imported folder."""
     place = f"observations[{position}]"
     target = file_inside(root, name)
     try:

@@ -93,7 +93,6 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
 
 
 def _another_kind(format_name: str, described: str, broken: Sequence[BrokenItem]) -> str:
-    """What is found and what is expected, where many items are broken and none is in order."""
     faults = Counter(
         f"{_PLACE.sub('', fault.field)} {fault.reason}".strip() for item in broken for fault in item.faults
     )
@@ -158,9 +157,7 @@ _MOST_FILES: Final = 500_000
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The folder that a `.zip` file holds; anything else as it is.
-
-    The folder is called as the file, or as the one folder that everything in it is in.
+    """The folder that a `.zip` file holds, called as the file or as its one folder; anything else as it is.
 
     Raises:
         ImportRefusedError: not a whole zip file, encrypted, or larger unpacked than 4 GB or 500,000 files.

@@ -79,7 +79,6 @@ def _of_table(path: Path, column: str) -> list[str]:
 
 
 def _text(row: JsonValue | Mapping[str, object], column: str) -> str:
-    """The instruction of a row; empty where there is none."""
     if isinstance(row, str):
         return "" if column else row
     if not isinstance(row, Mapping):

@@ -1,8 +1,4 @@
-"""Items of foreign collections, checked one by one, so that all their faults are reported at once.
-
-One rule holds for every importer: an item that breaks its format is broken, whatever its file; without leave
-to skip broken items, nothing of the collection is stored.
-"""
+"""Items of foreign collections, checked one by one, so that all their faults are reported at once."""
 
 from __future__ import annotations
 
@@ -108,10 +104,7 @@ class Item:
         content: JsonValue = None,
         infeasible: bool = False,
     ) -> ImportedItem:
-        """What it looked like, under the id of what it became, which begins with the format.
-
-        Without a `place` or `content`, its own are kept.
-        """
+        """What it looked like, under the id of what it became, which begins with the format."""
         return ImportedItem(
             item_id=item_id,
             format=item_id.partition(":")[0],
@@ -138,8 +131,7 @@ class BrokenItem:
     """The item itself; its text where it is not JSON."""
 
     def records(self, format_name: str) -> tuple[Rejection, ImportedItem]:
-        """The rejection, and the original under its own id, so that the corrected item can be imported
-        later."""
+        """The rejection, and the original under its own id: the corrected item can be imported later."""
         digest = hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:12]
         original = ImportedItem(
             item_id=f"rejected:{self.item_id}:{digest}",
@@ -158,6 +150,12 @@ class BrokenItem:
             provenance=IMPORTED,
         )
         return rejection, original
+
+
+Items = Iterator[Item | BrokenItem]
+"""The items of a collection."""
+Records = Iterator[Record | BrokenItem]
+"""The records of the valid items, and the broken items."""
 
 
 def parsed(model: type[M], value: JsonValue, file: str, place: str = "") -> M:
@@ -182,13 +180,8 @@ def _id_in(fields: tuple[str, ...]) -> type[BaseModel]:
     return create_model("Named", __base__=ForeignModel, item_id=(Identifier, found))
 
 
-def items_of(files: Iterable[tuple[Path, str]], *, one_each: bool = False) -> Iterator[Item | BrokenItem]:
-    """The items of JSON files, which hold one each, a list of them, or one a line (JSON Lines).
-
-    Args:
-        files: the files, each with its name for messages.
-        one_each: whether a file is one item, whatever it holds.
-    """
+def items_of(files: Iterable[tuple[Path, str]], *, one_each: bool = False) -> Items:
+    """The items of JSON files: one, a list of them, or one a line; with `one_each` a file is one item."""
     for path, shown in files:
         text: str | None = None
         try:
@@ -209,7 +202,7 @@ def items_of(files: Iterable[tuple[Path, str]], *, one_each: bool = False) -> It
             yield Item(shown, value)
 
 
-def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Iterator[Item | BrokenItem]:
+def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Items:
     """One item per TOML or YAML file; the text of a file `beside` a TOML file is its `instruction`."""
     for path, shown in files:
         try:
@@ -223,14 +216,13 @@ def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Itera
 
 
 def _is_lines(text: str) -> bool:
-    """Whether a text that is not one JSON value begins with a line that is an object: it is JSON Lines."""
     try:
         return isinstance(parse_json(text.lstrip().partition("\n")[0], ""), dict)
     except ImportRefusedError:
         return False
 
 
-def _lines(text: str, shown: str) -> Iterator[Item | BrokenItem]:
+def _lines(text: str, shown: str) -> Items:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             place = f"line {number}"
@@ -245,17 +237,12 @@ def checked(
     name: Callable[[Item], str],
     build: Callable[[Item, str], Iterable[Record]],
     kind: Kind = "task",
-) -> Iterator[Record | BrokenItem]:
+) -> Records:
     """The records of the valid items, and the broken items.
 
     An id that occurs again with other content names another item, which is kept under the id with the
-    beginning of its content's hash behind it. One that occurs again with the same content is broken.
-
-    Args:
-        items: the items.
-        name: id of one; raises `ImportRefusedError` where it is broken.
-        build: makes the records of one with its id; may raise as `name` does.
-        kind: what an item becomes.
+    beginning of its content's hash behind it; with the same content it is broken. `name` and `build` raise
+    `ImportRefusedError` where an item is broken.
     """
     seen: dict[str, tuple[str, str]] = {}
     for item in items:
@@ -295,21 +282,14 @@ def _renamed(record: Record, old: str, new: str) -> Record:
 def unreadable(
     error: ImportRefusedError, place: str, text: str | None = None, kind: Kind = "task"
 ) -> BrokenItem:
-    """A file or line that cannot be read, as a broken item: the other files of its collection are read all
-    the same."""
+    """A file or line that cannot be read; the other files of its collection are read all the same."""
     return BrokenItem(place, kind, place, error.faults, error.code, text)
 
 
 def table_rows(
     file: Path, shown: str, at_once: int, wanted: Callable[[pa.Field], bool] = lambda _: True
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, some at a time.
-
-    Args:
-        file: the file.
-        shown: its name for messages.
-        at_once: rows in memory.
-        wanted: which columns are read.
+    """The rows of the `wanted` columns of a Parquet file, of which `at_once` are in memory.
 
     Raises:
         ImportRefusedError: it is not a Parquet file, or ends in the middle.

@@ -1,5 +1,4 @@
-"""Reads other people's JSON, TOML and YAML; refuses what is unreadable, ambiguous or nested too deeply, and
-names the place."""
+"""Reads other people's JSON, TOML and YAML; refuses what is unreadable, ambiguous or too deep."""
 
 from __future__ import annotations
 
@@ -72,7 +71,6 @@ def _depth(text: str) -> int:
 
 
 def _nested(value: JsonValue) -> int:
-    """How deep a value is nested, without recursion."""
     deep, level = 0, [value]
     while level:
         deep += 1
@@ -86,8 +84,7 @@ def _nested(value: JsonValue) -> int:
 
 
 def _half_character(value: JsonValue) -> str:
-    """The first half of a pair of surrogates without its other half, as JSON writes it; empty where there is
-    none."""
+    """Half a pair of surrogates without its other half, as JSON writes it; empty where there is none."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -142,7 +139,6 @@ def matching_files(path: Path, *patterns: str) -> list[tuple[Path, str]]:
 
 
 def _with_names(path: Path, files: Iterable[Path]) -> list[tuple[Path, str]]:
-    """Files with their names in the folder that is imported, or in that of the one file that is."""
     root = path if path.is_dir() else path.parent
     return [(file, file.relative_to(root).as_posix()) for file in files]
 

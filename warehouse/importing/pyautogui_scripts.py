@@ -263,15 +263,10 @@ class _Hands:
 
 @understood
 def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | str | None:
-    """The single action that a script stands for, or why it is none.
+    """The single action that a script stands for on the screen before it, or why it is none.
 
-    Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place before
-    typing.
-
-    Args:
-        script: the statements.
-        picture: the screen before them.
-        fractions: whether points are fractions of the screen rather than pixels.
+    Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place
+    before typing. Points are pixels, or `fractions` of the screen.
     """
     hands = _Hands(picture, fractions)
     for name, given in _calls(script):

@@ -7,14 +7,12 @@ of a step stay in the original.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Description,
@@ -22,7 +20,7 @@ from taskloom.warehouse.importing.episodes import (
     read_picture,
     read_tasks,
 )
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Identifier, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
 
@@ -57,12 +55,8 @@ class _Demonstration(ForeignModel):
     applications: list[str] = Field(default_factory=list)
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON where it has none).
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON where it has none)."""
     files = collection_files(path, lines_first=True)
     folders = {shown: file.parent for file, shown in files}
     yield from read_tasks(

@@ -16,7 +16,7 @@ from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.warehouse.exporting.application_aliases import canonical_application
 from taskloom.warehouse.importing.episodes import Description, task_records
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, checked, items_of
 
 _APPLICATIONS: Final = {
     "AudioRecorder": "audio_recorder",
@@ -71,12 +71,8 @@ class _Template(ForeignModel):
     tags: list[str] = Field(default_factory=list)
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The templates of a file, or of the first `task_metadata.json` of a folder and its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The templates of a file, or of the first `task_metadata.json` of a folder and its subfolders."""
     inside = sorted(path.rglob("task_metadata.json"))
     file = path if path.is_file() or not inside else inside[0]
     yield from checked(

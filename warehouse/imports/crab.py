@@ -20,10 +20,10 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
 from taskloom.warehouse.importing.imported_tasks import build_task
 from taskloom.warehouse.importing.items import (
-    BrokenItem,
     ForeignModel,
     Identifier,
     Item,
+    Records,
     Text,
     checked,
     items_of,
@@ -58,12 +58,8 @@ class _Task(ForeignModel):
         return value
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file or of a folder with its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file or of a folder with its subfolders."""
     files = collection_files(path)
     folders = {shown: file.absolute().parent.name for file, shown in files}
     yield from checked(

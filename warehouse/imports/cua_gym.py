@@ -7,16 +7,15 @@ that is kept says where in the archive they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Description, read_tasks
 from taskloom.warehouse.importing.items import (
-    BrokenItem,
     ForeignModel,
     Item,
+    Items,
+    Records,
     Text,
     items_of,
     table_rows,
@@ -32,12 +31,8 @@ class _Task(ForeignModel):
     app_type: str | None = None
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a table, or of the tables of a folder with its subfolders whose names begin with `tasks`.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a table, or of the tables below a folder whose names begin with `tasks`."""
     files = matching_files(path, "tasks*.parquet", "tasks*.jsonl")
     items = (
         item
@@ -47,7 +42,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     yield from read_tasks("cua_gym", items, lambda item: item.named("id"), _describe)
 
 
-def _rows(file: Path, shown: str) -> Iterator[Item | BrokenItem]:
+def _rows(file: Path, shown: str) -> Items:
     try:
         for number, row in enumerate(table_rows(file, shown, _ROWS)):
             place = f"[{number}]"

@@ -6,14 +6,12 @@ task's id here is `cua_world:<environment>/<id>`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import AliasChoices, AliasPath, Field
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import matching_files
 
 
@@ -27,18 +25,13 @@ class _Task(ForeignModel):
     )
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, or of a folder with its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, or of a folder with its subfolders."""
     items = items_of(matching_files(path, "task.json"), one_each=True)
     yield from read_tasks("cua_world", items, _name, _describe)
 
 
 def _environment(item: Item) -> str:
-    """The environment's name without its version, else that of its folder."""
     folders = Path(item.file).parts[:-3]
     return item.parsed(_Environment).env_id.partition("@")[0] or (folders[-1] if folders else "")
 

@@ -6,12 +6,10 @@ what `task.toml` or `task.yaml` says, with the instruction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, settings_items
+from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, settings_items
 from taskloom.warehouse.importing.json_reading import matching_files
 
 
@@ -19,12 +17,8 @@ class _Task(ForeignModel):
     instruction: Text
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a package, or of a folder with its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a package, or of a folder with its subfolders."""
     files = matching_files(path, "task.toml", "task.yaml")
     folders = {shown: file.absolute().parent.name for file, shown in files}
 

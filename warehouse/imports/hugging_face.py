@@ -7,7 +7,6 @@ Trajectories have pictures, actions and places but no evidence, so they cannot b
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError, RowInva
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.importing.imported_tasks import imported_trajectory
 from taskloom.warehouse.importing.imported_trajectories import PaperAction, read_action
-from taskloom.warehouse.importing.items import BrokenItem, Item, Kind, table_rows, unreadable
+from taskloom.warehouse.importing.items import BrokenItem, Item, Kind, Records, table_rows, unreadable
 from taskloom.warehouse.importing.json_reading import inner_json
 from taskloom.warehouse.schema import TABLE_OF_RECORD
 from taskloom.warehouse.storage.rows import decode_record
@@ -37,12 +36,8 @@ _STEPS = "trajectory_steps"
 _ROWS = 200
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The records of a folder that the export of the same name wrote.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The records of a folder that the export of the same name wrote."""
     names = [*(name for name, _, _ in _CONFIGURATIONS), _STEPS]
     if not any((path / name).is_dir() for name in names):
         raise ImportRefusedError(str(path), "", f"holds none of the folders {', '.join(names)}")
@@ -52,7 +47,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     yield from _trajectories(path)
 
 
-def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Iterator[Record | BrokenItem]:
+def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Records:
     table = TABLE_OF_RECORD[record]
     known = {column.name for column in table.columns}
     try:
@@ -73,7 +68,7 @@ def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Iterator[
         yield unreadable(error, shown, kind=kind)
 
 
-def _trajectories(path: Path) -> Iterator[Record | BrokenItem]:
+def _trajectories(path: Path) -> Records:
     """The trajectories whose steps stand together in the files; one of which a part cannot be read is
     broken."""
     pending: list[dict[str, Any]] = []

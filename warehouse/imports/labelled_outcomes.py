@@ -15,7 +15,16 @@ from pathlib import Path
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import JudgedOutcome, outcome_id
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, items_of
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Item,
+    Items,
+    Records,
+    Text,
+    checked,
+    items_of,
+)
 from taskloom.warehouse.importing.json_reading import collection_files
 
 
@@ -30,7 +39,7 @@ class _Outcome(ForeignModel):
     message: str = ""
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
+def read(path: Path) -> Records:
     """The outcomes of a file, or of all JSON files of a folder.
 
     Raises:
@@ -39,7 +48,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     yield from checked(_items(path), _name, _records, kind="evaluation_function")
 
 
-def _items(path: Path) -> Iterator[Item | BrokenItem]:
+def _items(path: Path) -> Items:
     for item in items_of(collection_files(path)):
         if isinstance(item, BrokenItem) or item.place:
             yield item

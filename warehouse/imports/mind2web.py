@@ -10,13 +10,11 @@ is told by its `task_id` or `index`; Mind2Web-Live's website is that of the firs
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import AliasChoices, AliasPath, Field, JsonValue
 
-from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, MoveInput
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import (
@@ -31,9 +29,10 @@ from taskloom.warehouse.importing.episodes import (
     website_name,
 )
 from taskloom.warehouse.importing.items import (
-    BrokenItem,
     ForeignModel,
     Item,
+    Items,
+    Records,
     Text,
     items_of,
     table_rows,
@@ -63,12 +62,8 @@ class _Task(ForeignModel):
     action_reprs: list[str] = Field(default_factory=list)
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, or of the JSON and Parquet files of a folder with its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, or of the JSON and Parquet files of a folder with its subfolders."""
     files = matching_files(path, "*.json", "*.parquet")
     pictures: dict[str, list[bytes | None]] = {}
     items = (
@@ -84,11 +79,8 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     )
 
 
-def _parquet_items(
-    file: Path, shown: str, pictures: dict[str, list[bytes | None]]
-) -> Iterator[Item | BrokenItem]:
-    """One item per task: rows of one task follow each other. Where the file ends in the middle, so does its
-    last task."""
+def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None]]) -> Items:
+    """One item per task, whose rows follow each other; where the file is cut, so is its last task."""
     actions: list[dict[str, Any]] = []
     try:
         for row in table_rows(file, shown, _ROWS, lambda column: column.name not in _PAGES[:3]):
@@ -183,8 +175,7 @@ def _json(value: JsonValue) -> JsonValue:
 
 
 def _box(candidates: JsonValue) -> tuple[int, int, int, int] | None:
-    """The rectangle of the element acted on, from its attribute `bounding_box_rect`: left, top, width,
-    height."""
+    """Left, top, right and bottom from the attribute `bounding_box_rect` (left, top, width, height)."""
     found = _json(candidates)
     for candidate in found if isinstance(found, list) else []:
         element = _json(candidate)

@@ -8,15 +8,13 @@ here.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Description, read_picture, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Item, Items, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import file_inside, parse_json, read_text
 from taskloom.warehouse.importing.pyautogui_scripts import done_by
 
@@ -30,12 +28,8 @@ class _Example(ForeignModel):
     box: str = ""
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The examples of a list, or of the lists of a folder.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The examples of a list, or of the lists of a folder."""
     files = [path] if path.is_file() else [path / name for name in _LISTS if (path / name).is_file()]
     root = path.parent if path.is_file() else path
     if not files:
@@ -44,7 +38,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     yield from read_tasks("omniact", _items(files), _name, lambda item: _describe(item, root))
 
 
-def _items(files: list[Path]) -> Iterator[Item | BrokenItem]:
+def _items(files: list[Path]) -> Items:
     for item in items_of(((file, file.name) for file in files), one_each=True):
         if isinstance(item, Item) and isinstance(item.value, dict):
             for name, value in item.value.items():
@@ -80,7 +74,6 @@ def _describe(item: Item, root: Path) -> Description:
 
 
 def _boxes(root: Path, name: str) -> JsonValue:
-    """The boxes of a screen as left, top, right, bottom; none where the file cannot be read."""
     target = file_inside(root, name)
     try:
         value = parse_json(read_text(target, name), name) if target is not None else None

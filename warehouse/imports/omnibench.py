@@ -39,6 +39,8 @@ from taskloom.warehouse.importing.items import (
     ForeignModel,
     Identifier,
     Item,
+    Items,
+    Records,
     Text,
     checked,
     items_of,
@@ -70,7 +72,7 @@ class _Task(ForeignModel):
     successful_topo: list[list[Identifier]]
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
+def read(path: Path) -> Records:
     """The records of a folder. An item that refers to a broken subtask or task is broken as well.
 
     Raises:
@@ -111,8 +113,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     yield from checked(_items(path, "task_trajectories"), _name, task_trajectory, "trajectory")
 
 
-def _items(root: Path, kind: str) -> Iterator[Item | BrokenItem]:
-    """The items of a kind: files of a folder, or entries of a list."""
+def _items(root: Path, kind: str) -> Items:
     whole = root / f"{kind}.json"
     files = [whole] if whole.is_file() else sorted((root / kind).glob("*.json"))
     named = ((file, file.relative_to(root).as_posix()) for file in files)
@@ -157,7 +158,7 @@ def _declared(categories: list[str], names: set[str]) -> tuple[ResourceDeclarati
     )
 
 
-def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[Record | BrokenItem]:
+def _functions(root: Path, subtasks: dict[str, Subtask]) -> Records:
     for file in sorted((root / "evaluations").glob("*.py")):
         shown = f"evaluations/{file.name}"
         try:

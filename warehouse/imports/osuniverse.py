@@ -5,12 +5,10 @@ A task is one subtask of the application that its folder is named after.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, settings_items
+from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, settings_items
 from taskloom.warehouse.importing.json_reading import matching_files
 
 
@@ -19,12 +17,8 @@ class _Task(ForeignModel):
     task: Text
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, or of the `testcases` of a folder, or of a folder with its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, or of the `testcases` of a folder, or of a folder with its subfolders."""
     top = path / "testcases" if (path / "testcases").is_dir() else path
     files = matching_files(top, "*.yaml")
     if top.is_file():

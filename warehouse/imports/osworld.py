@@ -10,16 +10,14 @@ parallel lists of results and expectations. A task whose metric is `infeasible` 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import json_kind
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Identifier, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 
 _NO_TASK = "template.json"
@@ -68,16 +66,12 @@ class _Task(ForeignModel):
     possibility_of_env_change: Literal["low", "medium", "high"] | None = None
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, of a domain's folder, or of the whole collection.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, of a domain's folder, or of the whole collection."""
     return read_collection(path, "osworld")
 
 
-def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenItem]:
+def read_collection(path: Path, format_name: str) -> Records:
     """`read` for a format of the same layout."""
     root = path if path.is_dir() else path.parent
     files = [
@@ -104,8 +98,7 @@ def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenIte
 
 
 def _examples(path: Path) -> list[Path]:
-    """The folders of tasks, where `path` holds the whole repository or collection: `examples`, and others
-    beside it whose names begin so (`examples_windows`)."""
+    """The folders of tasks: `examples` in a repository, and others beside it (`examples_windows`)."""
     for inside in ("evaluation_examples/examples", "evaluation_examples_windows/examples", "examples"):
         if (path / inside).is_dir():
             beside = (path / inside).parent.iterdir()
@@ -114,8 +107,7 @@ def _examples(path: Path) -> list[Path]:
 
 
 def _place(file: Path, root: Path) -> str:
-    """Domain and file: the folders below `examples` or from one beside it on, else below the imported
-    folder."""
+    """Domain and file: folders below `examples` or from one beside it on, else below the imported one."""
     parts = file.absolute().parts
     at = next((at for at in range(len(parts) - 3, -1, -1) if _FOLDER.fullmatch(parts[at])), None)
     if at is not None:
@@ -125,8 +117,7 @@ def _place(file: Path, root: Path) -> str:
 
 
 def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
-    """How a field contradicts the number of metrics that read it, None for one alone; empty where it does
-    not."""
+    """How a field contradicts the number of metrics that read it, None for one alone."""
     if value is None or value in ({}, []):
         return ""
     if metrics is None:

@@ -11,13 +11,11 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
 
-from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Action
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.dialogues import COORDINATES, FINISH, with_marks
@@ -30,7 +28,15 @@ from taskloom.warehouse.importing.episodes import (
     read_picture,
     read_tasks,
 )
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, items_of, number_as_text
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Item,
+    Items,
+    Records,
+    items_of,
+    number_as_text,
+)
 
 _MARK: Final = "<image>"
 _STEPWISE: Final = "\nDone so far:"
@@ -60,12 +66,8 @@ class _Conversation(ForeignModel):
     )
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The conversations of a file, or of the `.json` and `.jsonl` files of a folder.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The conversations of a file, or of the `.json` and `.jsonl` files of a folder."""
     root = path if path.is_dir() else path.parent
     inside = sorted([*path.glob("*.json"), *path.glob("*.jsonl")]) if path.is_dir() else [path]
     files = [file for file in inside if file.name not in _NO_CONVERSATIONS and file.is_file()]
@@ -75,7 +77,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     yield from read_tasks("sharegpt", items, _name, lambda item: _describe(item, root))
 
 
-def _grouped(file: Path) -> Iterator[Item | BrokenItem]:
+def _grouped(file: Path) -> Items:
     """Conversations that belong to one recording as one item, which is the list of them."""
     latest = ("", 0)
 
@@ -101,8 +103,7 @@ def _grouped(file: Path) -> Iterator[Item | BrokenItem]:
 
 
 def _step_of(item: Item | BrokenItem) -> tuple[str, int, str] | None:
-    """Recording, step and place of a conversation that is one step as our export writes it; others may have
-    `#` in their ids for reasons of their own."""
+    """Recording, step and place of a conversation that is one step as our export writes it."""
     if isinstance(item, BrokenItem):
         return None
     try:
@@ -167,7 +168,6 @@ def _describe(item: Item, root: Path) -> Description:
 
 
 def _instruction(asked: str) -> str:
-    """What a human turn asks for, without the mark of the picture and what our exports say of actions."""
     match = _ASKED.search(asked)
     if match:
         return match[1].strip()
@@ -189,7 +189,6 @@ def _inside(at: tuple[int, int], size: tuple[int, int]) -> bool:
 
 
 def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
-    """The one action of an answer; None where it is none of ours."""
     before, *found = _CALL.split(answer)
     calls = [call for call in (line.partition("\n")[0].strip() for line in found) if call != "finish()"]
     if picture is None or len(calls) != 1:

@@ -7,15 +7,13 @@ reference answer is `N/A`, or whose expected status is an error, is kept and mar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Identifier, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
 
@@ -47,12 +45,8 @@ class _Task(ForeignModel):
     instantiation_dict: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, or of a folder with its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, or of a folder with its subfolders."""
     yield from read_tasks("web_arena", items_of(collection_files(path)), _name, _describe)
 
 

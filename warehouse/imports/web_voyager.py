@@ -6,12 +6,10 @@ own, which is not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.importing.episodes import Description, read_tasks, website_name
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 
 
@@ -21,12 +19,8 @@ class _Task(ForeignModel):
     web_name: str = ""
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, or of the JSON Lines of a folder (of its JSON where it has none).
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, or of the JSON Lines of a folder (of its JSON where it has none)."""
     items = items_of(collection_files(path, lines_first=True))
     yield from read_tasks("web_voyager", items, lambda item: item.named("id"), _describe)
 

@@ -5,18 +5,12 @@ A task is one subtask. Its metrics are those of WindowsAgentArena, which has som
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from taskloom.resources.record import Record
-from taskloom.warehouse.importing.items import BrokenItem
+from taskloom.warehouse.importing.items import Records
 from taskloom.warehouse.imports.osworld import read_collection
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The tasks of a file, of a domain's folder, or of the whole collection.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The tasks of a file, of a domain's folder, or of the whole collection."""
     return read_collection(path, "windows_agent_arena")

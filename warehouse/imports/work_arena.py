@@ -6,13 +6,11 @@ nowhere in the files; they are refused with that reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from taskloom.resources.record import Record
 from taskloom.warehouse.errors import GOAL_NOT_WRITTEN
 from taskloom.warehouse.importing.episodes import Description, read_tasks
-from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, items_of
+from taskloom.warehouse.importing.items import ForeignModel, Item, Records, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
 
 
@@ -21,12 +19,8 @@ class _Configuration(ForeignModel):
     question: str = ""
 
 
-def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The configurations of a file, or of all files of a folder and its subfolders.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+def read(path: Path) -> Records:
+    """The configurations of a file, or of all files of a folder and its subfolders."""
     found = collection_files(path)
     listed = [pair for pair in found if "task_configs" in PurePosixPath(pair[1]).parts]
     yield from read_tasks("work_arena", items_of(listed or found), _name, _describe)

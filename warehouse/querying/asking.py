@@ -30,12 +30,10 @@ def ask(
     timeout_seconds: float | None = None,
     turn: AbstractContextManager[object] | None = None,
 ) -> T:
-    """What `take` makes of the answer to `sql`, asked of a connection and one of its catalogues.
-
-    The connection is closed afterwards.
+    """What `take` makes of the answer to `sql`, asked of a connection, which is then closed, and a catalogue.
 
     Raises:
-        QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.
+        QueryRefusedError: as `admit` refuses it.
         QueryFailedError: it does not run, or takes longer than `timeout_seconds`.
     """
     connection, catalogue = reader
@@ -122,8 +120,7 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
     Raises:
         QueryFailedError: it is no SQL.
-        QueryRefusedError: it is more than one statement, no SELECT, or calls a function that is not on the
-            list.
+        QueryRefusedError: several statements, no SELECT, or a function that is not admitted.
     """
     try:
         statements = connection.extract_statements(sql)

@@ -71,11 +71,7 @@ class QueryResult:
         return int(self.table.num_rows)
 
     def rows(self) -> Iterator[tuple[JsonValue, ...]]:
-        """Rows as JSON values.
-
-        Structs are objects, times are ISO 8601 text, whole decimals are integers; numbers that JSON does not
-        know (NaN, infinities) are null.
-        """
+        """Rows as JSON values; see `json_value`."""
         for batch in self.table.to_batches(max_chunksize=10_000):
             columns = [
                 column.to_pylist() if _is_json(column.type) else list(map(json_value, column.to_pylist()))
@@ -126,7 +122,6 @@ class QueryResult:
 
 
 def _is_json(kind: pa.DataType) -> bool:
-    """Whether every value of a type is a JSON value as it is."""
     if pa.types.is_struct(kind):
         return all(_is_json(field.type) for field in kind.fields)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):

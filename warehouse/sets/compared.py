@@ -1,5 +1,4 @@
-"""What is compared of many tasks: what no two sets may share, the wording of instructions, and the strata; as
-arrays."""
+"""What is compared of many tasks, as arrays: what no two sets may share, instructions, and strata."""
 
 from __future__ import annotations
 
@@ -86,8 +85,7 @@ class ComparedTasks:
 
     @property
     def first_part(self) -> int:
-        """The number of the first instruction of a subtask among the wordings; those of lists follow the
-        last."""
+        """The number of the first instruction of a subtask among the wordings."""
         return len(self.table.tasks)
 
     @property
@@ -139,14 +137,10 @@ def compare(
     may_share: Collection[LeakKind] = (),
     lines: Sequence[str] = (),
 ) -> ComparedTasks:
-    """What is compared of the tasks in `batches`, which have columns of `COLUMNS`; those they lack are not
-    compared.
+    """What is compared of the tasks in `batches`, of which each has columns of `COLUMNS`.
 
-    Args:
-        batches: the tasks, in any order, each once.
-        instruction_of: gives the instructions of some tasks again, by id.
-        may_share: kinds of what is not compared.
-        lines: instructions of lists.
+    `instruction_of` gives the instructions of some tasks again by id; kinds that sets `may_share` are left
+    out; `lines` are instructions of lists.
     """
     keys, strata, parts = _Column(), _Column(), _Column()
     reader = WordingsReader()
@@ -188,8 +182,7 @@ def _add_equal_instructions(
     tasks: list[str],
     instruction_of: Callable[[list[str]], Mapping[str, str]],
 ) -> None:
-    """A key for each instruction that several tasks have, apart from case and spacing; one task alone needs
-    none."""
+    """A key for each instruction that several tasks have, apart from case and spacing."""
     texts = wordings.texts[: len(tasks)]
     present = np.flatnonzero(wordings.sizes[: len(tasks)])
     _, first, same, count = np.unique(

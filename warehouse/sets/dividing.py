@@ -1,8 +1,8 @@
 """Divides tasks into train, validation and test sets that share no key.
 
-Tasks that share a key belong together. Groups that fit are dealt out so that every set gets its share, of
-each stratum (levels, applications) as of the whole. A group too large for that, as in a pool whose subtasks
-are used everywhere, is a knot: it is parted so that few tasks would connect two sets, and those are left out.
+Groups that share keys are dealt out so that every set gets its share, of each stratum as of the whole. A
+group too large for that is a knot: it is parted so that few tasks would connect two sets; those are left
+out.
 """
 
 from __future__ import annotations
@@ -50,14 +50,9 @@ def check_shares(shares: Mapping[SplitName, float]) -> None:
 def divide(
     table: KeyTable, shares: Mapping[SplitName, float], seed: int = 0, strata: KeyTable | None = None
 ) -> Division:
-    """Divide tasks into sets that share no key; the same input and seed give the same outcome.
+    """Divide tasks into sets that share no key of `table`; the same input and seed give the same outcome.
 
-    Args:
-        table: what no two sets may share.
-        shares: part of the tasks that each set gets.
-        seed: settles what is equal otherwise.
-        strata: labels of each task, such as its levels; every set gets its share of each label where that can
-            be.
+    Every set gets its share of each label of `strata` where that can be.
 
     Raises:
         SelectionInvalidError: shares that are negative or do not add up to 1.
@@ -114,8 +109,7 @@ class _Dealer:
         self.open = self._total
 
     def rarest(self) -> list[int]:
-        """For each task the size of its rarest stratum: rare ones are assigned first, while every set has
-        room."""
+        """The size of each task's rarest stratum: rare ones are assigned first, while every set has room."""
         starts = np.frombuffer(self._strata.starts, np.int64)
         found = np.zeros(len(self._strata.tasks), np.int64)
         some = np.flatnonzero(np.diff(starts))
@@ -132,8 +126,7 @@ class _Dealer:
         return len(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
     def deal(self, groups: Sequence[Sequence[int]], only: SplitName | None = None) -> None:
-        """Give each group to the set that needs it most: by its room, and by what it lacks of the group's
-        strata; or to one set alone."""
+        """Give each group to the set with most room that lacks most of its strata; or to one set."""
         starts, labels_of = self._strata.starts, self._strata.held
         room, wide = self.room, max(0.5, TOLERANCE / 4 * self._total)
         sets = [
@@ -177,8 +170,7 @@ class _Dealer:
 def _large_and_rare_first(
     groups: list[list[int]], rarest: Sequence[int], order: Sequence[int]
 ) -> list[list[int]]:
-    """Large groups first; among equal ones rare strata, while every set has room for them; then those drawn
-    first."""
+    """Large groups first; among equal ones rare strata, while sets have room; then those drawn first."""
     sizes = [len(group) for group in groups]
     rare = [rarest[group[0]] if len(group) == 1 else min(rarest[task] for task in group) for group in groups]
     drawn = [order[group[0]] if len(group) == 1 else min(order[task] for task in group) for group in groups]
@@ -186,7 +178,6 @@ def _large_and_rare_first(
 
 
 def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
-    """Why each task outside all sets was left out."""
     if sum(map(len, dealer.chosen.values())) == len(table.tasks):
         return {}
     owner: dict[int, SplitName] = {}

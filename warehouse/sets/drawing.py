@@ -55,17 +55,14 @@ def draw_tasks(
     named_lists: Mapping[str, Sequence[str]] | None = None,
     unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
 ) -> Drawn:
-    """Select tasks, divide them, take out what the lists hold, and draw the wanted numbers from every set;
-    `unwritable` says which tasks are left out before, and why.
+    """Select tasks, divide them, take out what lists hold and what is `unwritable`, and draw from every set.
 
-    All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where
-    it can be.
+    All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met
+    where it can be.
 
     Raises:
         ExportRefusedError: nothing meets the selection, or a set would be empty.
-        SelectionInvalidError: an unknown level, capability, scenario or application, or shares that do not
-            add up to 1.
-        QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
+        SelectionInvalidError, QueryFailedError, QueryRefusedError: as `select` does, or shares make no sense.
     """
     pools = candidates(warehouse, selection)
     if not any(pool.task_ids for pool in pools):
@@ -119,7 +116,6 @@ def draw_tasks(
 def _writable(
     pools: Sequence[Candidates], unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None
 ) -> tuple[list[Candidates], Mapping[str, str]]:
-    """The pools without the tasks that a format refuses, and these with the reasons."""
     if unwritable is None:
         return list(pools), {}
     gone = unwritable(tuple(sorted({name for pool in pools for name in pool.task_ids})))
@@ -130,8 +126,7 @@ def _writable(
 
 
 def _divided(tasks: ComparedTasks, asked: SetRequest, seed: int) -> Division:
-    """The division by what is held out, or by shares: made again for others while leaving tasks out keeps the
-    sets from those asked for; the nearest one."""
+    """The division by what is held out, or the nearest to the shares: leaving tasks out shifts them."""
     if asked.held_out:
         return hold_out(tasks.table, tasks.strata, asked, seed)
     shares = dict(asked.shares)
@@ -156,7 +151,6 @@ def _account(
     removed: Sequence[Leak],
     lists: Mapping[str, Sequence[str]],
 ) -> dict[str, object]:
-    """What was asked for and given, left out and taken out."""
     found = Counter(leak.found_in[1].rpartition(":")[0] for leak in removed)
     return {
         "asked": {str(name): share for name, share in asked.shares.items()},
@@ -208,13 +202,11 @@ def _instructions(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
 
 
 def _given(division: Division) -> dict[SplitName, float]:
-    """Shares of the sets among all that are in one."""
     total = sum(map(len, division.tasks.values()))
     return {name: len(division.tasks[name]) / total if total else 0.0 for name in SPLITS}
 
 
 def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
-    """Sets whose share deviates too far from what was asked for."""
     if request.held_out:
         return []
     sizes = {name: len(tasks) for name, tasks in division.tasks.items()}
@@ -229,7 +221,6 @@ def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
 def _with_nearest(
     warehouse: Warehouse, selection: Selection, shortfalls: Sequence[Shortfall]
 ) -> list[Shortfall]:
-    """Shortfalls with the nearest cells that have tasks, where there is none at all."""
     free = selection.model_copy(update={"cells": (), "size": None, "levels": {}, "capability": ""})
     return [
         item.model_copy(update={"nearest": nearest_cells(warehouse, free, item.levels)})
@@ -240,7 +231,6 @@ def _with_nearest(
 
 
 def _kind_of_reason(reason: str) -> str:
-    """A reason without the names in it, for counting."""
     return " ".join(part.partition(" (")[0] for part in reason.split(") ")).removesuffix(")")
 
 

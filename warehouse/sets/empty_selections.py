@@ -96,7 +96,6 @@ def _place(level: object) -> int:
 
 
 def _wanted(selection: Selection) -> dict[Dimension, str]:
-    """The levels that a selection asks for in whatever way."""
     wanted: dict[Dimension, str] = {}
     for name, level in _LEVEL.findall(selection.where):
         wanted |= {dimension: level.lower() for dimension in DIMENSIONS if dimension == name.lower()}
@@ -107,7 +106,6 @@ def _wanted(selection: Selection) -> dict[Dimension, str]:
 
 
 def _parts(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
-    """How many tasks meet each part of a condition."""
     parts = [part.strip() for part in re.split(r"\bAND\b", selection.where, flags=re.IGNORECASE)]
     if len(parts) > 1 and all(condition_fits(warehouse, part) for part in parts):
         counts = (f"{len(_found(warehouse, Selection(where=part)))} meet {part}" for part in parts)

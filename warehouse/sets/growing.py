@@ -81,7 +81,6 @@ class _Knot:
         self._users = np.split(holder, np.cumsum(np.bincount(self._flat, minlength=len(self.place)))[:-1])
 
     def worth(self, owner: _Numbers) -> float:
-        """What the sets hold together, less where one is far from its share."""
         return self._worth(self._sizes @ (self._held(owner) == self._lengths[:, None]))
 
     def _worth(self, got: _Amounts) -> float:
@@ -169,8 +168,8 @@ class _Knot:
 def _deal(
     order: Sequence[Content], names: Sequence[SplitName], owner: Mapping[int, SplitName]
 ) -> dict[Content, SplitName]:
-    """The set of each content whose keys have one owner. Others whose keys are used by one set alone go
-    there, those that no set uses to the largest."""
+    """The set of each content whose keys have one owner. Others go to the only set that uses their keys, to
+    the largest where none does."""
     dealt: dict[Content, SplitName] = {}
     for own in order:
         owners = {owner[key] for key in own if key in owner}

@@ -1,5 +1,4 @@
-"""Tasks and their keys, which no two sets may share, in arrays: a million tasks take a few hundred
-megabytes."""
+"""Tasks and their keys, which no two sets may share, in arrays."""
 
 from __future__ import annotations
 
@@ -39,8 +38,7 @@ class KeyTable:
     def of_pairs(
         cls, tasks: list[str], keys: list[str], holders: NDArray[np.int64], held: NDArray[np.int64]
     ) -> Self:
-        """The table of pairs of the number of a task and the number of a key, in any order and more than
-        once."""
+        """The table of pairs of the numbers of a task and a key, in any order and more than once."""
         together = holders * max(len(keys), 1) + held
         together.sort()
         if len(together):

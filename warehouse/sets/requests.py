@@ -89,8 +89,7 @@ def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest 
 
 
 def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
-    """The tasks of what is held out as the test set, the others divided by shares; what shares a key with
-    both is left out.
+    """What is held out as the test set, the other tasks by shares; what shares a key with both is left out.
 
     Raises:
         SelectionInvalidError: no task belongs to what is held out, or every task does.

@@ -88,10 +88,8 @@ def select(warehouse: Warehouse, selection: Selection) -> tuple[str, ...]:
     """The ids of the tasks that match `selection`, sorted; the same data and seed give the same tasks.
 
     Raises:
-        SelectionInvalidError: an unknown level, capability, scenario or application; the known ones are
-            named; or fewer tasks in all than the cells ask for.
-        QueryFailedError: `where` does not run.
-        QueryRefusedError: `where` could leave the warehouse.
+        SelectionInvalidError: an unknown level, capability, scenario or application, or too small a size.
+        QueryFailedError, QueryRefusedError: `where` does not run, or could leave the warehouse.
     """
     return tuple(sorted(draw(candidates(warehouse, selection))[0]))
 
@@ -128,11 +126,7 @@ def draw(
 ) -> tuple[list[str], list[Shortfall]]:
     """Draw what every cell wants, and report what is missing.
 
-    Args:
-        pools: what there is and how much of it is wanted.
-        among: the only tasks that may be drawn; all when left out.
-        portion: how much of a wanted number is drawn here; all of it when left out.
-        split: name of the set that is drawn.
+    Only tasks `among` some may be drawn, and of a wanted number a `portion`; `split` is the set's name.
     """
     taken: dict[str, None] = {}
     shortfalls: list[Shortfall] = []
@@ -180,8 +174,7 @@ def parse_quota(text: str) -> CellQuota:
 
 
 def draw_places(task_ids: Sequence[str], seed: int) -> list[int]:
-    """The place of each task in the draw: uniform, and the order of two is independent of what else is
-    stored."""
+    """The place of each task in the draw: uniform, and independent of what else is stored."""
     # Eight bytes tell keys apart: among a million tasks, two would agree in them once in 36 million draws.
     keys = b"".join([hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8] for name in task_ids])
     places = np.empty(len(task_ids), np.int64)

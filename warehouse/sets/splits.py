@@ -1,9 +1,4 @@
-"""What must not stand in two sets, and the report that proves that nothing does.
-
-Sets share no subtask template, no resource value, no intent, and no instruction or a near copy of one, except
-for what may be shared on request; nor does any set hold an instruction of the lists that a user names. The
-report is computed from the outcome, not from the construction.
-"""
+"""What must not stand in two sets, and the report on it, computed from the outcome."""
 
 from __future__ import annotations
 
@@ -70,10 +65,9 @@ def resembling(
     *,
     between_sets: bool = True,
 ) -> list[Leak]:
-    """Tasks whose instruction, or a subtask's, stands in a list, or whose instruction stands in another set.
+    """Tasks whose instruction stands in a list (or a subtask's does), or in another, smaller set.
 
-    Of two tasks in two sets the one in the larger set is named. `places` names the lines of the lists that
-    were compared.
+    `places` names the lines of the lists that were compared.
     """
     names = tasks.table.tasks
     found: list[Leak] = []
@@ -105,16 +99,10 @@ def leakage(
     may_share: Collection[LeakKind] = (),
     compared: tuple[Members, Sequence[Leak]] | None = None,
 ) -> LeakageReport:
-    """Everything that occurs in two sets, and every instruction of a set that is in a list, literally or
-    nearly.
+    """Everything that occurs in two sets, and every instruction of a set that is, nearly, in a list.
 
-    Args:
-        tasks: what is compared of the tasks.
-        members: the sets.
-        places: names of the lines of the lists.
-        may_share: what the sets may have in common.
-        compared: sets, and what `resembling` found in them. Instructions are not compared again where
-            `members` are a part of them without those that were found.
+    Instructions are not compared again where `compared` (sets, and what `resembling` found in them) covers
+    `members`.
     """
     chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
     holders, held = tasks.table.holders(), tasks.table.numbers()
@@ -154,8 +142,7 @@ def leakage(
 
 
 def _is_part(tasks: ComparedTasks, members: Members, whole: Members, found: Sequence[Leak]) -> bool:
-    """Whether every task of each set is in the same set of `whole`, and none is among those that were
-    found."""
+    """Whether every task is in the same set of `whole`, and none is among those that were found."""
     gone = {leak.value for leak in found}
     return all(
         np.isin(own, whole[name]).all() and not any(tasks.table.tasks[task] in gone for task in own)
@@ -164,8 +151,7 @@ def _is_part(tasks: ComparedTasks, members: Members, whole: Members, found: Sequ
 
 
 def _line_of_each(tasks: ComparedTasks, members: Members, lines: int) -> Rows:
-    """The line of a list that the instruction of each task resembles, else that one of its subtasks' does,
-    else -1."""
+    """The line of a list that each task's instruction resembles, else a subtask's, else -1."""
     chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
     among = np.arange(tasks.first_line, tasks.first_line + lines)
     found = np.full(len(tasks.table.tasks), -1, np.int64)

@@ -1,9 +1,5 @@
 """Finds instructions that resemble each other: equal apart from case and spacing, or sharing half of their
-wording.
-
-Texts are cut into five-word sequences and compared in a database of their own, which works on all of them at
-once.
-"""
+five-word sequences."""
 
 from __future__ import annotations
 
@@ -98,7 +94,6 @@ class WordingsReader:
     """Collects texts."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._folded: list[pa.ChunkedArray] = []
 
     def add(self, texts: pa.Array) -> None:
@@ -131,11 +126,9 @@ def _folded(texts: pa.Array) -> pa.ChunkedArray:
 def resembled(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
     """For each of `probes` a text of `among` that it resembles, or -1 where there is none.
 
-    Whether there is one is exact. Of several, the nearest of those that were met first is given.
-
-    Two texts of which half is common share some of their rarest sequences: only those are looked up, for a
-    few texts with each sequence first, since a text that was found to resemble one is not compared with
-    further ones. Equal texts are compared once.
+    Whether there is one is exact; of several, the nearest of those met first is given. Two texts of which
+    half is common share some of their rarest sequences: only those are looked up, for a few texts with
+    each first.
     """
     _, chosen, same = np.unique(wordings.texts[probes], return_index=True, return_inverse=True)
     _, first = np.unique(wordings.texts[among], return_index=True)

@@ -64,8 +64,7 @@ def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
 def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb.DuckDBPyConnection:
     """A connection that cannot write, attach, install, or open a file outside the lake's data.
 
-    The one door it leaves open, SQL functions that read files of the lake or bypass DuckDB's file system, is
-    closed by `guard.admit`, through which every query passes first.
+    Functions that read files of the lake or bypass DuckDB's file system are refused by `asking.admit`.
 
     Raises:
         WarehouseMissingError: there is no warehouse at the place.
@@ -89,8 +88,7 @@ def retried(
 ) -> T:
     """The result of `action`, retried while other processes hold the catalogue.
 
-    A writer that died in the midst of a commit leaves a journal that SQLite must roll back before anyone can
-    read, and a reader may not: then the catalogue is opened once for writing, which changes nothing but that.
+    A writer that died in a commit leaves a journal, which only a connection for writing can roll back.
 
     Raises:
         WarehouseBusyError: the catalogue stayed busy.
@@ -122,8 +120,7 @@ def retried(
 def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, ...] | None:
     """The first row of an answer, or None.
 
-    All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock, and a writer
-    waiting for its turn would then block the one whose turn it is.
+    All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock.
     """
     rows = connection.execute(sql).fetchall()
     return rows[0] if rows else None

@@ -1,9 +1,7 @@
 """Creates the tables of a new warehouse and brings older ones up to the present schema, in place.
 
-The present schema is derived from the records, so most changes need nothing written here: a column that a
-stored table lacks is added and reads as its default, and a table with columns that lack nested fields is
-written anew. What cannot be derived (a column renamed, a value rewritten) is a numbered step in `MIGRATIONS`.
-A warehouse written by a later taskloom is refused.
+Columns and nested fields that are missing are added and read as their default. What cannot be derived (a
+column renamed, a value rewritten) is a numbered step in `MIGRATIONS`.
 """
 
 from __future__ import annotations
@@ -38,7 +36,6 @@ def _prepare_columns(connection: duckdb.DuckDBPyConnection) -> None:
 
 _REWRITTEN: Final = "rewritten_table"
 _FIELDS: Final = (pa.Schema, pa.StructType)
-"""What has fields."""
 COMPLETED: Final = "memory"
 """Catalogue of the views that `complete_for_reading` makes."""
 MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {
@@ -149,11 +146,10 @@ def _start_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give a connection to an older state the tables, columns and views of the present schema; nothing is
-    written.
+    """Give a connection to an older state the present schema; nothing is written.
 
-    They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty,
-    missing columns and nested fields NULL, and those that follow from others are computed.
+    Views in DuckDB's own memory stand before the lake: missing tables are empty, missing columns and
+    fields NULL, and those that follow from others are computed.
     """
     stored = _stored_tables(connection)
     connection.execute(f"USE {COMPLETED}")
@@ -167,8 +163,7 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
-    """A SELECT with the present columns of `table` from an older form of it; without a source it has no
-    rows."""
+    """A SELECT with the present columns of `table` from an older form; no rows without a source."""
     kinds = {column.name: sql_type(column.arrow) for column in table.columns}
     absent, widened = set(kinds), set()
     if source:
@@ -268,7 +263,6 @@ def missing(
 
 
 def _describe(connection: duckdb.DuckDBPyConnection, known: tuple[View, ...]) -> None:
-    """Fill `data_model`, the table in which every column of every table and view is explained."""
     rows = [
         (table.name, column.name, sql_type(column.arrow), column.comment)
         for table in TABLES

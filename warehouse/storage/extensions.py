@@ -1,8 +1,6 @@
-"""DuckDB's extensions, loaded from installed wheels.
+"""DuckDB's extensions, loaded from installed wheels; DuckDB checks its own signature.
 
-DuckDB checks its own signature when it loads one. For a local warehouse DuckDB fetches an extension itself
-where a wheel is absent; those for remote warehouses are an optional part of the installation, and are never
-fetched unasked.
+Where a wheel is absent, DuckDB fetches what a local warehouse needs; nothing else is fetched unasked.
 """
 
 from __future__ import annotations
@@ -32,11 +30,10 @@ def needed_by(location: Location) -> tuple[str, ...]:
 
 
 def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that has the extensions `names`.
+    """A connection to a database in memory that has the extensions `names` and accepts signed ones only.
 
-    DuckDB reads and checks the signature of an extension's file, 0.1 s each, for every connection. A file
-    that this process has loaded is not checked again while it stays the same file; the connection that is
-    returned accepts signed ones only.
+    DuckDB checks the signature of an extension's file, 0.1 s each, for every connection; a file that this
+    process has loaded is not checked again while it stays the same.
 
     Raises:
         WarehouseUnavailableError: an extension cannot be loaded.
@@ -53,12 +50,10 @@ def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
 
 
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension of DuckDB: from its own Python package, so that nothing is fetched, or from where
-    DuckDB keeps them.
+    """Load an extension of DuckDB from its own Python package, or from where DuckDB keeps them.
 
     Raises:
-        WarehouseUnavailableError: it is not installed, or built for another version of DuckDB; the message
-            says what to install.
+        WarehouseUnavailableError: not installed, or of another DuckDB; the message says what to install.
     """
     try:
         if (found := _packaged(name)) is not None:

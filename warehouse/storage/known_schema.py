@@ -1,7 +1,7 @@
-"""Which schema a warehouse has, and whether it is known to be the present one without loading the records.
+"""Which schema a warehouse has, and whether it is known to be the present one.
 
-The present schema is derived from all records, which takes a second to import. The fingerprint that was found
-for these source files is kept in the user's cache, so that a query needs no records.
+Importing all records, from which the schema follows, takes a second: the fingerprint found for these
+source files is kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -73,7 +73,6 @@ def _note(version: int, fingerprint: str) -> dict[str, object]:
 
 
 def _sources() -> str:
-    """Hash of the names, sizes and times of all files that decide the schema."""
     found = hashlib.sha256()
     root = Path(__file__).resolve().parents[2]
     for package in _PACKAGES:

@@ -53,11 +53,7 @@ class Location:
 
 
 def parse_location(text: str | Path) -> Location:
-    """The location that `text` names.
-
-    A path is a local folder. `postgresql://user@host/database?data=s3://bucket/prefix` is a Postgres
-    catalogue whose data lie in S3-compatible object storage, or in a folder that every writer sees
-    (`data=/mnt/shared`). Passwords and keys are no part of an address: they come from the environment.
+    """The location that `text` names: a path, or `ADDRESS_FORM`, also with a folder that all writers see.
 
     Raises:
         WarehouseUnavailableError: an unknown scheme, a Postgres address without `data` or with a password, an

@@ -1,8 +1,6 @@
-"""The writers' lock: it is released when the process that holds it ends.
+"""The writers' lock: a lock of a file, or an advisory lock in the catalogue's Postgres database.
 
-A local warehouse has a file lock of the operating system, a remote one an advisory lock in the catalogue's
-database, which Postgres releases when the session ends. Either makes "insert what is not there yet" exact
-between processes.
+It is released when its process ends, and makes "insert what is not there yet" exact between processes.
 """
 
 from __future__ import annotations
@@ -43,12 +41,10 @@ class WriterLock:
     """
 
     def __init__(self, location: Location) -> None:
-        """Prepare the lock of the warehouse at `location`."""
         self._location = location
         self._release: Callable[[], None] | None = None
 
     def __enter__(self) -> None:
-        """Acquire the lock."""
         held: set[str] = _held.__dict__.setdefault("places", set())
         if self._location.catalogue in held:
             return
@@ -59,7 +55,6 @@ class WriterLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Release the lock."""
         if self._release is not None:
             _held.__dict__["places"].discard(self._location.catalogue)
             self._release()

@@ -1,5 +1,4 @@
-"""Where pictures are stored, in a folder or in S3-compatible object storage, and the access of DuckDB to the
-latter."""
+"""Where pictures are stored, in a folder or in S3-compatible storage, and DuckDB's access to the latter."""
 
 from __future__ import annotations
 
@@ -63,10 +62,7 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
 
 
 class Screenshots:
-    """Pictures by the hash of their bytes, in a folder or a bucket; each is there whole or not at all.
-
-    Thread-safe.
-    """
+    """Pictures by hash, in a folder or a bucket; each is there whole or not at all. Thread-safe."""
 
     def __init__(self, place: str) -> None:
         """Use `place`: a folder, or `s3://` with bucket and path; either with a final slash."""

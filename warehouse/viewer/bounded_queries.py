@@ -1,8 +1,7 @@
 """Runs one SELECT in a process of its own, with limits on time and memory.
 
-DuckDB's own limit on memory does not count texts while they are made: `repeat('x', 2000000000)` takes four
-gigabytes under any limit. The operating system's limit on the process does. `python -m
-taskloom.warehouse.viewer.bounded_queries` is that process.
+DuckDB's own limit on memory does not count texts while they are made; the operating system's limit on the
+process does. `python -m taskloom.warehouse.viewer.bounded_queries` is that process.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ def ask_bounded(
     """The columns and the first `most_rows` rows of the answer to `sql`.
 
     Raises:
-        QueryRefusedError: it could change or leave the warehouse.
-        QueryFailedError: it fails, or exceeds its time or memory.
+        QueryRefusedError, QueryFailedError: it could leave the warehouse; it fails, or takes too much.
     """
     answer = _in_a_process(warehouse, sql, most_seconds, most_rows=most_rows)
     return tuple(answer["columns"]), tuple(map(tuple, answer["rows"]))
@@ -64,8 +62,7 @@ def save_bounded(
     """Write the answer to `sql` to `path`: Parquet where it ends in `.parquet`, else CSV.
 
     Raises:
-        QueryRefusedError: it could change or leave the warehouse.
-        QueryFailedError: it fails, or exceeds its time or memory.
+        QueryRefusedError, QueryFailedError: as `ask_bounded` does.
     """
     _in_a_process(warehouse, sql, most_seconds, parameters=list(parameters), save=str(path))
 
@@ -133,7 +130,6 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
 
 
 def _opened(address: str, version: JsonValue) -> Streams:
-    """The warehouse, without loading the records where the schema is known."""
     quick = open_quickly(address) if version is None else None
     if quick is not None:
         return quick

@@ -107,11 +107,10 @@ def dataset_figures(warehouse: Warehouse) -> dict[str, object]:
 
 
 def agent_figures(warehouse: Warehouse) -> list[dict[str, JsonValue]]:
-    """A row per agent and run, the latest first: valid attempts, and means of what section 4.1 measures and
-    of side effects.
+    """A row per agent and run, the latest first: valid attempts, and means of what section 4.1 measures.
 
-    `logical_consistency` is the mean over the `consistency_defined` attempts for which it is defined, None
-    without any.
+    `logical_consistency` is over the `consistency_defined` attempts for which it is defined, None without
+    any.
     """
     return warehouse.query(_BY_AGENT).as_dicts()
 

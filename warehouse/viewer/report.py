@@ -25,11 +25,10 @@ from taskloom.warehouse.viewer.website import asset, page_templates
 
 
 def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0) -> Path:
-    """Write the report of `store` to `out`, complete or not at all; `sample` tasks are drawn with `seed`,
-    replayed ones first.
+    """Write the report of `store` to `out`, whole or not at all; `sample` tasks are drawn, replayed ones
+    first.
 
-    All text of the dataset is escaped; only the graph drawings, which taskloom makes itself, and the style
-    sheet are markup.
+    All text of the dataset is escaped; only the graph drawings and the style sheet are markup.
 
     Raises:
         WarehouseUnavailableError: the file cannot be written.
@@ -103,7 +102,6 @@ def _view(warehouse: Warehouse, task: Task) -> TaskView:
 
 
 def _picture(warehouse: Warehouse, step: TrajectoryStep) -> str:
-    """The screen as a small WebP with the control that was acted on marked."""
     try:
         png = warehouse.screenshots.read(step.observation_screenshot.sha256)
     except ScreenshotMissingError:

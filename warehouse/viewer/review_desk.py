@@ -30,11 +30,10 @@ class ReviewDesk:
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def store(self, review: Review) -> None:
-        """Store a review; when this returns, it is committed.
+        """Store and commit a review.
 
         Raises:
-            WarehouseUnavailableError: the place cannot be written; nothing was stored.
-            WarehouseBusyError: other writers, such as a build, took too long; nothing was stored.
+            WarehouseUnavailableError, WarehouseBusyError: not written, or others took too long.
         """
         with self._guard, Warehouse(self._address) as opened:
             opened.write([review])
@@ -44,7 +43,6 @@ class WritesAlone:
     """Answers a POST when all other requests have ended, and holds up new ones until then."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
         self._app = app
         self._changed = asyncio.Condition()
         self._readers = 0

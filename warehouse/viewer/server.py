@@ -69,10 +69,7 @@ def serve(
     read_call: ReadCall | None = None,
     people: Path | None = None,
 ) -> None:
-    """Answer requests at `opened` until Ctrl-C or SIGTERM.
-
-    With `review`, people may add their reviews; `read_call` finds what was said in a model call;
-    `people` is the folder in which attempts wait for a person.
+    """Answer requests at `opened` until Ctrl-C or SIGTERM; for the rest see `create_application`.
 
     Raises:
         KeyboardInterrupt: it was interrupted; open requests were answered first.
@@ -160,8 +157,7 @@ def _pages(
 
 
 def _lead_to_present(application: FastAPI, present_path: str) -> None:
-    """What is about the present state or all versions is shown there: a version was published before it was
-    read."""
+    """What is about the present state or all versions is shown there."""
 
     @application.get("/review")
     @application.get("/compare")
@@ -205,7 +201,6 @@ _OTHER_SITES = frozenset({"cross-site", "same-site"})
 
 
 async def _only_local(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuse requests made by other sites, and add protective headers to every answer."""
     refusal = _refusal(request.headers.get("host", ""), request.headers.get("sec-fetch-site", ""))
     response = PlainTextResponse(refusal, status_code=403) if refusal else await answer(request)
     response.headers.update(PROTECTION)
@@ -213,7 +208,6 @@ async def _only_local(request: Request, answer: Callable[[Request], Awaitable[Re
 
 
 def _refusal(host: str, asked_by: str) -> str:
-    """Why a request is refused; empty when it is not."""
     name, _, port = host.rpartition(":")
     name = name if port.isdigit() else host
     if name.lower() not in HOSTS:

@@ -1,8 +1,4 @@
-"""Other versions of the same dataset, each below a path of its own: `/at/v1/tasks` lists the tasks of version
-`v1`.
-
-An address therefore says what it shows, two versions can stand side by side, and pages need no cookie.
-"""
+"""Other versions of the dataset, each below a path of its own: `/at/v1/tasks` lists the tasks of `v1`."""
 
 from __future__ import annotations
 
@@ -31,7 +27,6 @@ class VersionSwitch:
     """Opens versions when they are first asked for, and keeps the latest eight. Used from several threads."""
 
     def __init__(self, store: Warehouse, pages: Callable[[Warehouse, str, Choices], ASGIApp]) -> None:
-        """Show versions of the warehouse of `store`, as `pages` makes them."""
         self._store = store
         self._pages = pages
         self._guard = threading.Lock()
@@ -79,7 +74,6 @@ class VersionPaths:
     """Hands requests below `/at/` to the pages of the version they name."""
 
     def __init__(self, app: ASGIApp, switch: VersionSwitch) -> None:
-        """Stand before `app`."""
         self._app = app
         self._switch = switch
 

@@ -100,10 +100,8 @@ class Site:
         at: str = "",
         versions: Callable[[], Sequence[tuple[str, str]]] = tuple,
     ) -> None:
-        """Show `store`, which stays the caller's to close, below the path `at`.
-
-        `versions` gives the names of what else can be shown, each with its path.
-        """
+        """Show `store`, which stays the caller's to close, below the path `at`; `versions` gives what else
+        there is."""
         self.store = store
         self.at = at
         """What addresses of these pages begin with."""

@@ -111,7 +111,6 @@ def applications_of(task: Task, source: ExportSource) -> list[Application]:
 
 
 def _refuse_what_is_elsewhere(task: Task, source: ExportSource) -> None:
-    """Refuse a task that no other machine can start."""
     if task.simulated:
         raise InexpressibleError("it runs on simulated applications")
     for name in sorted({node.application for node in task.graph.nodes}):
@@ -120,7 +119,6 @@ def _refuse_what_is_elsewhere(task: Task, source: ExportSource) -> None:
 
 
 def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> None:
-    """Refuse a task in which a subtask that may come later changes what `node` leaves behind."""
     for other in others:
         if other.instance_id == node.instance_id:
             continue
@@ -234,8 +232,7 @@ def _given(
 
 
 def _reads_what_is_open(call: ast.Call, given: Collection[str]) -> bool:
-    """Whether a check looks at a document that an editor holds open, which is no file; what it was given at
-    its start can be told."""
+    """Whether a check looks at a document open in an editor, no file; what it was `given` is known."""
     sources = [word.value for word in call.keywords if word.arg == "source"]
     return any(
         isinstance(item, ast.Constant)
@@ -247,7 +244,6 @@ def _reads_what_is_open(call: ast.Call, given: Collection[str]) -> bool:
 
 
 def _is_copied_out(call: ast.Call) -> bool:
-    """Whether a check asks what is in the clipboard now."""
     return any(
         word.arg == "target" and isinstance(word.value, ast.Constant) and word.value.value == _CLIPBOARD
         for word in call.keywords
@@ -263,7 +259,6 @@ def _checks_in(module: ast.AST) -> Iterator[tuple[str, ast.Call]]:
 
 
 def _text_of(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
-    """The text of an argument; None where it is computed."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.Name):
@@ -289,7 +284,6 @@ class WithoutChecks(ast.NodeTransformer):
     """
 
     def __init__(self, is_gone: Callable[[ast.Call], bool]) -> None:
-        """Take out the calls of which `is_gone` says so."""
         self._is_gone = is_gone
 
     def visit_List(self, node: ast.List) -> ast.expr:
@@ -323,7 +317,6 @@ class WithoutChecks(ast.NodeTransformer):
         return node
 
     def _without(self, node: ast.expr, neutral: bool) -> ast.expr:
-        """The condition without the checks; `neutral` is the value that lets the others decide."""
         if isinstance(node, ast.Call):
             return ast.Constant(neutral) if self._is_gone(node) else node
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -334,7 +327,6 @@ class WithoutChecks(ast.NodeTransformer):
 
 
 def _fails(body: list[ast.stmt]) -> bool:
-    """Whether statements end in `return EvalResult(False, …)` or `return False`."""
     last = body[-1]
     if not isinstance(last, ast.Return) or last.value is None:
         return False

@@ -1,11 +1,8 @@
 """OSWorld's `config` for applications of the catalogue: write their files, prepare and start them, open them
-in Chrome.
+in Chrome; for other machines, a program that does so.
 
-The steps assume a machine image on which every application is installed under
-`/home/user/applications/<name>`, Node and Chrome on the path. Their state lies where taskloom's environments
-have it, under `.applications` of the home folder, for evaluation functions name files there.
-
-For other machines there is a program that brings them to a task's start.
+The machine image has every application under `/home/user/applications/<name>`, Node and Chrome on the
+path. State lies under `.applications` of the home folder, where evaluation functions look for it.
 """
 
 from __future__ import annotations
@@ -42,8 +39,7 @@ _CHROME: Final[tuple[tuple[str, ...], ...]] = (
 def setup(
     applications: Sequence[Application], before_browser: Sequence[dict[str, object]] = ()
 ) -> list[dict[str, object]]:
-    """The steps of `config`, in order, each application on a port of its own; `before_browser` when all have
-    started."""
+    """The steps of `config`, a port for each application; `before_browser` when all have started."""
     steps: list[dict[str, object]] = []
     written: set[str] = set()
     urls: list[str] = []
@@ -78,7 +74,6 @@ def _places(application: Application, port: int) -> dict[str, str]:
 
 
 def _files(application: Application, places: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    """Fixtures and prepared files: absolute path and content."""
     for fixture in application.fixtures:
         if fixture.content:
             yield f"{HOME}/{fixture.value}", content_of(fixture.content, application)

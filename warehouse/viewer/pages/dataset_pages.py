@@ -149,10 +149,7 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
 
 
 def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, list[GridCell]]]:
-    """A row per dimension: its name and a place per level, given the levels that are fixed.
-
-    A place counts the tasks with its level and those fixed in the other dimensions.
-    """
+    """A row per dimension, a place per level: it counts the tasks with it and the other fixed ones."""
     rows = []
     for dimension in DIMENSIONS:
         others = {name: level for name, level in fixed.items() if name != dimension}
@@ -170,7 +167,6 @@ def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tup
 
 
 def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[list[GridCell]]:
-    """A row of places for each pair of levels of the dimensions down the map."""
     pairs = list(product(LEVELS, repeat=2))
     others: dict[str, str] = {name: fixed[name] for name in _SUMMED_UP if name in fixed}
     wanted: list[dict[str, str]] = [
@@ -195,7 +191,6 @@ def _places(
     chosen: Sequence[bool],
     links: Sequence[str],
 ) -> list[GridCell]:
-    """A place for each of some levels that are wanted together."""
     counts = [_count(cells, item) for item in wanted]
     return [
         GridCell(

@@ -1,5 +1,4 @@
-"""The attempts of an agent in a run. Experiments: their list, the leaderboard of one with its attempts, two
-agents side by side, also of two experiments, and an attempt step by step with its task graph."""
+"""Attempts of agents in a run; experiments: leaderboards, agents side by side, attempts by step."""
 
 from __future__ import annotations
 
@@ -136,7 +135,6 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
 
 def _differing(first: Experiment, second: Experiment) -> tuple[str, ...]:
-    """What two experiments rest on that is not the same, of what is known of both."""
     known = {"protocol": first.protocol, **first.hashes}, {"protocol": second.protocol, **second.hashes}
     return tuple(
         name
@@ -146,7 +144,6 @@ def _differing(first: Experiment, second: Experiment) -> tuple[str, ...]:
 
 
 def _figures(standings: tuple[Standing, ...]) -> dict[str, dict[str, Standing]]:
-    """The figures over all tasks, by agent and metric; the best agent first."""
     found: dict[str, dict[str, Standing]] = {}
     for item in standings:
         if item.group == "all":

@@ -1,8 +1,4 @@
-"""A person plays: attempts of the agent `human` that wait, the screen of one, and what is done on it.
-
-The pages exchange files with the process that makes the attempt (`taskloom.taskgraph.records.agent_run`) and
-touch nothing else.
-"""
+"""A person plays: attempts of the agent `human` that wait, the screen of one, and what is done on it."""
 
 from __future__ import annotations
 

@@ -201,11 +201,10 @@ class Queue:
 
 
 def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = None) -> Queue:
-    """The tasks that the filter allows: one of each combination of levels, then the others, as if drawn by
-    lot.
+    """The tasks that the filter allows: one of each combination of levels, then the others, by lot.
 
-    Those of the `former` queue keep their order, and new ones follow: nobody's place changes while tasks are
-    made. Only finished tasks, unless the filter names a status. Otherwise the order depends on the ids alone.
+    Those of the `former` queue keep their order, and new ones follow. Only finished tasks, unless the
+    filter names a status. Otherwise the order depends on the ids alone.
     """
     known = former.order if former else ()
     condition, bound = chosen.condition()

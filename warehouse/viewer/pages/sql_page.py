@@ -47,13 +47,10 @@ class Answer:
 def ask(
     warehouse: Warehouse, sql: str, *, most_rows: int = MOST_ROWS, most_seconds: float = MOST_SECONDS
 ) -> Answer:
-    """The first rows of the answer to `sql`.
-
-    The limit is put around the query, so that the database does not make rows that nobody sees.
+    """The first rows of the answer to `sql`; the database does not make rows that nobody sees.
 
     Raises:
-        QueryRefusedError: it could change or leave the warehouse.
-        QueryFailedError: it does not run, or takes too much time or memory.
+        QueryRefusedError, QueryFailedError: as `ask_bounded` does.
     """
     asked = sql.strip().rstrip(";").strip()
     if _WRAPPED.match(asked):

@@ -1,5 +1,4 @@
-"""A trajectory as a strip: for each step the screen with the control that was acted on, the thought, the
-action."""
+"""A trajectory as a strip: for each step the screen with the control acted on, the thought, the action."""
 
 from __future__ import annotations
 
@@ -74,7 +73,6 @@ def _frame(warehouse: Warehouse, step: TrajectoryStep, subtasks: tuple[ReplayedS
 
 
 def _size(warehouse: Warehouse, sha256: str) -> tuple[int, int] | None:
-    """Width and height from the head of a PNG; None where there is no such picture."""
     try:
         head = warehouse.screenshots.head(sha256, _PNG_HEAD)
     except ScreenshotMissingError:

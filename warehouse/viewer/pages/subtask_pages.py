@@ -57,7 +57,7 @@ _TASKS_WITH = (
 
 
 def _task_of(store: Warehouse, trajectory: Trajectory) -> str:
-    """The task that a replay or an attempt of an agent performed; empty for the trajectory of a subtask."""
+    """The task of a replay or an attempt; empty for the trajectory of a subtask."""
     name = trajectory.subtask_id
     if name.startswith(_REPLAYED):
         return name.removeprefix(_REPLAYED)
@@ -70,8 +70,7 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, object]:
-    """The effects of the performance that was compared with most others, lasting ones apart from those of the
-    screen."""
+    """Effects of the performance compared with most others, lasting ones apart from those of the screen."""
     if not performances:
         return {"count": 0}
     chosen = max(performances, key=lambda item: item.compared)
@@ -89,7 +88,6 @@ def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, obje
 
 
 def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
-    """Numbers from 1, in the order of first appearance."""
     return {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
 
 

@@ -101,7 +101,6 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
 
 def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
-    """The replay asked for, else the first successful one, else the first."""
     best = next((replay for replay in replays if replay.success), replays[0] if replays else None)
     return next((replay for replay in replays if replay.replay_id == wanted), best)
 
