@@ -142,10 +142,10 @@ async def _build(settings: Settings) -> None:
         explored = [await growth.explore(item) for item in run.applications.values()]
         await growth.all_explored()
         verified = await asyncio.gather(*(growth.verify(item) for item in explored))
-        names = [name for item in verified for name in item.subtask_ids]
+        names = [name for names in verified for name in names]
         making = TaskMaking(run, growth.verified)
-        goals = await making.extract(names)
-        for tasks in await making.compose(names, goals.intents):
+        intents = await making.extract(names)
+        for tasks in await making.compose(names, intents):
             covered = await making.replays.cover(tasks)
             await making.validate(covered)
             await making.replays.replay(covered[:1])

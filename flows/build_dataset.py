@@ -13,7 +13,6 @@ from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.growing import VERIFICATION
 from taskloom.flows.stages.making import BATCH, VALIDATION
 from taskloom.flows.stages.replaying import REPLAY
-from taskloom.flows.stages.results import Verified
 from taskloom.flows.steps import whole
 from taskloom.flows.summaries.artifacts import publish_artifacts
 from taskloom.flows.summaries.summary import RunSummary, summarise
@@ -55,7 +54,7 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
     run = work.run
     unexplored = set(run.applications)
 
-    async def application(name: str) -> Verified:
+    async def application(name: str) -> tuple[str, ...]:
         explored = await steps.explore(work.reference, name)
         unexplored.discard(name)
         if not unexplored:
@@ -65,7 +64,7 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
     with timed(run, "exploration and verification"):
         grown = await together(application(name) for name in run.applications)
     run.progress.end(VERIFICATION)
-    return tuple(name for item in grown for name in item.subtask_ids)
+    return tuple(name for names in grown for name in names)
 
 
 async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
@@ -78,8 +77,8 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
     if not subtask_ids or not await steps.tasks_wanted(reference):
         return await _published_after(work, 0)
     with timed(run, "intents"):
-        goals = await steps.extract_intents(reference, whole(subtask_ids))
-    kept = await compose_and_cover(work, subtask_ids, goals.intents)
+        intents = await steps.extract_intents(reference, whole(subtask_ids))
+    kept = await compose_and_cover(work, subtask_ids, intents)
     batches = [list(kept[start : start + BATCH]) for start in range(0, len(kept), BATCH)]
     passed = 0
 

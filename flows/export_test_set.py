@@ -88,8 +88,7 @@ async def export_test_set(
             while tasks := _not_replayed(work, wanted, tried):
                 for start in range(0, len(tasks), BATCH):
                     batch = tasks[start : start + BATCH]
-                    outcome = await steps.replay(work.reference, start // BATCH, whole(batch))
-                    rejected += outcome.rejected
+                    rejected += await steps.replay(work.reference, start // BATCH, whole(batch))
                 tried.update(task.task_id for task in tasks)
                 await run.recorder.flush()
         run.progress.end(REPLAY)

@@ -23,10 +23,10 @@ from prefect.utilities.annotations import opaque
 from taskloom.flows.hosting.contexts import RunReference, work_of
 from taskloom.flows.nights.choices import wanted_by
 from taskloom.flows.running.together import first_failure
-from taskloom.flows.stages.agent_evaluation import AgentResults, evaluate_tasks
+from taskloom.flows.stages.agent_evaluation import evaluate_tasks
 from taskloom.flows.stages.agents import agent_model
 from taskloom.flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
-from taskloom.flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
+from taskloom.flows.stages.results import Explored, Validated
 from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
 from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.task import Intent, Task
@@ -69,19 +69,17 @@ def whole(value: T) -> T:
 
 
 @prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
-async def recheck(reference: RunReference) -> Rechecked:
+async def recheck(reference: RunReference) -> None:
     """Perform a share of the verified subtasks again, and retire those that no longer replay."""
-    work = work_of(reference)
-    found = await DriftCheck(work.run).recheck()
-    await work.run.recorder.flush()
-    return found
+    run = work_of(reference).run
+    await DriftCheck(run).recheck()
+    await run.recorder.flush()
 
 
 @prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
-async def retire(reference: RunReference) -> tuple[str, ...]:
-    """Retire tasks with subtasks that no longer count as verified; their ids."""
-    work = work_of(reference)
-    return await retire_tasks(work.run)
+async def retire(reference: RunReference) -> None:
+    """Retire tasks with subtasks that no longer count as verified."""
+    await retire_tasks(work_of(reference).run)
 
 
 @prefect.task(task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRIED)
@@ -94,8 +92,9 @@ async def explore(reference: RunReference, application: str) -> Explored:
 
 
 @prefect.task(task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRIED)
-async def verify(reference: RunReference, application: str, explored: Explored) -> Verified:
-    """Cross-verify the proposals of one application."""
+async def verify(reference: RunReference, application: str, explored: Explored) -> tuple[str, ...]:
+    """Cross-verify the proposals of one application; the ids of its verified subtasks, unchanged ones
+    included."""
     work = work_of(reference)
     verified = await work.growth.verify(explored)
     await work.run.recorder.flush()
@@ -105,24 +104,22 @@ async def verify(reference: RunReference, application: str, explored: Explored) 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
 async def tasks_wanted(reference: RunReference) -> int:
     """How many tasks the run is to compose: in a night, as many as the dataset lacks."""
-    work = work_of(reference)
-    request = await asyncio.to_thread(wanted_by, work.run)
+    request = await asyncio.to_thread(wanted_by, work_of(reference).run)
     return request.wanted if request else 0
 
 
 @prefect.task(tags=["publishing"], cache_policy=NO_CACHE, **RETRIED)
 async def pool_changed(reference: RunReference) -> bool:
     """Whether the run, a night, has made another dataset even without new tasks."""
-    work = work_of(reference)
-    await work.run.recorder.flush()
-    return await asyncio.to_thread(has_changed_the_pool, work.run)
+    run = work_of(reference).run
+    await run.recorder.flush()
+    return await asyncio.to_thread(has_changed_the_pool, run)
 
 
 @prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRIED)
-async def extract_intents(reference: RunReference, subtask_ids: Sequence[str]) -> Goals:
-    """Find goals in the pool of these verified subtasks."""
-    work = work_of(reference)
-    return await work.making.extract(subtask_ids)
+async def extract_intents(reference: RunReference, subtask_ids: Sequence[str]) -> tuple[Intent, ...]:
+    """Find goals in the pool of these verified subtasks; those of earlier runs come first."""
+    return await work_of(reference).making.extract(subtask_ids)
 
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
@@ -134,8 +131,7 @@ async def compose(
 ) -> list[list[Task]]:
     """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of
     them."""
-    work = work_of(reference)
-    return await work.making.compose(subtask_ids, intents, rejected)
+    return await work_of(reference).making.compose(subtask_ids, intents, rejected)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
@@ -145,37 +141,33 @@ async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> 
     work = work_of(reference)
     pool = await work.making.subtasks(subtask_ids)
     instances = {name: work.making.instances(item) for name, item in pool.items()}
-    facts = await work.making.replays.measure_pairs(instances)
+    measured = await work.making.replays.measure_pairs(instances)
     await work.run.recorder.flush()
-    return len(facts)
+    return measured
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
 async def cover(reference: RunReference, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Perform the distinct components of tasks; the tasks that nothing speaks against."""
-    work = work_of(reference)
-    return await work.making.replays.cover(tasks)
+    return await work_of(reference).making.replays.cover(tasks)
 
 
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)
 async def validate(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Validated:
     """Write and judge the instructions of one batch."""
-    work = work_of(reference)
-    return await work.making.validate(tasks)
+    return await work_of(reference).making.validate(tasks)
 
 
 @prefect.task(task_run_name="replay batch {batch}", tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
-async def replay(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Replayed:
-    """Perform tasks of one batch again."""
-    work = work_of(reference)
-    return await work.making.replays.replay(tasks)
+async def replay(reference: RunReference, batch: int, tasks: Sequence[Task]) -> int:
+    """Perform tasks of one batch again; how many were rejected."""
+    return await work_of(reference).making.replays.replay(tasks)
 
 
 @prefect.task(tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRIED)
 async def publish(reference: RunReference) -> str:
     """Publish a dataset version; its name."""
-    work = work_of(reference)
-    return await work.making.publish()
+    return await work_of(reference).making.publish()
 
 
 @prefect.task(
@@ -186,9 +178,9 @@ async def evaluate(
     order: AgentOrder,
     planned: Sequence[tuple[PlannedAttempt, Task]],
     hashes: Mapping[str, str],
-) -> AgentResults:
+) -> None:
     """Have an agent make the attempts that are planned, as many at a time as there are environments."""
     work = work_of(reference)
     await work.making.subtasks(node.subtask_id for _, task in planned for node in task.graph.nodes)
     async with agent_model(work.run, order):
-        return await evaluate_tasks(work.run, order, planned, work.making.verified, hashes)
+        await evaluate_tasks(work.run, order, planned, work.making.verified, hashes)

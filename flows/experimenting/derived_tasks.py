@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from taskloom.flows.experimenting.fixing import Fixed
@@ -33,29 +34,24 @@ _STATUS: TaskStatus = "composed"
 
 async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: Fixed) -> Fixed:
     """The experiment with the derived tasks that it asks for, which are stored beside the others."""
-    made: list[Task] = []
+    made: list[tuple[str, Task]] = []  # with the ids of the tasks that they are made from
     for task in fixed.tasks if experiment.tasks.questions else ():
         asked = question_about(task, _texts(task, applications_in(run.applications, task.world)))
         if asked is not None:
-            made.append(
-                task.model_copy(
-                    update={
-                        "task_id": f"{task.task_id}-asks-{digest(asked.model_dump())[:6]}",
-                        "question": asked,
-                        "status": _STATUS,
-                    }
-                )
-            )
+            name = f"{task.task_id}-asks-{digest(asked.model_dump())[:6]}"
+            update = {"task_id": name, "question": asked, "status": _STATUS}
+            made.append((task.task_id, task.model_copy(update=update)))
     if experiment.tasks.impossible:
         tried = await together(_without_a_file(run, experiment, fixed, task) for task in fixed.tasks)
-        made += [task for task in tried if task is not None]
+        made += [(task.task_id, other) for task, other in zip(fixed.tasks, tried, strict=True) if other]
     if not made:
         return fixed
-    run.warehouse.write(made, replace=True)
-    tasks = (*fixed.tasks, *made)
-    known = {task.task_id: fixed.function_hashes[_origin(task, fixed)] for task in tasks}
+    tasks = (*fixed.tasks, *(task for _, task in made))
+    run.warehouse.write([task for _, task in made], replace=True)
+    hashes = dict(fixed.function_hashes)
+    hashes |= {task.task_id: hashes[origin] for origin, task in made}
     record = fixed.record.model_copy(update={"task_ids": tuple(task.task_id for task in tasks)})
-    return replace(fixed, record=record, tasks=tasks, function_hashes=known)
+    return replace(fixed, record=record, tasks=tasks, function_hashes=hashes)
 
 
 def question_about(task: Task, texts: Mapping[str, str]) -> Question | None:
@@ -71,23 +67,15 @@ def question_about(task: Task, texts: Mapping[str, str]) -> Question | None:
             continue
         head, *body = rows
         keys = [row[0] for row in body]
-        fit = next(
-            (
-                (key, row[-1])
-                for key, row in zip(keys, body, strict=True)
-                if len(row) == len(head) > 1 and row[-1].strip() and keys.count(key) == 1
-            ),
-            None,
-        )
-        if fit is None:
+        fit = (row for row in body if len(row) == len(head) > 1 and row[-1].strip())
+        row = next((row for row in fit if keys.count(row[0]) == 1), None)
+        if row is None:
             text = f"How many rows, the heading left out, does {path} have at the start?"
             return Question(text=text, answers=(str(len(body)),), match="value", source=path)
-        key, value = fit
-        text = f"Also answer: at the start, what is the {head[-1]!r} of {key!r} in {path}?"
-        is_number = value.strip().lstrip("-").replace(".", "", 1).isdigit()
-        return Question(
-            text=text, answers=(value.strip(),), match="value" if is_number else "includes", source=path
-        )
+        text = f"Also answer: at the start, what is the {head[-1]!r} of {row[0]!r} in {path}?"
+        value = row[-1].strip()
+        is_number = value.lstrip("-").replace(".", "", 1).isdigit()
+        return Question(text=text, answers=(value,), match="value" if is_number else "includes", source=path)
     return None
 
 
@@ -107,7 +95,7 @@ async def _without_a_file(run: Run, experiment: ExperimentFile, fixed: Fixed, ta
     entry = AgentEntry(agent="recorded", settings={"fault": "insists"})
     order = order_for(experiment, f"{fixed.record.experiment_id}:proof", entry, [candidate])
     planned = next(iter(attempts_for(experiment, order.experiment_id, entry, [candidate])))
-    place = AttemptPlace(run, order, SideEffectAccount(fixed.verified), fixed.verified)
+    place = AttemptPlace(run, order, SideEffectAccount(fixed.verified))
     done = (await place.attempt(planned, candidate)).record
     if done.end == "invalid" or len(done.completed) == len(task.graph.nodes):
         return None
@@ -120,21 +108,13 @@ async def _without_a_file(run: Run, experiment: ExperimentFile, fixed: Fixed, ta
     return candidate.model_copy(update={"lack": lack.model_copy(update={"proof": proof})})
 
 
-def _origin(task: Task, fixed: Fixed) -> str:
-    if task.task_id in fixed.function_hashes:
-        return task.task_id
-    return task.task_id.rpartition("-asks-")[0] or task.task_id.rpartition("-lacks-")[0]
-
-
 def _texts(task: Task, applications: Mapping[str, Application]) -> dict[str, str]:
     """Text files that the applications of a task start with, by path."""
     found: dict[str, str] = {}
-    names: Sequence[str] = sorted({node.application for node in task.graph.nodes})
-    for application in (applications[name] for name in names):
-        for fixture in application.fixtures:
+    for name in sorted({node.application for node in task.graph.nodes}):
+        for fixture in applications[name].fixtures:
             if fixture.content:
-                try:
-                    found[fixture.value] = content_of(fixture.content, application).decode("utf-8")
-                except UnicodeDecodeError:
-                    continue
+                with suppress(UnicodeDecodeError):
+                    content = content_of(fixture.content, applications[name])
+                    found[fixture.value] = content.decode("utf-8")
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from taskloom.evaluators_api.evidence.ocr import ScreenReader
@@ -16,12 +15,11 @@ from taskloom.flows.settings import Settings
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.flows.stages.attempt_records import judged_record, scores_of
 from taskloom.flows.wiring import catalogue, sandbox_settings
-from taskloom.omnieval.experiments.plan import AgentOrder, digest, order_for
+from taskloom.omnieval.experiments.plan import digest, order_for
 from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.resources.record import Record
-from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ScreenshotMissingError
@@ -30,6 +28,8 @@ from taskloom.warehouse.store import Warehouse
 _AT_A_TIME = 20
 """Attempts that are read, judged and written together."""
 _LISTED = "(SELECT unnest(?::VARCHAR[]))"
+_TOLD = ("end", "success", "coverage_rate", "logical_consistency", "clean", "held", "completed")
+"""What counts as the result of an attempt."""
 
 
 class ScoredAgain(Record):
@@ -61,72 +61,35 @@ def score_again(settings: Settings, name: str) -> ScoredAgain:
         order = order_for(experiment, name, experiment.agents[0], list(tasks.values()))
         kept = sandbox_settings(settings)
         reader = ScreenReader(kept.ocr_folder, pictures=partial(_picture, warehouse))
+        account = SideEffectAccount(verified)
         changed: list[str] = []
         judged = 0
         with EvaluationSandbox(kept, reader=reader) as sandbox:
-            judging = _Judging(tasks, verified, sandbox, SideEffectAccount(verified), order)
             for start in range(0, len(runs), _AT_A_TIME):
                 some = {run.trajectory_id: run for run in runs[start : start + _AT_A_TIME]}
                 steps = _steps_of(warehouse, [run.agent_run_id for run in some.values()])
                 found: list[Record] = []
                 for trajectory in warehouse.read(Trajectory, f"trajectory_id IN {_LISTED}", [list(some)]):
                     run = some[trajectory.trajectory_id]
-                    again = judging.again(run, trajectory, steps.get(run.agent_run_id, ()))
-                    if again is None:
+                    task = tasks.get(run.task_id)
+                    if task is None or any(node.subtask_id not in verified for node in task.graph.nodes):
                         continue
+                    judge = AttemptJudge(task, account, sandbox, order.patience, order.step_limit)
+                    judgement = judged_again(judge, trajectory)
+                    again = judged_record(run, order.protocol, task, trajectory, judgement)
+                    hashed = digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
                     judged += 1
-                    if _told(again.run) != _told(run):
+                    if any(getattr(again, name) != getattr(run, name) for name in _TOLD):
                         changed.append(run.agent_run_id)
-                    found += [again.run, *again.steps, *again.scores]
+                    found += [again, *scores_of(again, task, hashed)]
+                    for step in steps.get(run.agent_run_id, ()):
+                        states = judgement.states.get(step.step, {})
+                        if states != step.states:
+                            found.append(step.model_copy(update={"states": states}))
                 warehouse.write(found, replace=True)
         report = written(warehouse, record, changed=changed_since(record, prompt_hashes(experiment)))
         return ScoredAgain(
             attempts=judged, changed=tuple(changed), without_recording=len(runs) - judged, report=report
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Again:
-    """An attempt judged again."""
-
-    run: AgentRun
-    steps: Sequence[AgentStep]
-    scores: Sequence[AgentScore]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judging:
-    tasks: Mapping[str, Task]
-    verified: Mapping[str, VerifiedSubtask]
-    sandbox: EvaluationSandbox
-    account: SideEffectAccount
-    order: AgentOrder
-
-    def again(self, run: AgentRun, trajectory: Trajectory, steps: Sequence[AgentStep]) -> _Again | None:
-        """The attempt and those of its steps whose states are other ones now; None where its task or a
-        function of it is not here."""
-        task, order = self.tasks.get(run.task_id), self.order
-        if task is None or any(node.subtask_id not in self.verified for node in task.graph.nodes):
-            return None
-        judge = AttemptJudge.of(
-            task,
-            self.verified,
-            self.sandbox,
-            self.account,
-            patience=order.patience,
-            step_limit=order.step_limit,
-        )
-        judgement = judged_again(judge, trajectory)
-        record = judged_record(run, order.protocol, task, trajectory, judgement)
-        functions = digest([self.verified[node.subtask_id].function.source for node in task.graph.nodes])
-        return _Again(
-            record,
-            [
-                step.model_copy(update={"states": states})
-                for step in steps
-                if (states := dict(judgement.states.get(step.step, {}))) != step.states
-            ],
-            scores_of(record, task, functions),
         )
 
 
@@ -143,15 +106,3 @@ def _picture(warehouse: Warehouse, sha256: str) -> bytes:
         return warehouse.screenshots.read(sha256)
     except ScreenshotMissingError:
         return b""
-
-
-def _told(run: AgentRun) -> tuple[object, ...]:
-    return (
-        run.end,
-        run.success,
-        run.coverage_rate,
-        run.logical_consistency,
-        run.clean,
-        run.held,
-        run.completed,
-    )

@@ -15,15 +15,15 @@ from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, recorded_parts, work_beside
-from taskloom.flows.stages.attempt_judging import AttemptJudge, Judgement
+from taskloom.flows.stages.attempt_judging import AttemptJudge
 from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
 from taskloom.omnieval.experiments.plan import INVALID, AgentOrder, PlannedAttempt, ScriptedUser
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import protocol
+from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
-from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files
@@ -40,23 +40,12 @@ _SPENT = (
 )
 
 
-class AgentResults(Record):
-    """What one agent's attempts came to, in this run."""
-
-    attempts: int
-    """Attempts made."""
-    invalid: int
-    """Of these, invalid ones."""
-
-
 @dataclass(frozen=True, slots=True)
 class AgentAttempt:
     """How an agent did in one task."""
 
     trajectory: Trajectory
-    """Its recording."""
     record: AgentRun
-    """The attempt as it is kept."""
     steps: tuple[AgentStep, ...]
     """Its decisions."""
 
@@ -67,18 +56,17 @@ async def evaluate_tasks(
     planned: Sequence[tuple[PlannedAttempt, Task]],
     verified: Mapping[str, VerifiedSubtask],
     hashes: Mapping[str, str],
-) -> AgentResults:
+) -> None:
     """Have an agent make the attempts that are `planned` and not stored; each is kept as soon as it ends.
 
     Raises:
         CommandError: there is no such agent.
         RunStoppedError: model calls cannot go on at all, as when the budget is used up.
     """
-    here = AttemptPlace(run, order, SideEffectAccount(verified), verified)
-
+    here = AttemptPlace(run, order, SideEffectAccount(verified))
     alone = asyncio.Semaphore(1) if is_person(order.entry.agent) else nullcontext()
 
-    async def attempted(attempt: PlannedAttempt, task: Task) -> AgentAttempt:
+    async def attempted(attempt: PlannedAttempt, task: Task) -> None:
         async with alone:
             if run.elsewhere is None:
                 done = await here.attempt(attempt, task)
@@ -86,15 +74,13 @@ async def evaluate_tasks(
                 beside = None if is_own_code(order.entry.agent) else work_beside(task, run, verified)
                 also = () if beside is None else (beside.trajectory.subtask_id,)
                 done = await run.elsewhere.do(AttemptErrand(order, attempt, task, also))
-        done = replace(done, record=_with_calls(run, done.record))
-        scores = scores_of(done.record, task, hashes.get(task.task_id, ""))
-        await run.recorder.record(done.trajectory, done.record, *done.steps, *scores, replace=True)
+        record = _with_calls(run, done.record)
+        scores = scores_of(record, task, hashes.get(task.task_id, ""))
+        await run.recorder.record(done.trajectory, record, *done.steps, *scores, replace=True)
         run.progress.done(EVALUATION)
-        return done
 
-    done = await together(attempted(*item) for item in planned)
+    await together(attempted(*item) for item in planned)
     await run.recorder.flush()
-    return AgentResults(attempts=len(done), invalid=sum(item.record.end == "invalid" for item in done))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +88,15 @@ class AttemptErrand:
     """One attempt, in any process that has the agent's module."""
 
     order: AgentOrder
-    """The agent and how it is measured."""
     planned: PlannedAttempt
-    """The attempt."""
     task: Task
-    """Its task."""
     beside: tuple[str, ...] = ()
     """The subtask that an agent may do although the task does not ask for it, if there is one."""
 
     async def do(self, place: Workplace, subtasks: KnownSubtasks) -> AgentAttempt:
         """Let a new agent make the attempt."""
         verified = await subtasks([*(node.subtask_id for node in self.task.graph.nodes), *self.beside])
-        there = AttemptPlace(place, self.order, SideEffectAccount(verified), verified)
+        there = AttemptPlace(place, self.order, SideEffectAccount(verified))
         return await there.attempt(self.planned, self.task)
 
 
@@ -152,8 +135,8 @@ async def attempt_task(
         seed=place.settings.seed,
         number=0,
     )
-    account = SideEffectAccount(verified)
-    return await AttemptPlace(place, order, account, verified, agent, on_completed).attempt(planned, task)
+    there = AttemptPlace(place, order, SideEffectAccount(verified), agent, on_completed)
+    return await there.attempt(planned, task)
 
 
 @dataclass(slots=True)
@@ -161,107 +144,106 @@ class AttemptPlace:
     """The attempts of one agent in one process."""
 
     place: Workplace
-    """What they work with."""
     order: AgentOrder
-    """The agent and how it is measured."""
     account: SideEffectAccount
-    """Tells what was changed beyond a task."""
-    verified: Mapping[str, VerifiedSubtask]
-    """Verified subtasks by id."""
+    """Tells what was changed beyond a task, and knows the verified subtasks."""
     given: Agent | None = None
     """An agent that is there already, instead of the one that the order names."""
-    on_completed: Callable[[str], object] | None = None
+    on_completed: Callable[[str], object] = lambda name: None
     """Called with the id of each subtask once it is completed."""
 
     async def attempt(self, planned: PlannedAttempt, task: Task) -> AgentAttempt:
         """A new agent at work on `task`; begun again in a fresh environment where it was invalid."""
         invalid: list[str] = []
-        self.place.environments.make_ahead(self.order.ahead)
+        order, given, told = self.order, self.given, self._told(planned, task)
+        self.place.environments.make_ahead(order.ahead)
         while True:
-            judge = AttemptJudge.of(
-                task,
-                self.verified,
-                self.place.sandbox,
-                self.account,
-                patience=self.order.patience,
-                step_limit=self.order.step_limit,
-                on_completed=self.on_completed,
+            judge = AttemptJudge(
+                task, self.account, self.place.sandbox, order.patience, order.step_limit, self.on_completed
             )
-            trajectory, agent = await self._perform(planned, task, judge)
+            if given is None:
+                agent = self._ordered(told, planned, task)
+            else:
+                agent = GuardedAgent(lambda: given, self._patience)
+            trajectory = await self._perform(told, planned, task, judge, agent)
             if trajectory.termination in INVALID:
                 invalid.append(trajectory.message)
-                if len(invalid) < self.order.invalid_tries:
+                if len(invalid) < order.invalid_tries:
                     continue
             judgement = await asyncio.to_thread(judge.end, trajectory)
-            return self._kept(planned, task, trajectory, judgement, agent, tuple(invalid))
+            record = attempt_record(order, planned, task, trajectory, judgement, agent.decided)
+            counted = tuple(invalid[:-1] if record.end == "invalid" else invalid)
+            record = record.model_copy(update={"invalid_before": counted})
+            return AgentAttempt(
+                trajectory, record, step_records(record, trajectory, judgement, agent.decided)
+            )
 
-    def _kept(
-        self,
-        planned: PlannedAttempt,
-        task: Task,
-        trajectory: Trajectory,
-        judgement: Judgement,
-        agent: GuardedAgent,
-        invalid: tuple[str, ...],
-    ) -> AgentAttempt:
-        record = attempt_record(self.order, planned, task, trajectory, judgement, agent.decided)
-        counted = invalid[:-1] if record.end == "invalid" else invalid
-        record = record.model_copy(update={"invalid_before": counted})
-        return AgentAttempt(trajectory, record, step_records(record, trajectory, judgement, agent.decided))
+    @property
+    def _patience(self) -> Patience:
+        limits = self.order.limits
+        person = is_person(self.order.entry.agent)
+        return Patience(
+            decision_seconds=limits.attempt_seconds if person else limits.decision_seconds,
+            attempt_seconds=limits.attempt_seconds,
+            unusable_replies=limits.unusable_replies,
+            refused_actions=limits.refused_actions,
+        )
 
-    async def _perform(
-        self, planned: PlannedAttempt, task: Task, judge: AttemptJudge
-    ) -> tuple[Trajectory, GuardedAgent]:
-        place, order = self.place, self.order
-        there = applications_in(place.applications, task.world)
-        names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-        opened = [there[name] for name in names]
-        gone = frozenset(task.lack.paths if task.lack else ())
-        made = made_files(task.graph.nodes) | gone
+    def _told(self, planned: PlannedAttempt, task: Task) -> AgentTask:
+        """The task as an agent is told of it."""
         told = AgentTask(
             task_id=task.task_id,
             instruction=planned.instruction,
             applications=tuple(
-                ApplicationBrief(name=item.name, title=item.title, manual=item.manual) for item in opened
+                ApplicationBrief(name=item.name, title=item.title, manual=item.manual)
+                for item in self._opened(task)
             ),
-            step_limit=order.step_limit,
+            step_limit=self.order.step_limit,
             question=task.question.text if task.question else "",
             can_ask=bool(planned.reply),
         )
-        told = told.model_copy(update={"instruction": protocol(order.protocol).instruction(told)})
-        own = self.given is None and is_own_code(order.entry.agent)
-        models = place.player(order.entry.title)
+        return told.model_copy(update={"instruction": protocol(self.order.protocol).instruction(told)})
+
+    def _opened(self, task: Task) -> list[Application]:
+        there = applications_in(self.place.applications, task.world)
+        return [there[name] for name in dict.fromkeys(node.application for node in task.graph.nodes)]
+
+    def _ordered(self, told: AgentTask, planned: PlannedAttempt, task: Task) -> GuardedAgent:
+        """A new agent as it is ordered; one of the user's own is given nothing of what is recorded."""
+        place, entry, verified = self.place, self.order.entry, self.account.verified
+        own = is_own_code(entry.agent)
         brief = AgentBrief(
             task=told,
             seed=planned.seed,
             number=planned.number,
-            settings=order.entry.settings,
-            prompt=order.entry.prompt,
-            models=models,
+            settings=entry.settings,
+            prompt=entry.prompt,
+            models=place.player(entry.title),
             stage=EVALUATION,
             attempt_id=planned.attempt_id,
-            people=None if own else place.settings.data / PEOPLE,
-            recorded=() if own else recorded_parts(task, place, self.verified),
-            answer="" if own or task.question is None else task.question.right_answer,
-            impossible="" if own or task.lack is None else task.lack.proof or "not tried yet",
-            beside=(lambda: None) if own else (lambda: work_beside(task, place, self.verified)),
-            orders=() if own else task.successful_orders,
         )
-        person = is_person(order.entry.agent)
-        patience = Patience(
-            decision_seconds=order.limits.attempt_seconds if person else order.limits.decision_seconds,
-            attempt_seconds=order.limits.attempt_seconds,
-            unusable_replies=order.limits.unusable_replies,
-            refused_actions=order.limits.refused_actions,
-        )
-        if self.given is not None:
-            given = self.given
-            agent = GuardedAgent(lambda: given, patience)
-        else:
-            agent = guarded_agent(order.entry, task, brief, place, models, patience)
+        if not own:
+            brief = replace(
+                brief,
+                people=place.settings.data / PEOPLE,
+                recorded=recorded_parts(task, place, verified),
+                answer=task.question.right_answer if task.question else "",
+                impossible=(task.lack.proof or "not tried yet") if task.lack else "",
+                beside=lambda: work_beside(task, place, verified),
+                orders=task.successful_orders,
+            )
+        return guarded_agent(entry, task, brief, place, self._patience)
+
+    async def _perform(
+        self, told: AgentTask, planned: PlannedAttempt, task: Task, judge: AttemptJudge, agent: GuardedAgent
+    ) -> Trajectory:
+        place, order, opened = self.place, self.order, self._opened(task)
+        gone = frozenset(task.lack.paths if task.lack else ())
+        made = made_files(task.graph.nodes) | gone
         needs = [item for item in first_needs(task.graph.nodes) if item.value not in gone]
         trajectory: Trajectory | None = None
         try:
+            names = [item.name for item in opened]
             async with place.environments.lease(platform_of(opened), names) as environment:
                 trajectory = await run_episode(
                     environment,
@@ -275,8 +257,8 @@ class AttemptPlace:
                     check_start=lambda evidence: missing_at_start(
                         needs, evidence, fixtures_laid(opened, made)
                     ),
-                    on_start=judge.beginning,
-                    on_step=judge.seeing,
+                    on_start=lambda evidence: asyncio.to_thread(judge.begin, evidence),
+                    on_step=lambda step: asyncio.to_thread(judge.see, step),
                     turn=place.environments.turn(),
                     companion=(
                         ScriptedUser(planned.reply, planned.news) if planned.reply or planned.news else None
@@ -290,7 +272,7 @@ class AttemptPlace:
                 raise
         finally:
             await agent.close()
-        return trajectory, agent
+        return trajectory
 
 
 def _with_calls(run: Run, record: AgentRun) -> AgentRun:

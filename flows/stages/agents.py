@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar, cast
@@ -24,7 +25,7 @@ from taskloom.flows.wiring import Run, Workplace
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import RoleSettings
-from taskloom.omnieval.brief import AgentBrief, AgentTask, RecordedPart
+from taskloom.omnieval.brief import AgentBrief, RecordedPart
 from taskloom.omnieval.experiments.plan import AgentOrder
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import AGENTS, agent_module, check_agent_settings
@@ -108,12 +109,7 @@ def check_agent(name: str, settings: Mapping[str, JsonValue] | None = None) -> N
 
 
 def guarded_agent(
-    entry: AgentEntry,
-    task: Task,
-    brief: AgentBrief,
-    place: Workplace,
-    models: Models,
-    patience: Patience,
+    entry: AgentEntry, task: Task, brief: AgentBrief, place: Workplace, patience: Patience
 ) -> GuardedAgent:
     """A new agent for one attempt at `task`.
 
@@ -121,15 +117,14 @@ def guarded_agent(
         CommandError: there is no such agent.
     """
     name = entry.agent
+    make: Callable[[], object]
     if name == MODEL:
-        return GuardedAgent(lambda: _actor(task, brief, place, models), patience, perception=entry.perception)
-    if name in AGENTS:
-        module = agent_module(name)
-        return GuardedAgent(lambda: module.create(brief), patience, perception=entry.perception)
-    factory = _factory(name)
-    return GuardedAgent(
-        lambda: factory(**_wanted(factory, brief)), patience, apart=True, perception=entry.perception
-    )
+        make = partial(_actor, task, brief, place, place.player(entry.title))
+    elif name in AGENTS:
+        make = partial(agent_module(name).create, brief)
+    else:
+        make = partial(_made_by, _factory(name), brief)
+    return GuardedAgent(make, patience, apart=is_own_code(name), perception=entry.perception)
 
 
 def recorded_parts(
@@ -189,30 +184,26 @@ def _instances_in(
     categories: Mapping[str, ResourceCategory],
 ) -> Iterator[BoundSubtask]:
     """The instances of a verified subtask in one world: its own there, then those of the first world."""
-    for own in (True, False):
-        for item in known.trajectories:
-            if item.world == world and own:
-                yield known.subtask.bind(item.parameters, categories, world)
-            elif item.world == FIRST_WORLD != world and not own:
-                with contextlib.suppress(ParameterInvalidError):
-                    values = parameters_in(applications, item.parameters, world)
-                    yield known.subtask.bind(values, categories, world)
+    for item in known.trajectories:
+        if item.world == world:
+            yield known.subtask.bind(item.parameters, categories, world)
+    for item in known.trajectories if world != FIRST_WORLD else ():
+        if item.world == FIRST_WORLD:
+            with contextlib.suppress(ParameterInvalidError):
+                values = parameters_in(applications, item.parameters, world)
+                yield known.subtask.bind(values, categories, world)
 
 
-def _wanted(factory: Callable[..., object], brief: AgentBrief) -> dict[str, object]:
-    """What the factory has parameters for: `task`, `seed`, `settings`."""
-    offered: dict[str, AgentTask | int | Mapping[str, JsonValue]] = {
-        "task": brief.task,
-        "seed": brief.seed,
-        "settings": dict(brief.settings),
-    }
+def _made_by(factory: Callable[..., object], brief: AgentBrief) -> object:
+    """What the factory makes of what it has parameters for: `task`, `seed`, `settings`."""
+    offered = {"task": brief.task, "seed": brief.seed, "settings": dict(brief.settings)}
     try:
         parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):
-        return {}
+        return factory()
     if any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values()):
-        return dict(offered)
-    return {name: value for name, value in offered.items() if name in parameters}
+        return factory(**offered)
+    return factory(**{name: value for name, value in offered.items() if name in parameters})
 
 
 def _factory(name: str) -> Callable[..., object]:

@@ -23,14 +23,8 @@ async def criticise(run: Run, tasks: Sequence[Task]) -> tuple[Task, ...]:
     chosen = [task for task in tasks if lot(f"critic {task.task_id}") < settings.share]
     if run.settings.is_offline(ModelRole.CRITIC) or not chosen:
         return tuple(tasks)
-    verdicts = dict(
-        zip(
-            (task.task_id for task in chosen),
-            await together(_scored(run, task) for task in chosen),
-            strict=True,
-        )
-    )
-    return tuple(task for task in tasks if verdicts.get(task.task_id) != "rejected")
+    rejected = set(await together(_rejected(run, task) for task in chosen))
+    return tuple(task for task in tasks if task.task_id not in rejected)
 
 
 async def doubt_of_critic(run: Run) -> str:
@@ -42,7 +36,8 @@ async def doubt_of_critic(run: Run) -> str:
     return doubt_about_tasks(report, run.settings.critic)
 
 
-async def _scored(run: Run, task: Task) -> str:
+async def _rejected(run: Run, task: Task) -> str:
+    """The id of the task if it is rejected; empty if it is kept, or could not be scored."""
     model = run.settings.models.role(ModelRole.CRITIC).model
     try:
         criticism = await criticise_task(
@@ -53,11 +48,11 @@ async def _scored(run: Run, task: Task) -> str:
             provenance=run.provenance(STAGE),
         )
     except CallFailedError:
-        return "unscored"
+        return ""
     await run.recorder.record(criticism, replace=True)
     rejection = rejection_by(criticism, run.settings.critic)
     if rejection is None:
-        return "kept"
+        return ""
     await run.recorder.record(rejection)
     await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
-    return "rejected"
+    return task.task_id

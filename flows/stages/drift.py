@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from types import MappingProxyType
 
 from taskloom.flows.nights.run_reports import NO_LONGER_REPLAYS, SUBTASK_RETIRED
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.results import Rechecked, lot
+from taskloom.flows.stages.results import lot, rejection
 from taskloom.flows.wiring import Run
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -43,14 +44,14 @@ class DriftCheck:
     done: dict[str, Recheck] = field(default_factory=dict)
     """What this run has found, by subtask."""
 
-    async def recheck(self) -> Rechecked:
+    async def recheck(self) -> None:
         """Perform the share of the settings again, and all of an application where one fails; retire what
         does not replay."""
         run = self.run
         share = run.settings.nights.recheck_share
         self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)
         if not self.known or not share:
-            return Rechecked()
+            return
         self.done = {
             item.subtask_id: item for item in run.warehouse.read(Recheck, "run_id = ?", [run.run_id])
         }
@@ -74,7 +75,6 @@ class DriftCheck:
         run.progress.end(STAGE)
         retired = sorted(name for name, item in self.done.items() if item.outcome == "retired")
         await self._retire([name for name in retired if name in self.known])
-        return Rechecked(checked=len(self.done), retired=tuple(retired))
 
     def _turns(self) -> dict[str, tuple[str, int]]:
         """The last run that performed each subtask again, and how many did; undecided ones count too, or they
@@ -157,47 +157,32 @@ class DriftCheck:
         """Take these subtasks and all tasks that need them out of what counts, with the reason."""
         run = self.run
         for name in names:
-            message = self.done[name].message
-            await run.recorder.record(
-                Rejection(
-                    item_kind="subtask",
-                    item_id=name,
-                    stage=STAGE,
-                    reason=NO_LONGER_REPLAYS,
-                    message=f"its recording no longer does what it did: {message}",
-                    provenance=run.provenance(STAGE),
-                )
-            )
+            said = f"its recording no longer does what it did: {self.done[name].message}"
+            await run.recorder.record(rejection(run, STAGE, "subtask", name, NO_LONGER_REPLAYS, said))
             withdrawn = [
                 item.model_copy(update={"accepted": False})
                 for item in run.warehouse.read(EvaluationFunction, "accepted AND subtask_id = ?", [name])
             ]
             await run.recorder.record(*withdrawn, replace=True)
-        await retire_tasks(run, lambda name: self.done[name].message if name in self.done else "")
+        await retire_tasks(run, {name: item.message for name, item in self.done.items()})
 
 
-async def retire_tasks(run: Run, why: Callable[[str], str] = lambda name: "") -> tuple[str, ...]:
-    """Retire every validated task with a subtask that no longer counts as verified; returns their ids.
-
-    Args:
-        run: the run.
-        why: what is known about a subtask, in words.
-    """
+async def retire_tasks(run: Run, why: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Retire every validated task with a subtask that no longer counts as verified; `why` says what is known
+    of some subtasks."""
     await run.recorder.flush()
     rows = await asyncio.to_thread(lambda: list(run.warehouse.query(_ORPHANS).rows()))
     lost = {str(task): str(subtask) for task, subtask in rows}
-    if not lost:
-        return ()
-    marks = ", ".join("?" * len(lost))
-    tasks = await asyncio.to_thread(
-        lambda: list(run.warehouse.read(Task, f"task_id IN ({marks})", list(lost)))
-    )
-    await run.recorder.record(*(_task_rejection(run, task, lost, why) for task in tasks))
-    await run.recorder.record(
-        *(task.model_copy(update={"status": "retired"}) for task in tasks), replace=True
-    )
+    among = "task_id IN (SELECT unnest(?::VARCHAR[]))"
+    for task in await asyncio.to_thread(lambda: list(run.warehouse.read(Task, among, [list(lost)]))):
+        subtask = lost[task.task_id]
+        known = f": {why[subtask]}" if why.get(subtask) else ""
+        said = f"{subtask} no longer counts as verified{known}"
+        await run.recorder.record(
+            rejection(run, STAGE, "task", task.task_id, SUBTASK_RETIRED, said, subtask=subtask)
+        )
+        await run.recorder.record(task.model_copy(update={"status": "retired"}), replace=True)
     await run.recorder.flush()
-    return tuple(lost)
 
 
 def has_changed_the_pool(run: Run) -> bool:
@@ -214,20 +199,6 @@ def has_changed_the_pool(run: Run) -> bool:
     retired = f"reason IN ('{NO_LONGER_REPLAYS}', '{SUBTASK_RETIRED}')"
     verified = run.warehouse.count(VerificationRound, f"accepted AND run_id = '{run.run_id}'")
     return bool(verified or run.warehouse.count(Rejection, f"{retired} AND run_id = '{run.run_id}'"))
-
-
-def _task_rejection(run: Run, task: Task, lost: Mapping[str, str], why: Callable[[str], str]) -> Rejection:
-    subtask = lost[task.task_id]
-    known = why(subtask)
-    return Rejection(
-        item_kind="task",
-        item_id=task.task_id,
-        stage=STAGE,
-        reason=SUBTASK_RETIRED,
-        message=f"{subtask} no longer counts as verified{f': {known}' if known else ''}",
-        details={"subtask": subtask},
-        provenance=run.provenance(STAGE),
-    )
 
 
 def _outcome(seen: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from taskloom.flows.pool.pool_memory import (
     version_of,
 )
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.results import Explored, Verified, told_apart
+from taskloom.flows.stages.results import Explored, told_apart
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import catalog_folder
@@ -247,8 +247,9 @@ class PoolGrowth:
         self.run.progress.end(EXPLORATION)
         await self.pool.complete()
 
-    async def verify(self, explored: Explored) -> Verified:
-        """Verify an application's proposals concurrently, recording each result as it arrives."""
+    async def verify(self, explored: Explored) -> tuple[str, ...]:
+        """Verify an application's proposals concurrently, recording each result as it arrives; the ids of its
+        verified subtasks, unchanged ones included."""
         proposals = [item for item in explored.proposals if item.subtask_id not in self.settled]
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
@@ -257,7 +258,7 @@ class PoolGrowth:
             done = explored.choice.model_copy(update={"complete": True})
             await self.run.recorder.record(done, replace=True)
         verified = [item.subtask_id for item in explored.proposals if item.subtask_id in self.verified]
-        return Verified(application=explored.application, subtask_ids=(*explored.unchanged, *verified))
+        return (*explored.unchanged, *verified)
 
     async def _take_over(self, known: VerifiedSubtask) -> None:
         """Count what an earlier run verified as verified."""

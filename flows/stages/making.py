@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 from taskloom.flows.errors import CommandError
@@ -15,7 +16,7 @@ from taskloom.flows.pool.pool_memory import MISSING_LINK, NOT_COMPOSED
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.criticising import criticise, doubt_of_critic
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
-from taskloom.flows.stages.results import Goals, Validated, lot, told_apart
+from taskloom.flows.stages.results import Validated, lot, rejection, told_apart
 from taskloom.flows.summaries.summary import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.resources.errors import ExitCode
@@ -35,7 +36,6 @@ from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
 from taskloom.synthesis.validation.calibration import doubt_about, try_judge
 from taskloom.synthesis.validation.validation import ValidatedTask, validate_task
-from taskloom.taskgraph.records.criticism import JudgeTrial
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent, Rejection, Task
 from taskloom.warehouse.task_quality import judge_rates
@@ -79,7 +79,7 @@ class TaskMaking:
     def __post_init__(self) -> None:
         self.replays = TaskReplays(self.run, self.subtasks)
 
-    async def extract(self, subtask_ids: Sequence[str]) -> Goals:
+    async def extract(self, subtask_ids: Sequence[str]) -> tuple[Intent, ...]:
         """Find goals in the pool of these verified subtasks."""
         run = self.run
         run.progress.begin(INTENTS)
@@ -90,7 +90,14 @@ class TaskMaking:
             if pool.keys() >= set(intent.subtask_ids)
         ]
         found = await extract_intents(
-            [self._pooled(item) for item in pool.values()],
+            [
+                PooledSubtask(
+                    subtask=item.subtask,
+                    instances=self.instances(item),
+                    application_title=run.applications[item.subtask.application].title,
+                )
+                for item in pool.values()
+            ],
             models=run.models,
             scenarios=load_scenarios(),
             settings=run.settings.intents,
@@ -101,7 +108,7 @@ class TaskMaking:
         run.progress.done(INTENTS, len(found.intents))
         run.progress.rejected(INTENTS, len(found.rejections))
         run.progress.end(INTENTS)
-        return Goals(intents=(*earlier, *found.intents))
+        return (*earlier, *found.intents)
 
     async def compose(
         self, subtask_ids: Sequence[str], intents: Sequence[Intent], rejected: Collection[str] = ()
@@ -123,7 +130,7 @@ class TaskMaking:
             iterator: Iterator[Task] = iter(result)
             batches: list[list[Task]] = []
             clashing: set[str] = set()
-            while batch := await asyncio.to_thread(_next_batch, iterator):
+            while batch := await asyncio.to_thread(list, islice(iterator, BATCH)):
                 fit = await self.replays.without_clashes([self._marked(task) for task in batch], known)
                 batches.append(fit)
                 clashing |= {task.task_id for task in batch} - {task.task_id for task in fit}
@@ -257,7 +264,11 @@ class TaskMaking:
         )
         await run.recorder.record(*gates, replace=True)
         doubts |= {f"gate_{gate.gate}": f"{gate.explanation}." for gate in gates if not gate.held}
-        found = [self._not_published(reason, doubt) for reason, doubt in doubts.items() if doubt]
+        found = [
+            rejection(run, VALIDATION, "dataset_version", run.run_id, reason, doubt)
+            for reason, doubt in doubts.items()
+            if doubt
+        ]
         if found:
             await run.recorder.record(*found)
             return ""
@@ -269,43 +280,29 @@ class TaskMaking:
         )
         return version.name
 
-    def _not_published(self, reason: str, doubt: str) -> Rejection:
-        return Rejection(
-            item_kind="dataset_version",
-            item_id=self.run.run_id,
-            stage=VALIDATION,
-            reason=reason,
-            message=doubt,
-            provenance=self.run.provenance(VALIDATION),
-        )
-
     async def _try_judge(self, tasks: Sequence[Task]) -> None:
         """Give the judge spoilt instructions among the others, and keep what it noticed."""
         run = self.run
         titles = {name: application.title for name, application in run.applications.items()}
-        chosen = [
-            task for task in tasks if lot(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
-        ]
-
-        async def trial(task: Task) -> JudgeTrial | None:
-            return await try_judge(
+        found = await together(
+            try_judge(
                 task,
                 titles,
                 [other for other in tasks if other.task_id != task.task_id],
                 models=run.models,
                 attempt=run.settings.validation.rounds,
-                provenance=self.run.provenance(VALIDATION),
+                provenance=run.provenance(VALIDATION),
             )
-
-        found = await together(trial(task) for task in chosen)
+            for task in tasks
+            if lot(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
+        )
         await run.recorder.record(*(item for item in found if item is not None))
 
     async def _doubt_about_judge(self) -> str:
         """Why this run's judge is not good enough for its instructions to be published; empty if it is."""
-        run, settings = self.run, self.run.settings.validation
-        await run.recorder.flush()
-        rates = await asyncio.to_thread(judge_rates, run.warehouse, run.run_id)
-        return doubt_about(rates, settings)
+        await self.run.recorder.flush()
+        rates = await asyncio.to_thread(judge_rates, self.run.warehouse, self.run.run_id)
+        return doubt_about(rates, self.run.settings.validation)
 
     async def _validate(self, task: Task) -> Task | None:
         """The task as it is validated; None if it is rejected."""
@@ -326,34 +323,15 @@ class TaskMaking:
     def _marked(self, task: Task) -> Task:
         """The task with the keys of its components, and whether any of its subtasks runs on a simulated
         platform."""
-        simulated = any(self.verified[node.subtask_id].subtask.simulated for node in task.graph.nodes)
-        functions = {
-            node.subtask_id: self.verified[node.subtask_id].function.function_id for node in task.graph.nodes
-        }
+        verified = {node.subtask_id: self.verified[node.subtask_id] for node in task.graph.nodes}
+        simulated = any(item.subtask.simulated for item in verified.values())
+        functions = {name: item.function.function_id for name, item in verified.items()}
         keys = component_keys(task.graph, functions)
         return task.model_copy(update={"simulated": simulated or task.simulated, "components": keys})
 
-    def _pooled(self, item: VerifiedSubtask) -> PooledSubtask:
-        return PooledSubtask(
-            subtask=item.subtask,
-            instances=self.instances(item),
-            application_title=self.run.applications[item.subtask.application].title,
-        )
-
     def _shortfalls(self, account: CompositionAccount) -> list[Rejection]:
         """What composition was short of; `wishes_of` tells explorers the first of it."""
-
-        def told(item_id: str, reason: str, message: str, **details: str) -> Rejection:
-            return Rejection(
-                item_kind="composition",
-                item_id=item_id,
-                stage=COMPOSITION,
-                reason=reason,
-                message=message,
-                details=details,
-                provenance=self.run.provenance(COMPOSITION),
-            )
-
+        told = partial(rejection, self.run, COMPOSITION, "composition")
         return [
             *(
                 told(f"{item.application}/{item.category}", MISSING_LINK, item.advice)
@@ -374,7 +352,3 @@ class TaskMaking:
                 for item in account.shortfalls
             ),
         ]
-
-
-def _next_batch(tasks: Iterator[Task]) -> list[Task]:
-    return list(islice(tasks, BATCH))

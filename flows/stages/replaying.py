@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, field
 
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.results import Replayed
+from taskloom.flows.stages.results import rejection
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.components import another_with, repeats_application, tasks_to_replay
@@ -33,6 +33,7 @@ _COVERED = (
     " WHERE s.task_id = r.task_id AND x.run_id > r.run_id)"
 )
 """Components that were performed with success, and of which no subtask was retired by a later run."""
+_REPLAYED = "SELECT task_id FROM replays WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
 _ACTIONS_TO_OPEN = 8
 """How many actions take as long as opening an application."""
 
@@ -79,15 +80,10 @@ class TaskReplays:
             if isinstance(fit, Task):
                 kept.append(fit)
                 continue
-            rejection = Rejection(
-                item_kind="task",
-                item_id=task.task_id,
-                stage=COMPOSITION,
-                reason="known_clash",
-                message=f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there",
-                provenance=self.run.provenance(COMPOSITION),
+            message = f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there"
+            await self.run.recorder.record(
+                rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
             )
-            await self.run.recorder.record(rejection)
         return kept
 
     async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -127,10 +123,8 @@ class TaskReplays:
             elif failure is None:
                 kept.append(covering.without_bad_orders(covering.marked(task)))
             elif failure.rejection is not None:
-                rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
-                await run.recorder.record(
-                    rejection, task.model_copy(update={"status": "rejected"}), replace=True
-                )
+                own = failure.rejection.model_copy(update={"item_id": task.task_id})
+                await run.recorder.record(own, task.model_copy(update={"status": "rejected"}), replace=True)
         await run.recorder.record(*self._not_covered(waiting, covering.covered))
         return tuple(await self.without_clashes(kept, await self.known_clashes()))
 
@@ -141,17 +135,17 @@ class TaskReplays:
             for key in set(task.components) - set(covered):
                 having.setdefault(key, []).append(task)
         return [
-            Rejection(
-                item_kind="composition",
-                item_id=key,
-                stage=REPLAY,
-                reason="not_covered",
-                message=(
+            rejection(
+                self.run,
+                REPLAY,
+                "composition",
+                key,
+                "not_covered",
+                (
                     f"{len(found)} tasks such as"
                     f" {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for the replay of"
                     " this component: replay.actions were used up. Build again to go on, or allow more"
                 ),
-                provenance=self.run.provenance(REPLAY),
             )
             for key, found in sorted(having.items())
         ]
@@ -178,35 +172,28 @@ class TaskReplays:
 
     async def replayed_before(self, tasks: Sequence[Task]) -> set[str]:
         """Ids of those of `tasks` that were replayed already."""
-        if not tasks:
-            return set()
         await self.run.recorder.flush()
-        marks = ", ".join("?" * len(tasks))
-        query = f"SELECT DISTINCT task_id FROM replays WHERE task_id IN ({marks})"  # noqa: S608 - only marks
         names = [task.task_id for task in tasks]
-        return {str(row[0]) for row in self.run.warehouse.query(query, names).rows()}
+        return {str(row[0]) for row in self.run.warehouse.query(_REPLAYED, [names]).rows()}
 
-    async def replay(self, tasks: Sequence[Task]) -> Replayed:
-        """Perform tasks again, each in the orders that the settings ask for."""
-        if not tasks:
-            return Replayed()
-        run = self.run
-        replayer = await self._replayer(tasks)
-        run.progress.begin(REPLAY, len(tasks))
-        worked = sum(await together(self._replay(replayer, task) for task in tasks))
-        return Replayed(worked=worked, rejected=len(tasks) - worked)
+    async def replay(self, tasks: Sequence[Task]) -> int:
+        """Perform tasks again, each in the orders that the settings ask for; how many worked in none and are
+        recorded as rejected."""
+        recorder, replayer = self.run.recorder, await self._replayer(tasks)
+        self.run.progress.begin(REPLAY, len(tasks))
 
-    async def _replay(self, replayer: Replayer, task: Task) -> bool:
-        run = self.run
-        replayed = await self._performed(replayer, task, 0)
-        if replayed.rejection is None:
+        async def is_rejected(task: Task) -> bool:
+            replayed = await self._performed(replayer, task, 0)
+            if replayed.rejection is None:
+                return False
+            await recorder.record(replayed.rejection)
+            await recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
             return True
-        await run.recorder.record(replayed.rejection)
-        await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
-        return False
 
-    async def measure_pairs(self, pool: Mapping[str, Sequence[BoundSubtask]]) -> tuple[OrderFact, ...]:
-        """Perform pairs of subtasks that may disturb each other, in both orders; returns what that showed.
+        return sum(await together(is_rejected(task) for task in tasks))
+
+    async def measure_pairs(self, pool: Mapping[str, Sequence[BoundSubtask]]) -> int:
+        """Perform pairs of subtasks that may disturb each other, in both orders; how many facts that brought.
 
         Pairs known in both orders cost nothing, except those that never worked in one of them: an application
         or a recording may have changed since, and composition does not try them any more.
@@ -217,19 +204,19 @@ class TaskReplays:
         tasks = pairs_to_measure(pool, {(fact.first, fact.second) for fact in facts}, clashes(facts))
         run.progress.begin(REPLAY, len(tasks))
         if not tasks:
-            return ()
+            return 0
         replayer = await self._replayer(tasks)
 
-        async def measured(task: Task) -> list[OrderFact]:
+        async def measured(task: Task) -> int:
             done = await self._replayed(replayer, task, 2)
             facts = [fact for replay in done.replays for fact in facts_of(task, replay)]
             await run.recorder.record(*facts, replace=True)
             run.progress.done(REPLAY)
-            return facts
+            return len(facts)
 
         found = await together(measured(task) for task in tasks)
         run.progress.end(REPLAY)
-        return tuple(fact for facts in found for fact in facts)
+        return sum(found)
 
 
 def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Replayer:
@@ -252,19 +239,14 @@ def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> f
     return (actions + opened * _ACTIONS_TO_OPEN) * (orders if repeats_application(task) else 1)
 
 
-Perform = Callable[[Task, int], Awaitable[ReplayedTask]]
-"""Replays a task in up to so many orders and keeps what came of it."""
-
-
 @dataclass(slots=True)
 class Covering:
     """The replays that show that components can be performed, as many side by side as there are
     environments."""
 
-    perform: Perform
-    """Replays a task."""
+    perform: Callable[[Task, int], Awaitable[ReplayedTask]]
+    """Replays a task in up to so many orders and keeps what came of it."""
     settings: ReplaySettings
-    """How many orders."""
     side_by_side: int
     """Replays at a time."""
     actions: float | None = None

@@ -1,15 +1,19 @@
-"""What steps pass to each other: plain records, so that a step may run anywhere."""
+"""What steps pass to each other: plain records, so that a step may run anywhere; draws and rejections."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
+from typing import Literal
 
+from taskloom.flows.wiring import Run
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask
-from taskloom.taskgraph.records.task import Intent, Rejection, Task
+from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.warehouse.records import ExplorationChoice
+
+ItemKind = Literal["task", "subtask", "composition", "dataset_version"]
 
 
 class Explored(Record):
@@ -26,31 +30,6 @@ class Explored(Record):
     explored."""
 
 
-class Rechecked(Record):
-    """Verified subtasks that were performed again."""
-
-    checked: int = 0
-    """How many."""
-    retired: tuple[str, ...] = ()
-    """Ids of those that no longer replay."""
-
-
-class Verified(Record):
-    """An application whose proposals were verified or rejected."""
-
-    application: str
-    """The application."""
-    subtask_ids: tuple[str, ...] = ()
-    """Ids of its verified subtasks, unchanged ones included."""
-
-
-class Goals(Record):
-    """Intents of this and earlier runs."""
-
-    intents: tuple[Intent, ...] = ()
-    """The intents."""
-
-
 class Validated(Record):
     """A batch of tasks whose instructions were written and judged."""
 
@@ -60,13 +39,19 @@ class Validated(Record):
     """Those of them that are to be replayed."""
 
 
-class Replayed(Record):
-    """A batch of tasks that were performed again."""
-
-    worked: int = 0
-    """Tasks that worked in at least one order."""
-    rejected: int = 0
-    """Tasks that worked in none."""
+def rejection(
+    run: Run, stage: str, kind: ItemKind, item_id: str, reason: str, message: str, **details: str
+) -> Rejection:
+    """The rejection of an item by `stage` of `run`."""
+    return Rejection(
+        item_kind=kind,
+        item_id=item_id,
+        stage=stage,
+        reason=reason,
+        message=message,
+        details=details,
+        provenance=run.provenance(stage),
+    )
 
 
 def lot(name: str) -> float:

@@ -101,7 +101,7 @@ def judged(attempt: Trajectory) -> GraphEvaluation:
     with EvaluationSandbox() as sandbox:
         asked = task(*BRANCHES.values())
         account = SideEffectAccount(verified)
-        judge = AttemptJudge.of(asked, verified, sandbox, account, patience=80, step_limit=80)
+        judge = AttemptJudge(asked, account, sandbox, patience=80, step_limit=80)
         return judged_again(judge, attempt).outcome
 
 

@@ -97,7 +97,7 @@ def judged(
         return {"files": tuple(files[path] for path in sorted(files)), "directories": tuple(sorted(folders))}
 
     attempt = recording("attempt", {}, [click("Save", **seen(files)) for files in moves], start=seen(start))
-    judge = AttemptJudge.of(asked, verified, sandbox, SideEffectAccount(verified), patience=20, step_limit=20)
+    judge = AttemptJudge(asked, SideEffectAccount(verified), sandbox, patience=20, step_limit=20)
     return judged_again(judge, attempt).outcome
 
 
