@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email import message_from_string
 from email.message import Message
 from importlib.metadata import PathDistribution
@@ -48,7 +48,7 @@ class PackageFacts:
     """Its one-line summary."""
     scripts: tuple[str, ...] = ()
     """Console scripts of a Python package, or paths of an npm package's programs below `node_modules`."""
-    pages: tuple[str, ...] = field(default=())
+    pages: tuple[str, ...] = ()
     """Folders of an npm package that hold an `index.html`, relative to the installation, the likeliest
     first."""
 
@@ -142,6 +142,14 @@ def skeleton(
     Raises:
         CommandError: there is nothing to start.
     """
+    installation: dict[str, object] = {"npm" if from_npm else "pip": _flow([facts.requirement])}
+    launch = _launch(facts, from_npm, command)
+    return _entry(name, title, category, facts, installation=installation, launch=launch)
+
+
+def _entry(
+    name: str, title: str, category: str, facts: PackageFacts, **started: dict[str, object]
+) -> dict[str, object]:
     return {
         "name": name,
         "title": title,
@@ -149,8 +157,7 @@ def skeleton(
         "version": facts.version,
         "licence": facts.licence,
         "description": facts.description,
-        "installation": {"npm" if from_npm else "pip": _flow([facts.requirement])},
-        "launch": _launch(facts, from_npm, command),
+        **started,
         "fixtures": _flow([]),
         "manual": LiteralScalarString(_MANUAL.format(title=title)),
     }
@@ -177,17 +184,7 @@ def running_entry(
         launch["reset_command"] = _flow(shlex.split(reset_command))
     if data_folder:
         launch["data_folder"] = str(Path(data_folder).expanduser().absolute())
-    return {
-        "name": name,
-        "title": title,
-        "category": category,
-        "version": "running",
-        "licence": "TODO",
-        "description": "TODO: one sentence.",
-        "launch": launch,
-        "fixtures": _flow([]),
-        "manual": LiteralScalarString(_MANUAL.format(title=title)),
-    }
+    return _entry(name, title, category, PackageFacts("", "running"), launch=launch)
 
 
 def limits_of(application: Application) -> tuple[str, ...]:

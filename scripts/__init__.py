@@ -2,5 +2,5 @@
 
 create_venv                         the virtual environment of `make setup`
 documentation                       writes the generated pages (`make docs`)
-house_drawing, agents_page, data_model_page    some of them
+house_drawing                       the drawing in ARCHITECTURE.md
 """

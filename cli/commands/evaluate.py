@@ -33,7 +33,7 @@ def evaluate(
     agent: Annotated[
         str,
         typer.Option(
-            help=("An agent of taskloom, such as `recorded` or `model`, or `module:factory` of your own.")
+            help="An agent of taskloom, such as `recorded` or `model`, or `module:factory` of your own."
         ),
     ] = "model",
     name: Annotated[str, typer.Option(help="Name of the experiment and of its folder.")] = "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,10 +49,8 @@ def export(
         str,
         typer.Option(
             metavar="RULE",
-            help=(
-                "Only tasks accepted by any, the majority or all of their reviewers; majority:3 requires at"
-                " least three reviewers."
-            ),
+            help="Only tasks accepted by any, the majority or all of their reviewers; majority:3 requires at"
+            " least three reviewers.",
         ),
     ] = "",
     size: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.")] = None,
@@ -70,13 +69,9 @@ def export(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help=(
-                "Leave out tasks that resemble one of these: a published collection as FORMAT:PATH,"
-                " such as"
-                " osworld:evaluation_examples; a table (Parquet, JSON, CSV) as FILE or FILE:COLUMN; or a text"
-                " file, one"
-                " instruction per line."
-            )
+            help="Leave out tasks that resemble one of these: a published collection as FORMAT:PATH, such as"
+            " osworld:evaluation_examples; a table (Parquet, JSON, CSV) as FILE or FILE:COLUMN; or a text"
+            " file, one instruction per line."
         ),
     ] = None,
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
@@ -104,7 +99,7 @@ def export(
         bool,
         typer.Option(
             "--replay-all",
-            help=("Replay every selected task that was not replayed yet, and export those that work."),
+            help="Replay every selected task that was not replayed yet, and export those that work.",
         ),
     ] = False,
     version: VersionOption = None,
@@ -135,7 +130,10 @@ def export(
       taskloom export omnibench --out testset --cell dependency=hard,branch=hard:50 --replay-all
     """
     if show_list:
-        _list_formats(as_json)
+        from taskloom.cli.answer_printing import print_records
+        from taskloom.warehouse.lookup import EXPORTS
+
+        print_records(EXPORTS.described(), as_json)
         return
     if not format_name:
         raise CommandError("name the format to write; `taskloom export --list` describes them.")
@@ -149,6 +147,7 @@ def export(
     from taskloom.flows.settings import describe_problems, load_settings
     from taskloom.warehouse.exporting.exporting import ExportOptions
     from taskloom.warehouse.exporting.exporting import export as run_export
+    from taskloom.warehouse.importing.instruction_lists import instructions_in
     from taskloom.warehouse.reviews import parse_rule
     from taskloom.warehouse.sets.requests import parse_request
     from taskloom.warehouse.sets.selection import Selection, parse_levels, parse_quota
@@ -186,7 +185,7 @@ def export(
         raise CommandError(describe_problems(error).strip()) from None
     settings = load_settings(warehouse=warehouse)
     sets = parse_request(split, leak, hold_out or [])
-    lists = _named_lists(against or [])
+    lists = {source: instructions_in(source) for source in against or ()}
     if replay_all:
         if version is not None:
             raise CommandError(
@@ -250,22 +249,13 @@ def _replay_and_export(
     return exported.manifest
 
 
-def _named_lists(sources: list[str]) -> dict[str, list[str]]:
-    from taskloom.warehouse.importing.instruction_lists import instructions_in
-
-    return {source: instructions_in(source) for source in sources}
-
-
 def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return
     for kind, count in manifest.outcome.counts.items():
         typer.echo(f"{kind}: {count}")
-    reasons: dict[str, int] = {}
-    for item in manifest.outcome.refused:
-        reasons[item.reason] = reasons.get(item.reason, 0) + 1
-    for reason, count in sorted(reasons.items(), key=lambda pair: -pair[1]):
+    for reason, count in Counter(item.reason for item in manifest.outcome.refused).most_common():
         typer.echo(f"refused {count}: {reason}")
     for shortfall in manifest.shortfalls:
         typer.echo(_shortfall(shortfall))
@@ -308,10 +298,3 @@ def _print_leakage(report: LeakageReport) -> None:
         )
     checked = ", ".join(f"{count} {kind}s" for kind, count in report.checked.items())
     typer.echo(f"leaks: {len(report.leaks)} (compared {checked})")
-
-
-def _list_formats(as_json: bool) -> None:
-    from taskloom.cli.answer_printing import print_records
-    from taskloom.warehouse.lookup import EXPORTS
-
-    print_records(EXPORTS.described(), as_json)

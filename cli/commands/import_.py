@@ -51,7 +51,10 @@ def import_data(
       taskloom import --list
     """
     if show_list:
-        _list_formats(as_json)
+        from taskloom.cli.answer_printing import print_records
+        from taskloom.warehouse.lookup import IMPORTS
+
+        print_records(IMPORTS.described(), as_json)
         return
     if not format_name:
         raise CommandError("name the format to read; `taskloom import --list` describes them.")
@@ -91,10 +94,3 @@ def _print_rejected(rejected: Sequence[Rejection]) -> None:
         typer.echo(f"rejected: {rejection.message}")
     if len(rejected) > _SHOWN:
         typer.echo(f"… and {len(rejected) - _SHOWN} more")
-
-
-def _list_formats(as_json: bool) -> None:
-    from taskloom.cli.answer_printing import print_records
-    from taskloom.warehouse.lookup import IMPORTS
-
-    print_records(IMPORTS.described(), as_json)

@@ -29,7 +29,7 @@ def runs(
 
       taskloom runs 20261122-020000-3f2a1b --json
     """
-    from taskloom.cli.answer_printing import print_json, print_table
+    from taskloom.cli.answer_printing import print_json, print_records
     from taskloom.flows.errors import CommandError
     from taskloom.flows.nights.run_reports import run_reports
     from taskloom.flows.places import load_places
@@ -56,35 +56,22 @@ def runs(
     if not found:
         typer.echo("no run has made records yet; begin with: taskloom build", err=True)
         return
-    columns = (
-        "run",
-        "started",
-        "flow",
-        "explored",
-        "verified",
-        "rechecked",
-        "retired",
-        "composed",
-        "outcome",
-        "cost_usd",
-        "seconds",
-    )
-    print_table(
-        columns,
+    print_records(
         [
-            (
-                item.run_id,
-                item.started_at[:16].replace("T", " "),
-                "night" if item.night else item.flow,
-                f"{len(item.explored)} of {len(item.choices)}",
-                len(item.verified),
-                len(item.rechecks),
-                f"{len(item.retired_subtasks)} subtasks, {item.retired_tasks} tasks",
-                item.composed,
-                item.outcome,
-                round(item.cost_usd, 2),
-                round(item.seconds),
-            )
+            {
+                "run": item.run_id,
+                "started": item.started_at[:16].replace("T", " "),
+                "flow": "night" if item.night else item.flow,
+                "explored": f"{len(item.explored)} of {len(item.choices)}",
+                "verified": len(item.verified),
+                "rechecked": len(item.rechecks),
+                "retired": f"{len(item.retired_subtasks)} subtasks, {item.retired_tasks} tasks",
+                "composed": item.composed,
+                "outcome": item.outcome,
+                "cost_usd": round(item.cost_usd, 2),
+                "seconds": round(item.seconds),
+            }
             for item in found
         ],
+        as_json=False,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from taskloom.cli.answer_printing import print_json
 from taskloom.cli.shared_options import DataOption, JsonOption, SettingsOption
 from taskloom.flows.errors import CommandError
+
+if TYPE_CHECKING:
+    from taskloom.flows.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -21,19 +24,15 @@ def score(
     file: Annotated[
         str,
         typer.Argument(
-            help=(
-                "JSON of a task graph (- reads standard input); with --again, --critic or --people, the name"
-                " of an experiment."
-            )
+            help="JSON of a task graph (- reads standard input); with --again, --critic or --people, the name"
+            " of an experiment."
         ),
     ],
     completed: Annotated[
         str,
         typer.Option(
-            help=(
-                "Ids of the completed subtasks in order, separated by commas, or as a JSON list; empty for"
-                " none."
-            ),
+            help="Ids of the completed subtasks in order, separated by commas, or as a JSON list; empty for"
+            " none.",
             show_default=False,
         ),
     ] = "",
@@ -67,10 +66,13 @@ def score(
       taskloom score baselines --critic --people scores.csv
     """
     if again or critic or people:
+        from taskloom.flows.settings import load_settings
+
+        chosen = load_settings(settings, data=data)
         if again:
-            _score_again(file, settings, data, as_json=as_json)
+            _score_again(file, chosen, as_json=as_json)
         if critic or people:
-            _add_opinions(file, people, settings, data, critic=critic, as_json=as_json)
+            _add_opinions(file, people, chosen, critic=critic, as_json=as_json)
         return
     from taskloom.cli.commands.graph import notes_on
     from taskloom.cli.graph_files import graph_in
@@ -109,12 +111,11 @@ def score(
         typer.echo(f"{'note':22}{note}")
 
 
-def _score_again(name: str, settings_file: Path | None, data: Path | None, *, as_json: bool) -> None:
+def _score_again(name: str, settings: Settings, *, as_json: bool) -> None:
     from taskloom.cli.commands.evaluate import print_report
     from taskloom.flows.experimenting.scoring_again import score_again
-    from taskloom.flows.settings import load_settings
 
-    found = score_again(load_settings(settings_file, data=data), name)
+    found = score_again(settings, name)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
@@ -125,22 +126,12 @@ def _score_again(name: str, settings_file: Path | None, data: Path | None, *, as
     print_report(found.report, as_json=False)
 
 
-def _add_opinions(
-    name: str,
-    people: Path | None,
-    settings_file: Path | None,
-    data: Path | None,
-    *,
-    critic: bool,
-    as_json: bool,
-) -> None:
+def _add_opinions(name: str, people: Path | None, settings: Settings, *, critic: bool, as_json: bool) -> None:
     import asyncio
 
     from taskloom.cli.commands.evaluate import print_report
     from taskloom.flows.experimenting.second_opinions import ask_critic, take_people_in
-    from taskloom.flows.settings import load_settings
 
-    settings = load_settings(settings_file, data=data)
     if people is not None:
         report = take_people_in(settings, name, people)
     if critic:

@@ -83,25 +83,23 @@ def verify(
         raise CommandError(f"{' and '.join(chosen[:2])} exclude each other.")
     loaded = options.load(warehouse=warehouse)
     if not every and not subtask:
+        changes: dict[str, object] = {}
         if pairs:
-            replay = loaded.replay.model_copy(update={"pairs": True})
-            loaded = loaded.model_copy(update={"replay": replay})
+            changes["replay"] = loaded.replay.model_copy(update={"pairs": True})
         if again:
-            loaded = _trying_again(loaded, tuple(name.strip() for name in again.split(",") if name.strip()))
+            patterns = tuple(name.strip() for name in again.split(",") if name.strip())
+            _require_rejected(loaded, patterns)
+            changes["verification"] = loaded.verification.model_copy(update={"again": patterns})
         from taskloom.cli.commands.build import run_flow
 
-        run_flow("verify_subtasks", options, loaded)
+        run_flow("verify_subtasks", options, loaded.model_copy(update=changes))
     else:
         examined = _examine_stored(loaded, version, subtask, function, options.quiet)
         _print(examined, options.as_json, in_full=bool(subtask))
 
 
-def _trying_again(settings: Settings, patterns: tuple[str, ...]) -> Settings:
-    """The settings of a run that tries rejected proposals again.
-
-    Raises:
-        CommandError: a pattern names none.
-    """
+def _require_rejected(settings: Settings, patterns: tuple[str, ...]) -> None:
+    """Refuse a pattern that names no rejected proposal."""
     from taskloom.flows.pool.pool_memory import named_by, rejected_proposals
     from taskloom.warehouse.store import Warehouse
 
@@ -113,8 +111,6 @@ def _trying_again(settings: Settings, patterns: tuple[str, ...]) -> Settings:
             raise CommandError(
                 f"--again {pattern!r} names no rejected proposal. Rejected and not verified since: {known}."
             )
-    verification = settings.verification.model_copy(update={"again": patterns})
-    return settings.model_copy(update={"verification": verification})
 
 
 def _examine_stored(
@@ -146,7 +142,7 @@ def _examine_stored(
 
 
 def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> None:
-    from taskloom.cli.answer_printing import print_json, print_table
+    from taskloom.cli.answer_printing import print_json, print_records
 
     rejected = [item for item in examined if not item.acceptable]
     if as_json:
@@ -156,19 +152,17 @@ def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> Non
             _print_matrix(item)
     else:
         rows = [
-            (
-                item.subtask_id,
-                sum(kills.total for kills in item.quality.families),
-                sum(kills.killed for kills in item.quality.families),
-                item.quality.mutation_score,
-                item.quality.route_dependence,
-                "yes" if item.acceptable else item.reasons[0],
-            )
+            {
+                "subtask": item.subtask_id,
+                "cases": sum(kills.total for kills in item.quality.families),
+                "judged rightly": sum(kills.killed for kills in item.quality.families),
+                "mutation score": item.quality.mutation_score,
+                "route dependence": item.quality.route_dependence,
+                "acceptable": "yes" if item.acceptable else item.reasons[0],
+            }
             for item in examined
         ]
-        print_table(
-            ("subtask", "cases", "judged rightly", "mutation score", "route dependence", "acceptable"), rows
-        )
+        print_records(rows, as_json=False)
         typer.echo(f"{len(examined) - len(rejected)} of {len(examined)} functions are acceptable", err=True)
     if rejected:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
@@ -180,16 +174,9 @@ def _print_matrix(item: Examined) -> None:
 
     quality = item.quality
     rows: list[tuple[object, ...]] = [("positive", "right", 1, int(quality.passes_positive), 0)]
-    rows += [
-        (
-            kills.family,
-            "right" if kills.family in GENUINE_FAMILIES else "wrong",
-            kills.total,
-            kills.killed,
-            kills.excused,
-        )
-        for kills in quality.families
-    ]
+    for kills in quality.families:
+        work = "right" if kills.family in GENUINE_FAMILIES else "wrong"
+        rows.append((kills.family, work, kills.total, kills.killed, kills.excused))
     print_table(("family", "work", "cases", "judged rightly", "excused"), rows)
     score = "none" if quality.mutation_score is None else f"{quality.mutation_score:.0%}"
     typer.echo(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from taskloom.cli.shared_options import JsonOption, WarehouseOption
+
+if TYPE_CHECKING:
+    from taskloom.warehouse.store import Warehouse
 
 
 def register(app: typer.Typer) -> None:
@@ -41,12 +44,9 @@ def publish(
     """
     from taskloom.flows.nights.gates import pass_gates
     from taskloom.flows.settings import load_settings
-    from taskloom.warehouse.store import Warehouse
 
     settings = load_settings(warehouse=warehouse)
-    place = settings.warehouse_location
-    Warehouse(place, read_only=True).close()
-    with Warehouse(place) as opened:
+    with _opened(settings.warehouse_location, write=True) as opened:
         for line in pass_gates(opened, settings.gates, force=force):
             typer.echo(f"published all the same: {line}", err=True)
         version = opened.publish(name, description=description)
@@ -67,13 +67,9 @@ def tag(
     Examples:
       taskloom versions tag stable v3
     """
-    from taskloom.flows.places import load_places
     from taskloom.warehouse.maintenance import tag as put
-    from taskloom.warehouse.store import Warehouse
 
-    place = load_places(warehouse=warehouse).warehouse_location
-    Warehouse(place, read_only=True).close()
-    with Warehouse(place) as opened:
+    with _opened(warehouse, write=True) as opened:
         made = put(opened, name, version)
     typer.echo(f"{made.tag} is {made.version}")
 
@@ -93,13 +89,9 @@ def clean(
     Examples:
       taskloom versions clean --keep 3
     """
-    from taskloom.flows.places import load_places
     from taskloom.warehouse.maintenance import clean as sweep
-    from taskloom.warehouse.store import Warehouse
 
-    place = load_places(warehouse=warehouse).warehouse_location
-    Warehouse(place, read_only=True).close()
-    with Warehouse(place) as opened:
+    with _opened(warehouse, write=True) as opened:
         cleaning = sweep(opened, keep=keep, hours=hours, dry_run=dry_run)
     if as_json:
         typer.echo(cleaning.model_dump_json(indent=2))
@@ -123,12 +115,10 @@ def scores(
     Examples:
       taskloom versions scores v3 --since v1
     """
-    from taskloom.flows.places import load_places
     from taskloom.resources.errors import ExitCode
-    from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.versions import REASONS, score_validity
 
-    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with _opened(warehouse) as opened:
         found = score_validity(opened, version, since)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
@@ -153,54 +143,37 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
     """
     if context.invoked_subcommand is not None:
         return
-    from taskloom.cli.answer_printing import print_json, print_table
-    from taskloom.flows.places import load_places
+    from taskloom.cli.answer_printing import print_json, print_records
     from taskloom.warehouse.records import VersionTag
-    from taskloom.warehouse.store import Warehouse
 
-    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with _opened(warehouse) as opened:
         found = opened.versions()
-        tags = list(opened.read(VersionTag))
+        tags: dict[str, list[str]] = {version.name: [] for version in found}
+        for item in opened.read(VersionTag):
+            tags.get(item.version, []).append(item.tag)
     if as_json:
-        print_json(
-            [
-                {
-                    **version.model_dump(mode="json"),
-                    "tags": [item.tag for item in tags if item.version == version.name],
-                }
-                for version in found
-            ]
-        )
+        print_json([version.model_dump(mode="json") | {"tags": tags[version.name]} for version in found])
         return
     if not found:
         typer.echo("no version is published yet; a completed `taskloom build` publishes one.", err=True)
         return
-    columns = (
-        "name",
-        "tags",
-        "published",
-        "parent",
-        "tasks",
-        "subtasks",
-        "models",
-        "cost_usd",
-        "description",
+    print_records(
+        [
+            {
+                "name": version.name,
+                "tags": ", ".join(tags[version.name]),
+                "published": version.created_at[:19].replace("T", " "),
+                "parent": version.parent,
+                "tasks": version.counts.get("tasks", 0),
+                "subtasks": version.counts.get("subtasks", 0),
+                "models": ", ".join(version.models),
+                "cost_usd": version.cost_usd,
+                "description": version.description,
+            }
+            for version in found
+        ],
+        as_json=False,
     )
-    rows = [
-        (
-            version.name,
-            ", ".join(item.tag for item in tags if item.version == version.name),
-            version.created_at[:19].replace("T", " "),
-            version.parent,
-            version.counts.get("tasks", 0),
-            version.counts.get("subtasks", 0),
-            ", ".join(version.models),
-            version.cost_usd,
-            version.description,
-        )
-        for version in found
-    ]
-    print_table(columns, rows)
 
 
 def diff(
@@ -215,12 +188,23 @@ def diff(
       taskloom diff v1 v2
     """
     from taskloom.cli.answer_printing import print_records
-    from taskloom.flows.places import load_places
-    from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.versions import differences
 
-    with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with _opened(warehouse) as opened:
         found = differences(opened, earlier, later)
     print_records([change.model_dump() for change in found], as_json)
     if not found:
         typer.echo(f"{earlier} and {later} hold the same records.", err=True)
+
+
+def _opened(warehouse: str | None, *, write: bool = False) -> Warehouse:
+    """The warehouse, which must be there already."""
+    from taskloom.flows.places import load_places
+    from taskloom.warehouse.store import Warehouse
+
+    place = load_places(warehouse=warehouse).warehouse_location
+    opened = Warehouse(place, read_only=True)
+    if not write:
+        return opened
+    opened.close()
+    return Warehouse(place)
