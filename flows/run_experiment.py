@@ -13,7 +13,7 @@ from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.checking import check_experiment, experiment_of
 from taskloom.flows.experimenting.derived_tasks import with_derived_tasks
-from taskloom.flows.experimenting.finishing import ExperimentReport, finish
+from taskloom.flows.experimenting.finishing import ExperimentReport, written
 from taskloom.flows.experimenting.fixing import Fixed, fix
 from taskloom.flows.hosting.contexts import Work, begin, timed
 from taskloom.flows.running.together import together
@@ -94,7 +94,9 @@ async def run_experiment(
         finally:
             run.progress.end(EVALUATION)
             await run.recorder.flush()
-            report = await asyncio.to_thread(finish, run, record, fixed, status)
+            ended = record.model_copy(update={"status": status})
+            report = await asyncio.to_thread(written, run.warehouse, ended, fixed.left_out)
+        report = report.model_copy(update={"run_id": run.run_id})
         if FlowRunContext.get() is not None:
             await publish_table(f"{record.name}, run {run.run_id}", "evaluation", report.standings)
         return report

@@ -111,7 +111,7 @@ class Elsewhere(Protocol):
         """Have `errand` done, again if its worker is lost.
 
         Raises:
-            WorkersLostError: it lost its worker too often.
+            CommandError: it lost its worker too often.
         """
         ...
 

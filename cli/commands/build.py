@@ -75,12 +75,13 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
-    from taskloom.flows.hosting.preflight import check_budgets, check_keys, check_settings, unpriced
+    from taskloom.flows.hosting.preflight import check_keys, check_settings, unpriced
 
     if options.dry_run:
         from taskloom.flows.planning.planning import plan_run
+        from taskloom.model_clients.ledger.budget import Budget
 
-        check_budgets(settings)
+        Budget.of(settings.models.budget)  # refuses one that cannot be read
         plan = plan_run(settings, flow)
         typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
         return

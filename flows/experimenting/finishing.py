@@ -9,9 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 
-from taskloom.flows.experimenting.fixing import Fixed
 from taskloom.flows.running.clock import now
-from taskloom.flows.wiring import Run
 from taskloom.omnieval.reports.figures import figures, report_page
 from taskloom.omnieval.reports.second_opinions import correlations, opinions
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
@@ -25,6 +23,7 @@ from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
 
 _OF = "experiment_id = ?"
+_AMONG = "IN (SELECT unnest(?::VARCHAR[]))"
 _PARQUET = {
     "agent_runs": f"{_OF} ORDER BY agent_run_id",
     "agent_scores": f"{_OF} ORDER BY agent_run_id, metric",
@@ -106,25 +105,13 @@ class ExperimentReport(Record):
         return lines
 
 
-def finish(run: Run, record: Experiment, fixed: Fixed, status: ExperimentStatus) -> ExperimentReport:
-    """Write figures and files of an experiment from its stored attempts."""
-    report = written(run.warehouse, record.model_copy(update={"status": status}), fixed.left_out)
-    return report.model_copy(update={"run_id": run.run_id})
-
-
 def written(
     warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = (), changed: Sequence[str] = ()
 ) -> ExperimentReport:
     """Write the record and the folder of an experiment from its stored attempts; `changed` since is said."""
     runs = list(warehouse.read(AgentRun, _OF, [record.experiment_id]))
-    tasks = {
-        task.task_id: task
-        for task in warehouse.read(
-            Task,
-            "task_id IN (SELECT unnest(?::VARCHAR[]))",
-            [sorted({*record.task_ids, *(run.task_id for run in runs)})],
-        )
-    }
+    names = [*record.task_ids, *(run.task_id for run in runs)]
+    tasks = {task.task_id: task for task in warehouse.read(Task, f"task_id {_AMONG}", [names])}
     scores: dict[str, dict[str, float | None]] = {}
     for score in warehouse.read(AgentScore, _OF, [record.experiment_id]):
         scores.setdefault(score.agent_run_id, {})[score.metric] = score.value
@@ -198,14 +185,17 @@ def _write_folder(
         folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"})
     )
     fixed = [name for name in record.task_ids if name not in derived]
-    repeat = {**record.specification, "tasks": {**_mapping(record), "ids": fixed}}
+    asked = record.specification.get("tasks")
+    kept = ("version", "questions", "impossible")
+    tasks = {name: value for name, value in asked.items() if name in kept} if isinstance(asked, dict) else {}
+    repeat = {**record.specification, "tasks": {**tasks, "ids": fixed}}
     write_whole(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
     versions = {item.metadata["Name"]: item.version for item in distributions()}
     machine = {"python": platform.python_version(), "system": platform.platform(), "packages": versions}
     write_whole(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))
-    among = "run_id IN (SELECT unnest(?::VARCHAR[]))"
-    made_in = list(warehouse.read(RunRecord, among, [sorted({run.provenance.run_id for run in runs})]))
-    settings = {item.run_id: item.settings for item in made_in}
+    made_in = [run.provenance.run_id for run in runs]
+    among = warehouse.read(RunRecord, f"run_id {_AMONG}", [made_in])
+    settings = {item.run_id: item.settings for item in among}
     write_whole(folder / "settings.json", json.dumps(settings, indent=2, sort_keys=True))
     told = {(run.task_id, run.variant): run.instruction for run in runs}
     lines = [
@@ -223,9 +213,3 @@ def _write_folder(
         found.write_parquet(folder / f"{name}.parquet")
     page = report_page(record, shown, drawn, report.remarks)
     write_whole(folder / "report.html", page)
-
-
-def _mapping(record: Experiment) -> dict[str, object]:
-    tasks = record.specification.get("tasks")
-    kept = {"version", "questions", "impossible"}
-    return {key: value for key, value in tasks.items() if key in kept} if isinstance(tasks, dict) else {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 from pathlib import Path
@@ -31,7 +31,19 @@ from taskloom.warehouse.sets.empty_selections import nothing_meets
 from taskloom.warehouse.sets.selection import Selection, parse_levels, select
 from taskloom.warehouse.store import Warehouse
 
+FOLDER = "experiments"
+"""Folder of the data folder in which every experiment has one."""
+PROMPTS_OF = "prompts of "
+"""Before an agent's name: what the hash of its prompts is called."""
+_AMONG = "task_id IN (SELECT unnest(?::VARCHAR[]))"
 _KNOWN = "SELECT task_id FROM tasks WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
+_DATA = ("tasks", "applications")
+_PLACE_ONLY: Mapping[str, Any] = {
+    "ahead": True,
+    "limits": {"run_seconds"},
+    "agents": {"__all__": {"model": {"base_url", "api_key_variable"}}},
+}
+"""Where and how fast an experiment runs; it goes on with other values as well."""
 
 
 def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
@@ -82,32 +94,15 @@ def _exported(named: str) -> Sequence[str]:
     return [name for key, members in sets.items() if split in ("", key) for name in members]
 
 
-FOLDER = "experiments"
-"""Folder of the data folder in which every experiment has one."""
-PROMPTS_OF = "prompts of "
-"""Before an agent's name: what the hash of its prompts is called."""
-_DATA = ("tasks", "applications")
-_PLACE_ONLY: Mapping[str, Any] = {
-    "ahead": True,
-    "limits": {"run_seconds"},
-    "agents": {"__all__": {"model": {"base_url", "api_key_variable"}}},
-}
-"""Where and how fast an experiment runs; it goes on with other values as well."""
-_AMONG = "task_id IN (SELECT unnest(?::VARCHAR[]))"
-
-
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """An experiment with what it is fixed to."""
 
     record: Experiment
-    """Its record."""
     tasks: tuple[Task, ...]
-    """Its tasks, in order."""
     left_out: tuple[str, ...]
     """Selected tasks that cannot be attempted here, because a subtask of theirs is not verified."""
     verified: Mapping[str, VerifiedSubtask]
-    """Verified subtasks by id."""
     function_hashes: Mapping[str, str]
     """Hash of the evaluation functions of each task."""
     known: bool = False
@@ -144,7 +139,8 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
     name = experiment.name or _name(experiment, hashes)
     again = stored_experiment(run.warehouse, name, data)
     if again is not None:
-        derived = _stored_tasks(run.warehouse, set(again.task_ids) - {task.task_id for task in ready})
+        others = set(again.task_ids) - {task.task_id for task in ready}
+        derived = list(run.warehouse.read(Task, _AMONG, [sorted(others)]))
         functions |= _function_hashes(derived, verified)
         return Fixed(again, (*ready, *derived), left_out, verified, functions, known=True)
     record = Experiment(
@@ -158,7 +154,7 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         hashes=hashes,
         software_version=distribution_version("taskloom"),
         started_at=now().isoformat(timespec="seconds"),
-        folder=_folder(data, name),
+        folder=str(data / FOLDER / name),
         provenance=run.provenance("evaluation"),
     )
     return Fixed(record, ready, left_out, verified, functions)
@@ -210,11 +206,7 @@ def _hashes(
 
 def prompt_hashes(experiment: ExperimentFile) -> dict[str, str]:
     """Hash of what each agent is told and asks, by `prompts of <agent>`."""
-
-    async def each() -> list[str]:
-        return [await prompt_hash(entry, experiment.protocol) for entry in experiment.agents]
-
-    hashes = asyncio.run(each())
+    hashes = [asyncio.run(prompt_hash(entry, experiment.protocol)) for entry in experiment.agents]
     builds = [template_hash(item.template or item.role) for item in (ActorInput, ComputerActorInput)]
     return {
         f"{PROMPTS_OF}{entry.title}": digest([found, builds]) if entry.agent == MODEL else found
@@ -233,11 +225,6 @@ def changed_since(stored: Experiment, hashes: Mapping[str, str]) -> tuple[str, .
     return tuple(name for name, value in hashes.items() if known.get(name, value) != value)
 
 
-def _stored_tasks(warehouse: Warehouse, names: Collection[str]) -> list[Task]:
-    """The stored tasks with these ids."""
-    return list(warehouse.read(Task, _AMONG, [sorted(names)]))
-
-
 def _deciding(experiment: ExperimentFile) -> dict[str, JsonValue]:
     """All that decides the experiment."""
     content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=_PLACE_ONLY))
@@ -248,11 +235,7 @@ def stored_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment
     """The experiment `name`, with its folder in the data folder `data`, which may have been moved or copied;
     None if there is none."""
     found = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
-    return found.model_copy(update={"folder": _folder(data, name)}) if found is not None else None
-
-
-def _folder(data: Path, name: str) -> str:
-    return str(data / FOLDER / name)
+    return found.model_copy(update={"folder": str(data / FOLDER / name)}) if found is not None else None
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:

@@ -2,8 +2,6 @@
 pays.
 
 home               answers what workers ask of the run: replies of models, applications, verified subtasks;
-                   how both sides talk: signed frames over TCP
+                   how both sides talk: signed frames over TCP; the beginning and end of a fan-out
 dask_workers       has errands done by the workers of Dask, here or of a scheduler
-fanning            begins and ends the fan-out of a run
-errors             what can go wrong between the processes
 """

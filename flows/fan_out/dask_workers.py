@@ -12,9 +12,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.flows.fan_out.errors import WorkersLostError
+from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.home import Home, HomeAddress, portable
 from taskloom.flows.wiring import Done, Errand, Workplace, environment_pool, sandbox_settings
+from taskloom.resources.errors import ExitCode
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ class DaskWorkers:
     """Has errands done by the workers of a Dask scheduler."""
 
     client: Client
-    """The connection to the scheduler."""
     home: Home
     address: HomeAddress
     losses: int
@@ -48,7 +48,7 @@ class DaskWorkers:
         """Have `errand` done, again if its worker is lost.
 
         Raises:
-            WorkersLostError: it lost its worker too often, or no worker has been there for long.
+            CommandError: it lost its worker too often, or no worker has been there for long.
         """
         from distributed import KilledWorker
 
@@ -56,9 +56,10 @@ class DaskWorkers:
         try:
             done = await self._awaited(future)
         except KilledWorker as error:
-            raise WorkersLostError(
+            raise CommandError(
                 f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept."
-                " If memory ran out, lower `environments`; their own logs say more"
+                " If memory ran out, lower `environments`; their own logs say more",
+                ExitCode.NEGATIVE_ANSWER,
             ) from error
         finally:
             future.release()  # type: ignore[no-untyped-call]
@@ -76,9 +77,10 @@ class DaskWorkers:
                 if self.client.scheduler_info(n_workers=-1)["workers"]:
                     seen = monotonic()
                 elif monotonic() - seen > _STARTING_SECONDS and not waiting.done():
-                    raise WorkersLostError(
+                    raise CommandError(
                         f"no Dask worker has been there for {_STARTING_SECONDS:g} s, and none starts; what"
-                        " was finished is kept. Look at the workers' own logs and the machine's memory"
+                        " was finished is kept. Look at the workers' own logs and the machine's memory",
+                        ExitCode.NEGATIVE_ANSWER,
                     )
             return await waiting
         finally:
@@ -90,7 +92,7 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
     """Workers as the settings say, while the block runs; those started here end with it.
 
     Raises:
-        WorkersLostError: there is no scheduler at the address, or no worker joins it.
+        CommandError: there is no scheduler at the address, or no worker joins it.
     """
     import dask
     import distributed
@@ -126,9 +128,10 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
             joined: Any = client.wait_for_workers
             await joined(1, timeout=_STARTING_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
-            raise WorkersLostError(
+            raise CommandError(
                 f"no Dask worker answers at {chosen.scheduler or 'this machine'}: {error}; start a scheduler"
-                " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler"
+                " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler",
+                ExitCode.NEGATIVE_ANSWER,
             ) from error
         address = await resources.enter_async_context(home.answering(chosen.host))
         try:
@@ -153,15 +156,11 @@ class RemoteWorkplace:
     """The place of one run in one worker."""
 
     home: HomeAddress
-    """Where the run answers."""
     place: Workplace | None = None
-    """What errands work with, once it is open."""
     edition: int = 0
     """State of the applications that it knows."""
     verified: dict[str, VerifiedSubtask] = field(default_factory=dict)
-    """Verified subtasks that it was told of."""
     resources: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """Closes what is open."""
     users: int = 0
     """Errands under way."""
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -15,22 +15,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import logging
 import pickle
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
-from taskloom.flows.fan_out.errors import CarriedError, RunUnreachableError
+from taskloom.flows.errors import CommandError
+from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.settings import Settings
-from taskloom.flows.wiring import Run
+from taskloom.flows.wiring import KnownSubtasks, Run
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.applications import Application
-from taskloom.resources.errors import TaskloomError
+from taskloom.resources.errors import ExitCode, TaskloomError
 from taskloom.resources.reading.translation import WorldlyApplications
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
@@ -39,6 +40,14 @@ _SIGNATURE = 32
 _LENGTH = 8
 _LARGEST = 1 << 30
 _HELLO = b"taskloom"
+_CONNECTING_SECONDS = 30.0
+R = TypeVar("R", bound=BaseModel)
+
+
+class RunUnreachableError(TaskloomError):
+    """A worker cannot reach the run that it works for."""
+
+    transient = True
 
 
 @dataclass(slots=True)
@@ -112,7 +121,7 @@ def portable(error: Exception) -> Exception:
             return error
     except Exception:
         error.__notes__ = [*getattr(error, "__notes__", []), "rebuilt from its message"]
-    carried = CarriedError(f"{type(error).__name__}: {error}")
+    carried = CommandError(f"{type(error).__name__}: {error}", ExitCode.NEGATIVE_ANSWER)
     if isinstance(error, TaskloomError):
         carried.transient, carried.exit_code, carried.hint = error.transient, error.exit_code, error.hint
     return carried
@@ -120,11 +129,6 @@ def portable(error: Exception) -> Exception:
 
 def _signature(key: bytes, content: bytes) -> bytes:
     return hmac.new(key, content, hashlib.sha256).digest()
-
-
-_LOG = logging.getLogger(__name__)
-R = TypeVar("R", bound=BaseModel)
-_CONNECTING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,7 @@ class Home:
     """Answers the workers of one run."""
 
     run: Run
-    subtasks: Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
+    subtasks: KnownSubtasks
     edition: int = 0
     """Number of the present state of its applications, to which exploration adds what it finds."""
     _known: tuple[Application, ...] = ()
@@ -244,3 +248,38 @@ class Home:
             raise RunUnreachableError(f"a worker asked what this version does not know: {request!r:.200}")
         except Exception as error:
             return portable(error)
+
+
+@asynccontextmanager
+async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
+    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are
+    verified.
+
+    Raises:
+        CommandError: no worker can be reached.
+    """
+    if run.settings.fan_out.runner == "threads":
+        yield
+        return
+    from taskloom.flows.fan_out.dask_workers import dask_workers
+
+    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
+        run.elsewhere = workers
+        try:
+            yield
+        finally:
+            run.elsewhere = None
+
+
+def check_runner(settings: FanOutSettings) -> None:
+    """Check that the chosen runner can be used; starts nothing.
+
+    Raises:
+        CommandError: its library is not installed.
+    """
+    if settings.runner == "dask" and find_spec("distributed") is None:
+        raise CommandError(
+            "fan_out.runner is dask, and Dask is not installed: pip install 'taskloom[dask]', or set"
+            " fan_out.runner=threads",
+            ExitCode.MISSING_REQUIREMENT,
+        )

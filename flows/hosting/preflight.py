@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out.fanning import check_runner
+from taskloom.flows.fan_out.home import check_runner
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
 from taskloom.model_clients.client import create_client
@@ -23,14 +23,13 @@ def check_settings(settings: Settings) -> None:
     """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
-        CommandError: no wanted application can be started, the data folder cannot be written, or the
-            critic is to decide and no model plays it.
-        RunnerMissingError: the runner of `fan_out` is not installed.
+        CommandError: no wanted application can be started, the data folder cannot be written, the runner of
+            `fan_out` is not installed, or the critic is to decide and no model plays it.
         BudgetInvalidError: a budget cannot be read.
     """
     check_runner(settings.fan_out)
     choose_applications(settings)
-    check_budgets(settings)
+    Budget.of(settings.models.budget)  # refuses one that cannot be read
     deciding = settings.critic.reject_below or settings.critic.minimum_mean
     if deciding and settings.is_offline(ModelRole.CRITIC):
         raise CommandError(
@@ -38,15 +37,6 @@ def check_settings(settings: Settings) -> None:
             " for the role critic, or leave them out"
         )
     prepare_data_folder(settings.data)
-
-
-def check_budgets(settings: Settings) -> None:
-    """Check that budgets can be read; changes nothing.
-
-    Raises:
-        BudgetInvalidError: one cannot.
-    """
-    Budget.of(settings.models.budget)
 
 
 def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> None:

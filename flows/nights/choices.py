@@ -29,9 +29,8 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
     """Whether `run` explores the application `name`, and why; a run that is resumed stays with what it
     chose."""
     choice_id = f"{run.run_id}/{name}"
-    made = list(run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]))
-    if made:
-        return made[0].model_copy(update={"complete": False})
+    for made in run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]):
+        return made.model_copy(update={"complete": False})
     now = fingerprint_of(
         catalogue(run.settings)[name], run.settings, wishes_of(run.warehouse, run.run_id, name)
     )

@@ -36,11 +36,7 @@ def gate_results(
     found.append(_variety(warehouse, settings, before))
     return tuple(
         item.model_copy(
-            update={
-                "gate_id": f"{name}/{item.gate}",
-                "previous_version": before,
-                "provenance": provenance,
-            }
+            update={"gate_id": f"{name}/{item.gate}", "previous_version": before, "provenance": provenance}
         )
         for item in found
     )
@@ -61,16 +57,11 @@ def _counts(
             f" gates.fewest_tasks is {settings.fewest_tasks}"
         ),
     )
-    for gate, what, value, previous, limit in (
-        ("tasks_lost", "validated tasks", now.tasks, then.tasks if then else 0, settings.tasks_lost),
-        (
-            "subtasks_lost",
-            "verified subtasks",
-            now.subtasks,
-            then.subtasks if then else 0,
-            settings.subtasks_lost,
-        ),
+    for gate, what, counted, limit in (
+        ("tasks_lost", "validated tasks", "tasks", settings.tasks_lost),
+        ("subtasks_lost", "verified subtasks", "subtasks", settings.subtasks_lost),
     ):
+        value, previous = _count(now, counted), _count(then or VersionFigures(), counted)
         share = round(max(0.0, 1 - value / previous), 9) if previous else 0.0
         yield GateResult(
             gate_id="",
@@ -92,26 +83,15 @@ def _rates(
 ) -> Iterator[GateResult]:
     """Rates among what came since the version before, against the rates in it; only a change for the worse
     counts."""
-    for gate, what, part, whole, limit in (
-        ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made", settings.task_rejections),
-        (
-            "subtask_rejections",
-            "subtasks were rejected",
-            "subtasks_rejected",
-            "subtasks_proposed",
-            settings.subtask_rejections,
-        ),
-        (
-            "judge_misses",
-            "spoilt instructions escaped the judge",
-            "judge_missed",
-            "judge_trials",
-            settings.judge_misses,
-        ),
-        ("replay_failures", "replays failed", "replays_failed", "replays", settings.replay_failures),
+    for gate, what, part, whole in (
+        ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made"),
+        ("subtask_rejections", "subtasks were rejected", "subtasks_rejected", "subtasks_proposed"),
+        ("judge_misses", "spoilt instructions escaped the judge", "judge_missed", "judge_trials"),
+        ("replay_failures", "replays failed", "replays_failed", "replays"),
     ):
-        parts = _count(now, part), _count(then, part) if then else 0
-        wholes = _count(now, whole), _count(then, whole) if then else 0
+        limit = float(getattr(settings, gate))
+        parts = _count(now, part), _count(then or VersionFigures(), part)
+        wholes = _count(now, whole), _count(then or VersionFigures(), whole)
         new = max(0, wholes[0] - wholes[1])
         worse = min(new, max(0, parts[0] - parts[1]))
         too_few = new < settings.fewest_compared or wholes[1] < settings.fewest_compared
@@ -179,8 +159,5 @@ def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = Fa
             " --force.",
             ExitCode.GATE_FAILED,
         )
-    warehouse.write(
-        [item.model_copy(update={"forced": not item.held}) for item in found],
-        replace=True,
-    )
+    warehouse.write([item.model_copy(update={"forced": not item.held}) for item in found], replace=True)
     return failed

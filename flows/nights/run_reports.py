@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 
 from pydantic import Field
 
 from taskloom.flows.running.clock import now
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.records import DatasetVersion, ExplorationChoice, GateResult, Recheck, RunRecord
 from taskloom.warehouse.store import Warehouse
 
@@ -92,10 +94,7 @@ class RunReport(Record):
     def lines(self) -> list[str]:
         """The report as lines for people."""
         left = len(self.choices) - len(self.explored)
-        counts = {
-            name: sum(item.outcome == name for item in self.rechecks)
-            for name in ("holds", "retired", "undecided")
-        }
+        counts = Counter(item.outcome for item in self.rechecks)
         found = [f"outcome: {self.outcome}"]
         found += [
             f"{'explored' if item.explored else 'not explored'} {item.application}: {item.reason}"
@@ -134,14 +133,16 @@ def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:
 
 def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
     """The report of one run, as far as it has come."""
-    of_run = "run_id = ?", [record.run_id]
+    run = [record.run_id]
+    of_run = "run_id = ?", run
 
-    def listed(sql: str) -> list[tuple[object, ...]]:
-        return [tuple(row) for row in warehouse.query(sql, [record.run_id]).rows()]
+    def texts(sql: str) -> tuple[str, ...]:
+        return tuple(str(row[0]) for row in warehouse.query(f"{sql} ORDER BY ALL", run).rows())
 
     def number(sql: str) -> float:
-        return float(str(warehouse.query(sql, [record.run_id]).scalar() or 0))
+        return float(str(warehouse.query(sql, run).scalar() or 0))
 
+    end = datetime.fromisoformat(record.finished_at) if record.finished_at else now()
     nights = record.settings.get("nights")
     rejected = "FROM rejections WHERE run_id = ? AND "
     return RunReport(
@@ -152,19 +153,14 @@ def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
         message=record.message,
         started_at=record.started_at,
         finished_at=record.finished_at,
-        seconds=_seconds(record),
+        seconds=max(0.0, (end - datetime.fromisoformat(record.started_at)).total_seconds()),
         choices=tuple(warehouse.read(ExplorationChoice, *of_run)),
-        verified=tuple(
-            str(row[0])
-            for row in listed(
-                "SELECT DISTINCT subtask_id FROM verifications WHERE accepted AND run_id = ? ORDER BY ALL"
-            )
-        ),
+        verified=texts("SELECT DISTINCT subtask_id FROM verifications WHERE accepted AND run_id = ?"),
         rechecks=tuple(warehouse.read(Recheck, *of_run)),
         retired_subtasks={
-            str(name): str(message)
-            for name, message in listed(
-                f"SELECT item_id, message {rejected} reason = '{NO_LONGER_REPLAYS}' ORDER BY item_id"
+            item.item_id: item.message
+            for item in warehouse.read(
+                Rejection, f"run_id = ? AND reason = '{NO_LONGER_REPLAYS}'", run, order_by="item_id"
             )
         },
         retired_tasks=int(number(f"SELECT count(DISTINCT item_id) {rejected} reason = '{SUBTASK_RETIRED}'")),
@@ -176,30 +172,15 @@ def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
             )
         ),
         validated=int(number("SELECT count(*) FROM tasks WHERE run_id = ? AND status = 'validated'")),
-        shortages=tuple(
-            str(row[0])
-            for row in listed(
-                f"SELECT DISTINCT message {rejected} item_kind = 'composition' AND stage = 'composition'"
-                " ORDER BY ALL"
-            )
+        shortages=texts(
+            f"SELECT DISTINCT message {rejected} item_kind = 'composition' AND stage = 'composition'"
         ),
         gates=tuple(warehouse.read(GateResult, *of_run)),
-        not_published=tuple(
-            str(row[0])
-            for row in listed(
-                f"SELECT DISTINCT message {rejected} item_kind = 'dataset_version' ORDER BY ALL"
-            )
-        ),
+        not_published=texts(f"SELECT DISTINCT message {rejected} item_kind = 'dataset_version'"),
         version=", ".join(item.name for item in warehouse.read(DatasetVersion, *of_run)),
         model_calls=int(number("SELECT count(*) FROM model_calls WHERE run_id = ?")),
         cost_usd=number("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE run_id = ?"),
     )
-
-
-def _seconds(record: RunRecord) -> float:
-    start = datetime.fromisoformat(record.started_at)
-    end = datetime.fromisoformat(record.finished_at) if record.finished_at else now()
-    return max(0.0, (end - start).total_seconds())
 
 
 NO_LONGER_REPLAYS = "no_longer_replays"

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choice, still_wanted
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.pool.pool_memory import wishes_of
@@ -26,13 +28,13 @@ class PlannedNight(Record):
 
     explored: dict[str, str]
     """Applications that it would explore, with the reason."""
-    left: dict[str, str]
+    left: dict[str, str] = Field(default_factory=dict)
     """Applications that it would leave as they are, with the reason."""
-    verified: int
+    verified: int = 0
     """Verified subtasks that the dataset has."""
-    rechecked: int
+    rechecked: int = 0
     """How many of them it would perform again, if all of these still replay."""
-    held: int
+    held: int = 0
     """Valid tasks that the dataset has."""
     tasks: int
     """Tasks that it would compose."""
@@ -61,15 +63,8 @@ def plan_night(settings: Settings, applications: Mapping[str, Application]) -> P
         with Warehouse(settings.warehouse_location, read_only=True) as warehouse:
             return _planned_night(settings, applications, warehouse)
     except WarehouseMissingError:
-        reason = "it is new: there is no dataset yet"
-        return PlannedNight(
-            explored=dict.fromkeys(applications, reason),
-            left={},
-            verified=0,
-            rechecked=0,
-            held=0,
-            tasks=settings.composition.wanted,
-        )
+        new = dict.fromkeys(applications, "it is new: there is no dataset yet")
+        return PlannedNight(explored=new, tasks=settings.composition.wanted)
 
 
 def _planned_night(
@@ -94,43 +89,30 @@ def _planned_night(
     )
 
 
-_ROUGH_TOKENS = {
-    ModelRole.EXPLORER: (6000, 4000),
-    ModelRole.ACTOR: (5000, 250),
-    ModelRole.EVALUATION_WRITER: (7000, 700),
-    ModelRole.INTENT_EXTRACTOR: (9000, 2500),
-    ModelRole.SUMMARIZER: (1500, 300),
-    ModelRole.DEPENDENCY_JUDGE: (1200, 250),
-    ModelRole.CRITIC: (1300, 200),
+@dataclass(frozen=True, slots=True)
+class _Averages:
+    calls_per_item: float
+    input_tokens: float
+    output_tokens: float
+
+
+_ROUGH = {
+    ModelRole.EXPLORER: ("exploration", _Averages(3.5, 6000, 4000)),
+    ModelRole.ACTOR: ("trajectories", _Averages(8.0, 5000, 250)),
+    ModelRole.EVALUATION_WRITER: ("evaluation_functions", _Averages(1.2, 7000, 700)),
+    ModelRole.INTENT_EXTRACTOR: ("intents", _Averages(1.0, 9000, 2500)),
+    ModelRole.SUMMARIZER: ("instructions", _Averages(1.2, 1500, 300)),
+    ModelRole.DEPENDENCY_JUDGE: ("validation", _Averages(1.2, 1200, 250)),
+    ModelRole.CRITIC: ("criticism", _Averages(1.0, 1300, 200)),
 }
-"""Input and output tokens of a call, for roles of which the ledger has no calls yet."""
-_ROUGH_CALLS = {
-    ModelRole.EXPLORER: 3.5,
-    ModelRole.ACTOR: 8.0,
-    ModelRole.EVALUATION_WRITER: 1.2,
-    ModelRole.INTENT_EXTRACTOR: 1.0,
-    ModelRole.SUMMARIZER: 1.2,
-    ModelRole.DEPENDENCY_JUDGE: 1.2,
-    ModelRole.CRITIC: 1.0,
-}
-"""Calls per application, performance, subtask, round of intents, task, task and scored task, if the ledger
-has none."""
+"""The stage that each role is called in, and calls per application, performance, subtask, round of intents,
+task, task and scored task, with their tokens, if the ledger has none."""
 _ROUGH_PROPOSALS = 12
 """Well-formed proposals for an application without curated subtasks, if the ledger has none."""
 _ROUGH_TASKS = 12.0
 """Most tasks per subtask, if the ledger has none: a small pool does not give all that are wanted."""
 _ROUGH_LINKS = 0.1
 """The same for each subtask of the pool, where all were proposed by a model, which links them less."""
-_STAGES = {
-    ModelRole.EXPLORER: "exploration",
-    ModelRole.ACTOR: "trajectories",
-    ModelRole.EVALUATION_WRITER: "evaluation_functions",
-    ModelRole.INTENT_EXTRACTOR: "intents",
-    ModelRole.SUMMARIZER: "instructions",
-    ModelRole.DEPENDENCY_JUDGE: "validation",
-    ModelRole.CRITIC: "criticism",
-}
-"""The stage each role is called in."""
 
 
 class PlannedCalls(Record):
@@ -247,6 +229,11 @@ def plan_run(settings: Settings, flow: str) -> Plan:
             0 if settings.is_offline(ModelRole.CRITIC) else round(composed * settings.critic.share)
         ),
     }
+    assumptions = _assumptions(
+        settings, applications, proposals, verified=verified, scored=items[ModelRole.CRITIC]
+    )
+    if composed < tasks:
+        assumptions.append(f"{composed} of {tasks} tasks: subtasks give about {per_subtask:.1f} each")
     return Plan(
         flow=flow,
         applications=tuple(chosen),
@@ -258,14 +245,7 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         calls=tuple(
             _planned(settings, role, count, known.get(role)) for role, count in items.items() if count
         ),
-        assumptions=_assumptions(
-            settings, applications, proposals, verified=verified, scored=items[ModelRole.CRITIC]
-        )
-        + (
-            (f"{composed} of {tasks} tasks: subtasks give about {per_subtask:.1f} each",)
-            if composed < tasks
-            else ()
-        ),
+        assumptions=tuple(assumptions),
     )
 
 
@@ -281,7 +261,7 @@ def _assumptions(
     *,
     verified: bool,
     scored: int,
-) -> tuple[str, ...]:
+) -> list[str]:
     wanted = settings.exploration.subtasks_per_application
     bare = [name for name, item in applications.items() if not item.example_subtasks]
     found = ["all input at the full price: what providers serve from their cache costs less"]
@@ -303,20 +283,14 @@ def _assumptions(
             f"{min(number, wanted)} subtasks in each application without curated ones ({', '.join(bare)}):"
             f" {basis}"
         )
-    return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Averages:
-    calls_per_item: float
-    input_tokens: float
-    output_tokens: float
+    return found
 
 
 def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages | None) -> PlannedCalls:
     calls = settings.models
     model = calls.role(role).model
-    average = known or _Averages(_ROUGH_CALLS[role], *_ROUGH_TOKENS[role])
+    stage, rough = _ROUGH[role]
+    average = known or rough
     count = max(1, round(items * average.calls_per_item))
     price = prices_of(model)
     cost = None
@@ -331,7 +305,7 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
             * batched
         )
     return PlannedCalls(
-        stage=_STAGES[role],
+        stage=stage,
         role=role.value,
         provider=model.provider,
         model=model.model,

@@ -14,16 +14,10 @@ from typing import Any
 import pytest
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out import dask_workers, fanning
+from taskloom.flows.fan_out import dask_workers
+from taskloom.flows.fan_out import home as home_module
 from taskloom.flows.fan_out.dask_workers import DaskWorkers
-from taskloom.flows.fan_out.errors import (
-    CarriedError,
-    RunnerMissingError,
-    RunUnreachableError,
-    WorkersLostError,
-)
-from taskloom.flows.fan_out.fanning import check_runner
-from taskloom.flows.fan_out.home import Home, HomeAddress, portable
+from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, check_runner, portable
 from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.settings import load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
@@ -128,16 +122,17 @@ def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
     error = UnknownCatalogEntryError("application", "drawoi", ["drawio"])
     error.lock = threading.Lock()  # type: ignore[attr-defined]  # what no library can pickle
     carried = portable(error)
-    assert isinstance(carried, CarriedError) and carried.exit_code is ExitCode.BAD_INPUT
+    assert type(carried) is CommandError and carried.exit_code is ExitCode.BAD_INPUT
     assert "There is no application named 'drawoi'" in str(carried)
 
 
 def test_a_runner_that_is_not_installed_is_refused_before_anything_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fanning, "find_spec", lambda name: None)
-    with pytest.raises(RunnerMissingError, match=r"pip install 'taskloom\[dask\]'"):
+    monkeypatch.setattr(home_module, "find_spec", lambda name: None)
+    with pytest.raises(CommandError, match=r"pip install 'taskloom\[dask\]'") as raised:
         check_runner(FanOutSettings(runner="dask"))
+    assert raised.value.exit_code is ExitCode.MISSING_REQUIREMENT
     check_runner(FanOutSettings())
 
 
@@ -168,6 +163,7 @@ async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
     await asyncio.sleep(0.2)
     assert not doing.done(), "a worker is there and takes its time"
     there.clear()
-    with pytest.raises(WorkersLostError, match="no Dask worker has been there"):
+    with pytest.raises(CommandError, match="no Dask worker has been there") as raised:
         await doing
+    assert raised.value.exit_code is ExitCode.NEGATIVE_ANSWER
     assert released == [True]
