@@ -43,9 +43,7 @@ class PackageFacts:
     """The pinned requirement: `name==version` for pip, `name@version` for npm."""
     version: str
     licence: str = "TODO"
-    """Licence as the package states it."""
     description: str = "TODO: one sentence."
-    """Its one-line summary."""
     scripts: tuple[str, ...] = ()
     """Console scripts of a Python package, or paths of an npm package's programs below `node_modules`."""
     pages: tuple[str, ...] = ()

@@ -119,11 +119,7 @@ def examples_of(predictions: Sequence[Prediction], store: Warehouse) -> list[Exa
 
 
 def _scripts(store: Warehouse, names: Sequence[str]) -> dict[str, tuple[Statement, ...]]:
-    """The scripts of imported tasks, with the boxes of their screens.
-
-    Raises:
-        CommandError: a task is none that was imported from OmniACT.
-    """
+    """The scripts of imported tasks, with the boxes of their screens."""
     found: dict[str, tuple[Statement, ...]] = {}
     for item in _read(store, ImportedItem, "item_id", names):
         content = item.content if isinstance(item.content, dict) else {}
@@ -137,5 +133,4 @@ def _scripts(store: Warehouse, names: Sequence[str]) -> dict[str, tuple[Statemen
 
 
 def _read(store: Warehouse, record: type[R], column: str, values: Sequence[str]) -> Iterator[R]:
-    """The records whose column has one of the values."""
     return store.read(record, f"list_contains(?, {column})", (list(values),))

@@ -107,11 +107,6 @@ async def export_test_set(
 
 
 def _with_version(folder: str, warehouse: Warehouse) -> str:
-    """The folder with the name of the newest version in the place of `{version}`.
-
-    Raises:
-        CommandError: no version was published yet.
-    """
     if "{version}" not in folder:
         return folder
     versions = warehouse.versions()

@@ -105,7 +105,6 @@ async def run_experiment(
 def _jobs(
     run: Run, experiment: ExperimentFile, fixed: Fixed
 ) -> list[tuple[AgentOrder, list[tuple[PlannedAttempt, Task]]]]:
-    """The attempts of every agent, with their tasks."""
     tasks = {task.task_id: task for task in fixed.tasks}
     found = []
     for entry in experiment.agents:

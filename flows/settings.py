@@ -265,7 +265,6 @@ def _not(value: object) -> str:
 
 
 def _known_names(path: tuple[int | str, ...]) -> list[str]:
-    """Names of the fields of the record at `path`, sorted."""
     model: Any = Settings
     for part in path:
         field = getattr(model, "model_fields", {}).get(part)

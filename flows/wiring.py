@@ -64,10 +64,8 @@ class Workplace:
     applications: WorldlyApplications
     """Applications in use, by name: installed ones only."""
     models: Models
-    """Plays the roles."""
     environments: EnvironmentPool
     sandbox: EvaluationSandbox
-    """Runs evaluation functions."""
     elsewhere: Elsewhere | None = None
     """Other processes that do items for this one; None where it does all itself."""
     players: dict[str, Models] = field(default_factory=dict)
@@ -121,7 +119,6 @@ class Run(Workplace):
     """Everything that the flows of one run share."""
 
     record: RunRecord
-    """Id, settings and state of the run."""
     missing: Mapping[str, str]
     """Applications that were wanted and are not installed, with the reason."""
     categories: dict[str, ResourceCategory]
@@ -129,18 +126,14 @@ class Run(Workplace):
     calls: RoleModels
     """Calls models for those roles that models play."""
     ledger: Ledger
-    """Keeps their replies."""
     warehouse: Warehouse
-    """Keeps the records."""
     recorder: Recorder
-    """Writes them while items flow."""
     progress: Progress
     examination_seconds: float = 0.0
     """Time spent examining evaluation functions, summed over concurrent examinations."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time of the stages that have ended."""
     spent: CoreSeconds = field(default_factory=CoreSeconds)
-    """Processor time of the run until now."""
     core_seconds: dict[str, dict[str, float]] = field(default_factory=dict)
     """Processor time of the stages that have ended, by what it was spent on."""
 

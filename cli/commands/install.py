@@ -101,7 +101,6 @@ def _say(message: str) -> None:
 
 
 def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
-    """The applications named in `only`; all known ones if it names none."""
     wanted = [name.strip() for name in only.split(",") if name.strip()]
     unknown = sorted(set(wanted) - set(known))
     if unknown:

@@ -55,7 +55,6 @@ def read_experiment(path: Path) -> ExperimentFile:
 
 
 def _prompt_in(path: Path) -> str:
-    """The text of a prompt, which is kept with the experiment."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -110,7 +109,6 @@ def _refuse_without_model(entry: AgentEntry, settings: Settings) -> None:
 
 
 def _check_prompt(entry: AgentEntry) -> None:
-    """Check the prompt that is to take the place of an agent's own."""
     if not entry.prompt:
         return
     if entry.agent == MODEL or not asks_a_model(entry.agent):
@@ -124,7 +122,6 @@ def _check_prompt(entry: AgentEntry) -> None:
 
 
 def _check_perception(entry: AgentEntry) -> None:
-    """Check that what an agent is to be shown can be perceived here."""
     wanted = entry.perception
     if wanted is None:
         return

@@ -109,7 +109,6 @@ async def _without_a_file(run: Run, experiment: ExperimentFile, fixed: Fixed, ta
 
 
 def _texts(task: Task, applications: Mapping[str, Application]) -> dict[str, str]:
-    """Text files that the applications of a task start with, by path."""
     found: dict[str, str] = {}
     for name in sorted({node.application for node in task.graph.nodes}):
         for fixture in applications[name].fixtures:

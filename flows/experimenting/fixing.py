@@ -78,7 +78,6 @@ def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
 
 
 def _exported(named: str) -> Sequence[str]:
-    """Tasks of an export, or of one of its sets."""
     from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
 
     folder, _, split = named.rpartition(":") if ":" in named else (named, "", "")
@@ -226,7 +225,6 @@ def changed_since(stored: Experiment, hashes: Mapping[str, str]) -> tuple[str, .
 
 
 def _deciding(experiment: ExperimentFile) -> dict[str, JsonValue]:
-    """All that decides the experiment."""
     content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=_PLACE_ONLY))
     return content
 

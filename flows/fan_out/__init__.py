@@ -2,6 +2,7 @@
 pays.
 
 home               answers what workers ask of the run: replies of models, applications, verified subtasks;
-                   how both sides talk: signed frames over TCP; the beginning and end of a fan-out
-dask_workers       has errands done by the workers of Dask, here or of a scheduler
+                   how both sides talk: signed frames over TCP
+dask_workers       begins and ends the fan-out of a run; has errands done by the workers of Dask, here or of
+                   a scheduler
 """

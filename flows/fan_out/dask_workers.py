@@ -8,20 +8,29 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.home import Home, HomeAddress, portable
-from taskloom.flows.wiring import Done, Errand, Workplace, environment_pool, sandbox_settings
+from taskloom.flows.setting_groups import FanOutSettings
+from taskloom.flows.settings import Settings
+from taskloom.flows.wiring import (
+    Done,
+    Errand,
+    KnownSubtasks,
+    Run,
+    Workplace,
+    environment_pool,
+    sandbox_settings,
+)
 from taskloom.resources.errors import ExitCode
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from taskloom.flows.settings import Settings
 
 _STARTING_SECONDS = 180.0
 """How long a run waits for a worker where there is none, at its start and later."""
@@ -223,3 +232,36 @@ async def leave(home: HomeAddress) -> None:
     remote = _places.pop(home, None)
     if remote is not None:
         await remote.resources.aclose()
+
+
+@asynccontextmanager
+async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
+    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are
+    verified.
+
+    Raises:
+        CommandError: no worker can be reached.
+    """
+    if run.settings.fan_out.runner == "threads":
+        yield
+        return
+    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
+        run.elsewhere = workers
+        try:
+            yield
+        finally:
+            run.elsewhere = None
+
+
+def check_runner(settings: FanOutSettings) -> None:
+    """Check that the chosen runner can be used; starts nothing.
+
+    Raises:
+        CommandError: its library is not installed.
+    """
+    if settings.runner == "dask" and find_spec("distributed") is None:
+        raise CommandError(
+            "fan_out.runner is dask, and Dask is not installed: pip install 'taskloom[dask]', or set"
+            " fan_out.runner=threads",
+            ExitCode.MISSING_REQUIREMENT,
+        )

@@ -20,13 +20,11 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import KnownSubtasks, Run
 from taskloom.prompts.prompt_input import PromptInput
@@ -55,7 +53,6 @@ class Frames:
     """One connection between two processes that know the same secret."""
 
     reader: asyncio.StreamReader
-    """What the other side sends."""
     writer: asyncio.StreamWriter
     key: bytes
     """Signs the frames of this connection."""
@@ -138,7 +135,6 @@ class HomeAddress:
     host: str
     port: int
     secret: bytes = field(repr=False)
-    """Signs everything that is said."""
     player: str = ""
     """Agent whose model is asked; empty for the players of the roles."""
 
@@ -248,38 +244,3 @@ class Home:
             raise RunUnreachableError(f"a worker asked what this version does not know: {request!r:.200}")
         except Exception as error:
             return portable(error)
-
-
-@asynccontextmanager
-async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
-    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are
-    verified.
-
-    Raises:
-        CommandError: no worker can be reached.
-    """
-    if run.settings.fan_out.runner == "threads":
-        yield
-        return
-    from taskloom.flows.fan_out.dask_workers import dask_workers
-
-    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
-        run.elsewhere = workers
-        try:
-            yield
-        finally:
-            run.elsewhere = None
-
-
-def check_runner(settings: FanOutSettings) -> None:
-    """Check that the chosen runner can be used; starts nothing.
-
-    Raises:
-        CommandError: its library is not installed.
-    """
-    if settings.runner == "dask" and find_spec("distributed") is None:
-        raise CommandError(
-            "fan_out.runner is dask, and Dask is not installed: pip install 'taskloom[dask]', or set"
-            " fan_out.runner=threads",
-            ExitCode.MISSING_REQUIREMENT,
-        )

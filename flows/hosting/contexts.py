@@ -13,7 +13,7 @@ from functools import cached_property
 from time import monotonic
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out.home import fanned_out
+from taskloom.flows.fan_out.dask_workers import fanned_out
 from taskloom.flows.running.cancellation import cancellable
 from taskloom.flows.running.core_seconds import since
 from taskloom.flows.settings import Settings

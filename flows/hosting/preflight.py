@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out.home import check_runner
+from taskloom.flows.fan_out.dask_workers import check_runner
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
 from taskloom.model_clients.client import create_client

@@ -250,7 +250,6 @@ def plan_run(settings: Settings, flow: str) -> Plan:
 
 
 def _curated(application: Application, settings: Settings) -> int:
-    """How many of its curated subtasks a run takes."""
     return sum(item.core or not settings.exploration.core_only for item in application.example_subtasks)
 
 

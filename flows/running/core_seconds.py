@@ -35,7 +35,6 @@ class ProcessTimes:
     """One process at one moment."""
 
     parent: int
-    """Id of its parent."""
     used: float
     """Its own processor time, in seconds."""
     waited: float

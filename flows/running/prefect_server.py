@@ -167,7 +167,6 @@ def _is_lost_connection(error: BaseException | None) -> bool:
 
 
 def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether the process ends within so many seconds."""
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -207,7 +206,6 @@ def _first_start() -> Iterator[bool]:
 
 
 def _errors() -> Path:
-    """Where the server writes what went wrong."""
     return Path(os.environ["PREFECT_HOME"]) / "server-errors.log"
 
 

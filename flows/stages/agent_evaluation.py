@@ -47,7 +47,6 @@ class AgentAttempt:
     trajectory: Trajectory
     record: AgentRun
     steps: tuple[AgentStep, ...]
-    """Its decisions."""
 
 
 async def evaluate_tasks(
@@ -190,7 +189,6 @@ class AttemptPlace:
         )
 
     def _told(self, planned: PlannedAttempt, task: Task) -> AgentTask:
-        """The task as an agent is told of it."""
         told = AgentTask(
             task_id=task.task_id,
             instruction=planned.instruction,

@@ -272,7 +272,6 @@ class PoolGrowth:
             await self.pool.record(trajectory)
 
     async def _verify(self, subtask: Subtask) -> None:
-        """Verify and record one subtask."""
         verification = await self.verifier.verify(subtask)
         self.run.examination_seconds = self.verifier.examination_seconds
         await self._record(verification)

@@ -15,9 +15,8 @@ import pytest
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out import dask_workers
-from taskloom.flows.fan_out import home as home_module
-from taskloom.flows.fan_out.dask_workers import DaskWorkers
-from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, check_runner, portable
+from taskloom.flows.fan_out.dask_workers import DaskWorkers, check_runner
+from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, portable
 from taskloom.flows.setting_groups import FanOutSettings
 from taskloom.flows.settings import load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
@@ -129,7 +128,7 @@ def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
 def test_a_runner_that_is_not_installed_is_refused_before_anything_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(home_module, "find_spec", lambda name: None)
+    monkeypatch.setattr(dask_workers, "find_spec", lambda name: None)
     with pytest.raises(CommandError, match=r"pip install 'taskloom\[dask\]'") as raised:
         check_runner(FanOutSettings(runner="dask"))
     assert raised.value.exit_code is ExitCode.MISSING_REQUIREMENT
