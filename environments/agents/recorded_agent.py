@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.agents.typing_places import what_is_missing, window_left
+from taskloom.environments.agents.typing_places import brought_a_window, what_is_missing, window_left
 from taskloom.environments.starting_place import UNRESPONSIVE, WAIT_ON
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.grounding import find_control, name_query
@@ -24,6 +24,9 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""
 _FIRST_WAIT_SECONDS = 0.25
+_TURNS = 8
+"""Turns of the wheel for a control that may have been scrolled away."""
+_NOTCHES = -5
 
 
 @dataclass(slots=True)
@@ -32,14 +35,20 @@ class RecordedAgent:
     and section, never by place; only the wheel is turned where it was if the control is another this time.
 
     Keys wait until the place that they went to when they were recorded has the focus, and the end until a
-    window that the last step closed is gone. Steps that failed when they were recorded are left out, and
-    those that only closed what does not turn up this time. Gives up when another control does not turn up.
+    window that the last step closed is gone. A shortcut that had brought up a window and now does nothing is
+    pressed once more. Steps that failed when they were recorded are left out, and those that only closed what
+    does not turn up this time. Another control that does not turn up is scrolled for where it was; then the
+    agent gives up.
     """
 
     trajectory: Trajectory
     """What to do."""
     _next: int = 0
     _looks: int = 0
+    _turns: int = 0
+    _titles: tuple[str, ...] = ()
+    """The window in front at each press of the shortcut that was pressed last."""
+    _seen: tuple[Control, ...] = ()
     _dismissals: frozenset[int] | None = None
 
     async def decide(
@@ -48,6 +57,8 @@ class RecordedAgent:
         """The next recorded action on the control of the same description."""
         steps = [step for step in self.trajectory.steps if not step.problem]
         start = self.trajectory.initial_evidence
+        if again := self._again(steps, observation):
+            return again
         if self._next >= len(steps):
             left = window_left(steps, len(steps), observation, start)
             if left and self._looks < _PATIENCE:
@@ -65,8 +76,9 @@ class RecordedAgent:
                 return self._wait(
                     f"What is typed next would go astray, because {missing}, so I wait a moment."
                 )
-            self._next += 1
-            self._looks = 0
+            self._go_on()
+            if brought_a_window(steps, self._next - 1, start):
+                self._titles = (observation.window_title,)
             if isinstance(step.action, ClickInput | DragInput):
                 return self._give_up(
                     step, "was made where no control is, and a place alone is not done again"
@@ -79,13 +91,13 @@ class RecordedAgent:
         if control is None or (control.disabled and self._looks < _PATIENCE):
             self._looks += 1
             if self._looks > _PATIENCE and control is None and self._may_skip(steps, observation):
-                self._next += 1
-                self._looks = 0
+                self._go_on()
                 return await self.decide(instruction, observation, history)
             if self._looks > _PATIENCE and control is None and (turned := _turned_there(step)) is not None:
-                self._next += 1
-                self._looks = 0
+                self._go_on()
                 return Decision(status="continue", thought=step.thought, action=turned)
+            if self._looks > _PATIENCE and control is None and (turned := self._scrolled(step, observation)):
+                return Decision(status="continue", thought="It may have been scrolled away.", action=turned)
             if self._looks > _PATIENCE:
                 return self._give_up(
                     step, f"needs a {self._missing(step, observation)}, which is not on the screen"
@@ -96,8 +108,7 @@ class RecordedAgent:
                 " moment."
             )
             return Decision(status="continue", thought=thought, action=wait)
-        self._next += 1
-        self._looks = 0
+        self._go_on()
         aimed_anew: dict[str, object] = {
             "control_label": control.label,
             "control_text": "",
@@ -118,6 +129,32 @@ class RecordedAgent:
         step = steps[self._next]
         control = find_control(step.target, observation.controls) if step.target else None
         return (step.action, control) if control is not None and not control.disabled else None
+
+    def _go_on(self) -> None:
+        self._next += 1
+        self._looks = self._turns = 0
+        self._titles = self._seen = ()
+
+    def _again(self, steps: Sequence[TrajectoryStep], observation: Observation) -> Decision | None:
+        """The shortcut before once more, if the window that it had brought up does not come: an application
+        that was still at work did not take it."""
+        if len(self._titles) != 1 or observation.window_title != self._titles[0]:
+            return None
+        if self._looks < _PATIENCE:
+            return self._wait("The keys have not brought up a window yet, so I wait a moment.")
+        self._titles *= 2
+        self._looks = 0
+        thought = "The keys did nothing, so I press them again."
+        return Decision(status="continue", thought=thought, action=steps[self._next - 1].action)
+
+    def _scrolled(self, step: TrajectoryStep, observation: Observation) -> Action | None:
+        """A turn of the wheel where the control of `step` was, as long as that shows something else."""
+        if step.target_rectangle is None or self._turns >= _TURNS or self._seen == observation.controls:
+            return None
+        self._turns += 1
+        self._seen = observation.controls
+        left, top, right, bottom = step.target_rectangle
+        return WheelMouseInput(wheel_distance=_NOTCHES, point=((left + right) / 2, (top + bottom) / 2))
 
     def _wait(self, thought: str) -> Decision:
         self._looks += 1
@@ -147,7 +184,7 @@ class RecordedAgent:
     @property
     def step_limit(self) -> int:
         """Steps it can take at most, waiting included."""
-        return (len(self.trajectory.steps) + 1) * (_PATIENCE + 1)
+        return (len(self.trajectory.steps) + 1) * (_PATIENCE + 1) + _TURNS
 
 
 def dismissals(trajectory: Trajectory) -> frozenset[int]:

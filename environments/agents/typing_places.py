@@ -57,6 +57,15 @@ def window_left(steps: Sequence[TrajectoryStep], position: int, now: Observation
     return left if left != titles[position] and left == now.window_title else ""
 
 
+def brought_a_window(steps: Sequence[TrajectoryStep], position: int, start: Evidence) -> bool:
+    """Whether the step at `position` only pressed shortcuts, and another window was in front after it."""
+    action = steps[position].action
+    if not isinstance(action, KeyboardInput) or not all(press.modifiers for press in read_keys(action.keys)):
+        return False
+    before = steps[position - 1].evidence if position else start
+    return before.window_title != steps[position].evidence.window_title
+
+
 def _missing_focus(then: Sequence[Control], now: Observation) -> str:
     focused = [control for control in now.controls if control.focused]
     if then and not focused:

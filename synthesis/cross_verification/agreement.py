@@ -15,7 +15,7 @@ from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import can_be_followed, effects, is_holder, lies_in, record_folders
 from taskloom.evaluators_api.state.essential import is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.state.formats.database import COUNT
-from taskloom.evaluators_api.state.templates import filled, parameters_named
+from taskloom.evaluators_api.state.templates import filled, is_generated, parameters_named
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -80,11 +80,15 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
     along. What an application changes in its own files with some sets of parameters only is left out where
     each was performed twice alike, and what they have in common tells all parameters: it depends on what was
     there, such as a status that is set only where it was another one.
+
+    Texts copied with the same parameters are to be the same.
     """
     changes = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
     whole = {
         item.trajectory_id: _result(item, done) for item, done in zip(trajectories, changes, strict=True)
     }
+    for name, place in _other_copies(trajectories, changes).items():
+        whole[name] |= {place}
     passing = _along(trajectories, changes, whole)
     alike: dict[object, list[Result]] = {}
     for item in trajectories:
@@ -104,6 +108,28 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
     if not common or not varying or not inside or not _tell_all(trajectories):
         return found
     return dict.fromkeys(found, common)
+
+
+def _other_copies(
+    trajectories: Sequence[Trajectory], changes: Sequence[Sequence[Effect]]
+) -> dict[str, tuple[str, ...]]:
+    """Of performances with the same parameters that copied different texts: what those copied that are not
+    the most."""
+    copied = [
+        "".join(
+            effect.after or ""
+            for effect in found
+            if effect.area == "clipboard" and effect.address == ("text",)
+        )
+        for found in changes
+    ]
+    each = by_instance(trajectories, copied)
+    return {
+        item.trajectory_id: ("clipboard", "text", text)
+        for item, text in zip(trajectories, copied, strict=True)
+        if 2 * each[item.instance_id].count(text) <= len(each[item.instance_id]) > 1
+        and not any(map(is_generated, text.replace("/", " ").split()))
+    }
 
 
 def _tell_all(trajectories: Sequence[Trajectory]) -> bool:

@@ -201,7 +201,8 @@ class Performances:
         a control that the instruction ends with are doubted once, and performed again. Where one of them went
         another way in another world, that instance is performed the usual way too, and a trajectory that
         agrees comes last: only two trajectories of one route tell how other instances are performed. Where it
-        cannot be told which values are essential, the first one is done again, exactly.
+        cannot be told which values are essential, the first one is done again, exactly. What these show may
+        speak against the agreement.
         """
         while True:
             group = agreeing(self.usable, _QUORUM, self._results())
@@ -212,7 +213,9 @@ class Performances:
                 if not self._doubts(agreed, most_attempts):
                     again = await self._again(agreed, instances, setups, most_attempts)
                     usual = await self._usual_way(agreed, instances, setups, most_attempts)
-                    return [*agreed, *again, *usual]
+                    if len({self._results()[item.trajectory_id] for item in agreed}) == 1:
+                        return [*agreed, *again, *usual]
+                    continue
                 missing = instances
             wanted = missing if group else self._to_compare(instances)
             known = self._settled()

@@ -85,6 +85,18 @@ def test_something_besides_does_not_agree() -> None:
     assert agreeing([one, two], 2) == []
 
 
+def test_a_performance_that_copied_another_text_with_the_same_parameters_does_not_agree() -> None:
+    def copied(text: str, attempt: int, sheet: str = "a") -> Trajectory:
+        moves = [click("Copy", clipboard=ClipboardState(text=text))]
+        return recording("x.copy", {"sheet": sheet}, moves, attempt=attempt)
+
+    whole, cell, again, other = copied("a b c", 0), copied("a", 1), copied("a b c", 2), copied("d e", 0, "d")
+    assert agreeing([whole, cell], 2) == agreeing([whole, cell, other], 2) == []
+    assert agreeing([cell, whole, again, other], 2) == [whole, again, other]
+    ids = [copied(f"https://share/aqKdgXWaQoVxcgUtqEy{number}", number) for number in (1, 2)]
+    assert agreeing(ids, 2) == ids
+
+
 def test_where_nothing_lasts_the_window_decides() -> None:
     def shown(name: str, title: str) -> Trajectory:
         return recording("x.show", {"title": name}, [click(name, window_title=title)])

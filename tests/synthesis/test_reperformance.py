@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from taskloom.environments.agents.recorded_agent import RecordedAgent, dismissals
+from taskloom.resources.applications import ControlQuery
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
@@ -143,6 +144,16 @@ async def test_a_shortcut_waits_until_the_window_that_was_closed_before_is_gone(
     assert (await player.decide("", over, ())).status == "finish"
 
 
+async def test_a_shortcut_that_brings_up_no_window_this_time_is_pressed_once_more() -> None:
+    player = agent(("^e", focus("")), ("~/plans", focus("")), titles=("Extract", "Extract"))
+    assert await pressed(player, focus(""), "plan.zip") == "^e"
+    assert [await pressed(player, focus(""), "plan.zip") for _ in range(7)] == [""] * 6 + ["^e"]
+    assert await pressed(player, focus(""), "Extract") == "~/plans"
+    player = agent(("^s", focus("")), ("~/plans", focus("")), titles=("", ""))
+    assert await pressed(player, focus(""), "plan.txt") == "^s"
+    assert await pressed(player, focus(""), "plan.txt") == "~/plans"
+
+
 async def test_text_is_not_typed_into_the_document_that_was_open_before() -> None:
     player = agent(("^{HOME}", LAUNCHER), ("^{END}Invite", editor("new.txt")))
     assert await pressed(player, editor("old.txt")) == "^{HOME}"
@@ -230,3 +241,41 @@ async def test_the_wheel_is_turned_where_it_was_though_another_control_is_there(
         for _ in range(7):
             decision = await player.decide("", Observation(screenshot=PICTURE, controls=ANOTHER), ())
         assert decision.action == expected
+
+
+@pytest.mark.parametrize("rows", [3, 12])
+async def test_a_control_that_is_not_on_the_screen_is_scrolled_for_where_it_was(rows: int) -> None:
+    recorded = agent(("x", focus(""))).trajectory
+    link = ControlQuery(text="archive", control_type="Hyperlink")
+    step = recorded.steps[0].model_copy(
+        update={
+            "action": ClickInput(control_label="1"),
+            "target": link,
+            "target_rectangle": (0, 100, 50, 120),
+        }
+    )
+    player = RecordedAgent(recorded.model_copy(update={"steps": (step,)}))
+    turned = 0
+    for _ in range(player.step_limit):
+        shown: Screen = (control("Hyperlink", f"row {min(turned, rows)}"),)
+        shown += (control("Hyperlink", "archive"),) if turned == rows else ()
+        now = Observation(screenshot=PICTURE, controls=shown)
+        decision = await player.decide("", now, ())
+        if isinstance(decision.action, WheelMouseInput):
+            assert decision.action.point == (25, 110) and decision.action.wheel_distance < 0
+            turned += 1
+        elif decision.action is None or isinstance(decision.action, ClickInput):
+            break
+    assert (decision.status, turned) == (("continue", 3) if rows == 3 else ("give_up", 8))
+
+
+async def test_scrolling_ends_where_it_shows_nothing_new() -> None:
+    recorded = agent(("x", focus(""))).trajectory
+    link = ControlQuery(text="archive", control_type="Hyperlink")
+    changes = {"action": ClickInput(control_label="1"), "target": link, "target_rectangle": (0, 0, 50, 20)}
+    step = recorded.steps[0].model_copy(update=changes)
+    player = RecordedAgent(recorded.model_copy(update={"steps": (step,)}))
+    now = Observation(screenshot=PICTURE, controls=focus(""))
+    decisions = [await player.decide("", now, ()) for _ in range(8)]
+    assert [type(decision.action) for decision in decisions[-2:]] == [WheelMouseInput, type(None)]
+    assert decisions[-1].status == "give_up"
