@@ -38,24 +38,18 @@ class BatchJournal:
         """Record a submitted batch; returns once the record is on disk."""
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT OR REPLACE INTO batches VALUES (?, ?, ?)", (batch_id, self._place, time.time())
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO batch_requests VALUES (?, ?)", [(key, batch_id) for key in keys]
-            )
+            batch = (batch_id, self._place, time.time())
+            connection.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?)", batch)
+            members = [(key, batch_id) for key in keys]
+            connection.executemany("INSERT OR REPLACE INTO batch_requests VALUES (?, ?)", members)
 
-        await asyncio.wrap_future(self._ledger.writer.submit(write))
+        await self._ledger.writer.done(write)
 
     async def forget(self, batch_id: str, keys: Iterable[str]) -> None:
         """Remove calls that the batch did not answer, so that they may go into another."""
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "DELETE FROM batch_requests WHERE key = ? AND batch_id = ?", [(key, batch_id) for key in keys]
-            )
-
-        await asyncio.wrap_future(self._ledger.writer.submit(write))
+        statement = "DELETE FROM batch_requests WHERE key = ? AND batch_id = ?"
+        gone = [(key, batch_id) for key in keys]
+        await self._ledger.writer.done(lambda connection: connection.executemany(statement, gone))
 
 
 logger = logging.getLogger(__name__)
@@ -63,14 +57,11 @@ logger = logging.getLogger(__name__)
 _MOST_FAILED_LOOKS = 20
 _LONGEST_WAIT_SECONDS = 300.0
 
-KeepLease = Callable[[], Awaitable[None]]
-"""Renews the right to make the call."""
-
 
 @dataclass(slots=True)
 class _Waiting:
     request: ModelRequest
-    keep_lease: KeepLease
+    keep_lease: Callable[[], Awaitable[None]]
     answer: asyncio.Future[ModelReply]
     round: int = 0
 
@@ -86,13 +77,9 @@ class Batcher:
     """
 
     client: BatchClient
-    """The provider's client."""
     settings: BatchSettings
-    """Batch size, waiting times and number of rounds."""
     journal: BatchJournal
-    """Which call is in which batch."""
     counters: CallCounters
-    """Live figures."""
     _waiting: dict[str, _Waiting] = field(default_factory=dict)
     _gathered: list[str] = field(default_factory=list)
     _timer: asyncio.TimerHandle | None = None
@@ -100,8 +87,10 @@ class Batcher:
     _watched: dict[str, set[str]] = field(default_factory=dict)
     _collected: dict[str, dict[str, BatchAnswer]] = field(default_factory=dict)
 
-    async def reply(self, key: str, request: ModelRequest, keep_lease: KeepLease) -> ModelReply:
-        """The reply to a call, once its batch has ended.
+    async def reply(
+        self, key: str, request: ModelRequest, keep_lease: Callable[[], Awaitable[None]]
+    ) -> ModelReply:
+        """The reply to a call, once its batch has ended; meanwhile, the right to make it is renewed.
 
         Raises:
             ModelClientError: the provider does not accept the request, or all rounds failed.
@@ -186,14 +175,14 @@ class Batcher:
             for key in keys:
                 self._fail(key, RequestRejectedError(f"batch {batch_id} was not taken: {state.message}"))
             return
-        missing = {key for key in keys if not _is_final(answers.get(key))}
+        missing = {
+            key
+            for key in keys
+            if not isinstance(answer := answers.get(key), ModelReply) and (answer is None or answer.transient)
+        }
         await self.journal.forget(batch_id, missing)
-        logger.info(
-            "batch %s ended: %d answers, %d calls go into a further batch",
-            batch_id,
-            len(answers),
-            len(missing),
-        )
+        told = "batch %s ended: %d answers, %d calls go into a further batch"
+        logger.info(told, batch_id, len(answers), len(missing))
         self._distribute(batch_id, keys)
 
     async def _ended(self, batch_id: str) -> BatchState:
@@ -217,37 +206,25 @@ class Batcher:
         answers = self._collected[batch_id]
         for key in keys:
             answer = answers.get(key)
+            waiting = self._waiting.get(key)
             if isinstance(answer, ModelReply):
-                if key in self._waiting and not self._waiting[key].answer.done():
-                    self._waiting[key].answer.set_result(answer)
+                if waiting is not None and not waiting.answer.done():
+                    waiting.answer.set_result(answer)
             else:
                 lost = ConnectionLostError(f"batch {batch_id} ended without an answer to this call")
                 self._take_error(key, answer or lost)
 
     def _take_error(self, key: str, error: ModelClientError) -> None:
         """Put the call into a further batch if that can help, else give it up."""
-        if error.transient:
-            self._again(key, error)
-        else:
-            self._fail(key, error)
-
-    def _again(self, key: str, error: ModelClientError) -> None:
         waiting = self._waiting.get(key)
-        if waiting is None:
-            return
-        waiting.round += 1
-        if waiting.round >= self.settings.rounds:
-            self._fail(key, error)
-        else:
+        if waiting is not None and error.transient:
+            waiting.round += 1
+        if waiting is not None and error.transient and waiting.round < self.settings.rounds:
             self._gather(key)
+        else:
+            self._fail(key, error)
 
     def _fail(self, key: str, error: ModelClientError) -> None:
         waiting = self._waiting.get(key)
         if waiting is not None and not waiting.answer.done():
             waiting.answer.set_exception(error)
-
-
-def _is_final(answer: BatchAnswer | None) -> bool:
-    """Whether the call needs no further batch: it has a reply, or an error that another try would meet
-    again."""
-    return answer is not None and (isinstance(answer, ModelReply) or not answer.transient)

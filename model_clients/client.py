@@ -25,27 +25,22 @@ class Prompt(Protocol):
     @property
     def system(self) -> str:
         """The long unchanging part (manual, checks reference), which a provider may cache."""
-        ...
 
     @property
     def user(self) -> str:
         """The part that differs from call to call."""
-        ...
 
     @property
     def stable(self) -> int:
         """So many characters of `user` are also the beginning of the next call's; 0 for none."""
-        ...
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
         """Pictures, in the order in which the text refers to them."""
-        ...
 
     @property
     def template_hash(self) -> str:
         """SHA-256 of the template's text."""
-        ...
 
 
 class Question(Protocol[Reply_co]):
@@ -54,56 +49,42 @@ class Question(Protocol[Reply_co]):
     @property
     def role(self) -> ModelRole:
         """Who is asked."""
-        ...
 
     @property
     def reply_type(self) -> type[Reply_co]:
         """The record that the reply must be."""
-        ...
 
     @property
     def computer(self) -> tuple[ComputerTurn, ...] | None:
-        """What the model did so far with its provider's computer tool; None for a question that needs no
-        tool."""
-        ...
+        """What was done with the provider's computer tool; None for a question that needs none."""
 
     @property
     def past(self) -> tuple[Exchange, ...]:
         """Earlier turns of the conversation, between the unchanging part and what is asked now."""
-        ...
 
     @property
     def functions(self) -> tuple[dict[str, JsonValue], ...]:
         """Functions that a spoken reply may call: name, description, parameters."""
-        ...
 
     def rendered(self) -> Prompt:
         """The question as text and pictures."""
-        ...
 
 
 class ModelClient(Protocol):
     """Sends requests to one model of one provider."""
 
     provider: str
-    """Name of the provider module."""
     model: str
-    """Name of the model."""
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The model's reply to one request, sent once: retries belong to the caller.
 
         A refusal, a content filter and a reply cut off at the token limit are replies with that finish
-        reason.
-
-        Raises:
-            ModelClientError: a provider error, mapped once; `transient` says whether a retry can help.
+        reason; a provider's error is mapped once to a `ModelClientError`.
         """
-        ...
 
     async def close(self) -> None:
         """Release connections. May be called twice."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +107,12 @@ class BatchClient(Protocol):
 
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Hand in requests, each with its own id, and return the provider's id of the batch."""
-        ...
 
     async def batch_state(self, batch_id: str) -> BatchState:
         """How far the batch is."""
-        ...
 
     def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""
-        ...
 
 
 PROVIDERS = PluginKind(
@@ -153,7 +131,6 @@ class Provider(Protocol):
     @staticmethod
     def create(settings: ModelSettings) -> ModelClient:
         """A client of the settings' model."""
-        ...
 
 
 def create_client(settings: ModelSettings) -> ModelClient:

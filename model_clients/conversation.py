@@ -46,9 +46,9 @@ def first_request(
     if prompt.system:
         messages.append(Message(role="system", content=(TextContent(text=prompt.system, cacheable=True),)))
     for turn in question.past:
-        shown = [*([TextContent(text=turn.told)] if turn.told else [])]
+        told = [TextContent(text=turn.told)] if turn.told else []
         pictures = (ImageContent(image=image) for image in turn.pictures)
-        messages.append(Message(role="user", content=(*shown, *pictures)))
+        messages.append(Message(role="user", content=(*told, *pictures)))
         messages.append(Message(role="assistant", content=(TextContent(text=turn.said),)))
     user: list[Content] = []
     if prompt.stable:
@@ -73,38 +73,24 @@ def first_request(
 def second_try(
     model: ModelSettings, request: ModelRequest, reply: ModelReply, problem: str
 ) -> tuple[ModelSettings, ModelRequest, CallPurpose]:
-    """The next request after an unusable reply: twice the room if it was truncated, else what is wrong with
-    it.
-
-    Args:
-        model: the model that was asked.
-        request: what it was asked.
-        reply: what it said.
-        problem: what the parser said about it.
-    """
-    if reply.finish_reason != "length":
-        return model, repair_request(request, reply, problem), "repair"
+    """The next request after an unusable reply: twice the room if it was truncated, else the reply and what
+    the parser said about it, the `problem`."""
     room = model.parameters.max_output_tokens
-    if room is None:
+    if reply.finish_reason == "length" and room is not None:
+        parameters = model.parameters.model_copy(update={"max_output_tokens": room * _LONGER})
+        return model.model_copy(update={"parameters": parameters}), request, "longer"
+    if reply.finish_reason == "length":
         problem = f"it was cut off at the longest length allowed, so it must be shorter; {problem}"
-        return model, repair_request(request, reply, problem), "repair"
-    parameters = model.parameters.model_copy(update={"max_output_tokens": room * _LONGER})
-    return model.model_copy(update={"parameters": parameters}), request, "longer"
-
-
-def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> ModelRequest:
-    """A request that shows a model its malformed reply and the parser's message."""
-    said = reply.text or "(empty)"
     asked = (
         f"Your reply could not be used: {problem}\n\n"
         "Send the whole reply again, corrected: one JSON value that follows the schema of"
         f" {request.reply_schema_name}, with nothing before or after it."
     )
     turn = (
-        Message(role="assistant", content=(TextContent(text=said),)),
+        Message(role="assistant", content=(TextContent(text=reply.text or "(empty)"),)),
         Message(role="user", content=(TextContent(text=asked),)),
     )
-    return request.model_copy(update={"messages": request.messages + turn})
+    return model, request.model_copy(update={"messages": request.messages + turn}), "repair"
 
 
 def parse_reply(text: str, reply_type: type[Reply]) -> Reply:

@@ -31,19 +31,14 @@ from taskloom.resources.errors import ExitCode, TaskloomError
 
 
 class ModelClientError(TaskloomError):
-    """Anything that goes wrong with a model call; messages never hold a key.
-
-    Attributes:
-        transient: whether sending the same request again can help.
-        rate_report: what the response's headers said about limits, when there was a response.
-        request_id: the provider's id of the request, for support.
-        another_model_may_answer: whether a fallback model is worth asking.
-    """
+    """Anything that goes wrong with a model call; messages never hold a key."""
 
     another_model_may_answer = True
-
+    """Whether a fallback model is worth asking."""
     rate_report: RateReport | None = None
+    """What the response's headers said about limits, when there was a response."""
     request_id: str = ""
+    """The provider's id of the request, for support."""
 
 
 class UnknownProviderError(ModelClientError):
@@ -140,14 +135,11 @@ class RateLimitedError(TryFailedError):
 
 
 class ProviderOverloadedError(TryFailedError):
-    """The provider is overloaded or failing.
-
-    Attributes:
-        too_busy: whether it reports overload (503, 529) rather than a failure (500, 502).
-    """
+    """The provider is overloaded or failing."""
 
     transient = True
     too_busy = False
+    """Whether it reports overload (503, 529) rather than a failure (500, 502)."""
 
 
 class ConnectionLostError(TryFailedError):

@@ -8,11 +8,9 @@ import logging
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
-from taskloom.model_clients.errors import (
-    ModelClientError,
-    RunStoppedError,
-)
+from taskloom.model_clients.errors import ModelClientError, RunStoppedError
 from taskloom.model_clients.ledger.budget import Amount, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger, call_record
 from taskloom.model_clients.ledger.prices import cost_of, highest_amount, prices_of
@@ -21,7 +19,7 @@ from taskloom.model_clients.limits.limiter import Priority
 from taskloom.model_clients.limits.senders import Senders
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.settings import CallSettings, ModelSettings
-from taskloom.taskgraph.records.model_calls import CallPurpose, ModelCall
+from taskloom.taskgraph.records.model_calls import CallPurpose
 
 logger = logging.getLogger(__name__)
 
@@ -39,18 +37,19 @@ class Call:
     settings: ModelSettings
     request: ModelRequest
     priority: Priority
-    """Its place in the queue."""
     purpose: CallPurpose = "first"
-    """Why it is made."""
     fallback: int = 0
     """Number of the fallback model it goes to; zero for the first model."""
 
     @property
+    def who(self) -> str:
+        """Who is asked, for messages."""
+        return f"{self.settings.provider}/{self.settings.model}"
+
+    @property
     def described(self) -> str:
         """Who is asked for what, for messages."""
-        request = self.request
-        name = f"{self.settings.provider}/{self.settings.model}"
-        return f"{name} as {request.role} for {request.stage} {request.item_id}"
+        return f"{self.who} as {self.request.role} for {self.request.stage} {self.request.item_id}"
 
 
 @dataclass(slots=True)
@@ -60,7 +59,6 @@ class _Lease:
     ledger: Ledger
     key: str
     seconds: float
-    ended: bool = False
     _renewed_at: float = 0.0
 
     async def take(self) -> bool:
@@ -71,18 +69,6 @@ class _Lease:
         if asyncio.get_running_loop().time() - self._renewed_at > _LEASE_FRESH_SECONDS:
             await self.take()
 
-    async def release(self) -> None:
-        await self.ledger.release(self.key)
-
-    @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
-        """Release the lease at the end, unless recording the call has already done so."""
-        try:
-            yield
-        finally:
-            if not self.ended:
-                await self.release()
-
 
 @dataclass(slots=True)
 class PaidCalls:
@@ -90,7 +76,6 @@ class PaidCalls:
 
     settings: CallSettings
     account: RunAccount
-    """What the calls are booked to."""
     senders: Senders
     _running: dict[str, asyncio.Task[ModelReply]] = field(default_factory=dict)
     _without_price: set[str] = field(default_factory=set)
@@ -113,8 +98,7 @@ class PaidCalls:
                 self.account.counters.total.from_ledger += 1
                 return _done(found)
             if self.account.replay:
-                name = f"{call.settings.provider}/{call.settings.model}"
-                raise self.account.missing(key, call.request, f"{name}, {call.purpose}")
+                raise self.account.missing(key, call.request, f"{call.who}, {call.purpose}")
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
             self._running[key] = running
             running.add_done_callback(lambda task: self._forget(key, task))
@@ -147,22 +131,37 @@ class PaidCalls:
         if found is not None:
             self.account.counters.total.from_ledger += 1
             return found
-        async with lease.held(), self._reserved(call) as spent:
-            try:
-                batched = self.settings.batched(call.request.role)
-                if batched and (batcher := self.senders.batcher(call.settings)):
-                    reply = await batcher.reply(key, call.request, lease.keep)
-                else:
-                    reply = await self.senders.of(call.settings).send(call.request, call.priority, lease.keep)
-            except RunStoppedError:
-                raise
-            except ModelClientError as error:
-                await self.account.ledger.record(self._record(key, call, error), call.request, None)
-                raise
-            reply = self._priced(call, reply)
-            spent.append(Amount(reply.cost_usd, reply.tokens))
-            await self.account.ledger.record(self._record(key, call, reply), call.request, reply.text)
-            lease.ended = True
+        record = partial(
+            call_record,
+            key=key,
+            request=call.request,
+            model=call.settings,
+            run_id=self.account.run_id,
+            purpose=call.purpose,
+            fallback=call.fallback,
+        )
+        try:
+            async with self._reserved(call) as spent:
+                try:
+                    batched = self.settings.batched(call.request.role)
+                    if batched and (batcher := self.senders.batcher(call.settings)):
+                        reply = await batcher.reply(key, call.request, lease.keep)
+                    else:
+                        sender = self.senders.of(call.settings)
+                        reply = await sender.send(call.request, call.priority, lease.keep)
+                except RunStoppedError:
+                    raise
+                except ModelClientError as error:
+                    await self.account.ledger.record(record(error), call.request, None)
+                    raise
+                prices = prices_of(call.settings)
+                priced = {"cost_known": False} if prices is None else {"cost_usd": cost_of(prices, reply)}
+                reply = reply.model_copy(update=priced)
+                spent.append(Amount(reply.cost_usd, reply.tokens))
+                await self.account.ledger.record(record(reply), call.request, reply.text)
+        except BaseException:
+            await self.account.ledger.release(key)
+            raise
         self.account.counters.total.add(reply)
         return reply
 
@@ -192,48 +191,22 @@ class PaidCalls:
             finally:
                 self.account.counters.waiting -= 1
             look = min(_LONGEST_LOOK_SECONDS, look * 2)
-            found = self.account.ledger.find(lease.key)
-            if found is not None:
+            if found := lease.ledger.find(lease.key):
                 return found
-        found = self.account.ledger.find(lease.key)
-        if found is not None:
-            await lease.release()
+        if found := lease.ledger.find(lease.key):
+            await lease.ledger.release(lease.key)
         return found
 
     def _highest(self, call: Call) -> Amount:
         prices = prices_of(call.settings)
-        name = f"{call.settings.provider}/{call.settings.model}"
         if prices is None:
-            self.account.budget.check_prices([name])
-            if name not in self._without_price:
-                self._without_price.add(name)
-                logger.warning(
-                    "no price is known for %s: its calls are recorded with cost_known = false", name
-                )
+            self.account.budget.check_prices([call.who])
+            if call.who not in self._without_price:
+                self._without_price.add(call.who)
+                told = "no price is known for %s: its calls are recorded with cost_known = false"
+                logger.warning(told, call.who)
         estimate = self.senders.estimates.of(call.settings, call.request)
-        return highest_amount(
-            prices, estimate.highest_input_tokens, estimate.highest_output_tokens, batched=False
-        )
-
-    @staticmethod
-    def _priced(call: Call, reply: ModelReply) -> ModelReply:
-        prices = prices_of(call.settings)
-        if prices is None:
-            return reply.model_copy(update={"cost_known": False})
-        return reply.model_copy(update={"cost_usd": cost_of(prices, reply)})
-
-    def _record(self, key: str, call: Call, result: ModelReply | ModelClientError) -> ModelCall:
-        return call_record(
-            key,
-            call.request,
-            result,
-            provider=call.settings.provider,
-            model=call.settings.model,
-            base_url=call.settings.base_url,
-            run_id=self.account.run_id,
-            purpose=call.purpose,
-            fallback=call.fallback,
-        )
+        return highest_amount(prices, estimate.highest_input_tokens, estimate.highest_output_tokens)
 
     def _forget(self, key: str, task: asyncio.Task[ModelReply]) -> None:
         del self._running[key]

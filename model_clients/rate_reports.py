@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,12 +14,10 @@ _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """One limit of a provider: how much per minute, and how much is left."""
+    """One limit of a provider: how much per minute, and how much is left, as far as they are reported."""
 
     per_minute: float | None = None
-    """Limit per minute, if reported."""
     remaining: float | None = None
-    """What is left of it now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,49 +37,29 @@ def read_rate_report(headers: Mapping[str, str], now: datetime | None = None) ->
     Headers that do not parse are ignored: a malformed header must not fail a paid call.
     """
     lowered = {name.lower(): value for name, value in headers.items()}
-    moment = now or datetime.now(UTC)
+    milliseconds = _number(lowered.get("retry-after-ms"))
+    asked = _seconds(lowered.get("retry-after"), now or datetime.now(UTC))
     return RateReport(
-        requests=_allowance(lowered, _name_openai, "requests")
-        or _allowance(lowered, _name_anthropic, "requests")
+        requests=_tightest(lowered, "x-ratelimit-{}-requests")
+        or _tightest(lowered, "anthropic-ratelimit-requests-{}")
         or Allowance(),
-        tokens=_allowance(lowered, _name_openai, "tokens")
+        tokens=_tightest(lowered, "x-ratelimit-{}-tokens")
         or _tightest(
-            [
-                _allowance(lowered, _name_anthropic, kind)
-                for kind in ("tokens", "input-tokens", "output-tokens")
-            ]
-        ),
-        retry_after_seconds=_retry_after(lowered, moment),
+            lowered,
+            "anthropic-ratelimit-tokens-{}",
+            "anthropic-ratelimit-input-tokens-{}",
+            "anthropic-ratelimit-output-tokens-{}",
+        )
+        or Allowance(),
+        retry_after_seconds=asked if milliseconds is None else milliseconds / 1000,
     )
 
 
-def _name_openai(kind: str, field: str) -> str:
-    return f"x-ratelimit-{field}-{kind}"
-
-
-def _name_anthropic(kind: str, field: str) -> str:
-    return f"anthropic-ratelimit-{kind}-{field}"
-
-
-def _allowance(headers: Mapping[str, str], name: Callable[[str, str], str], kind: str) -> Allowance | None:
-    limit, remaining = (headers.get(name(kind, field)) for field in ("limit", "remaining"))
-    if limit is None and remaining is None:
-        return None
-    return Allowance(_number(limit), _number(remaining))
-
-
-def _tightest(allowances: list[Allowance | None]) -> Allowance:
-    found = [allowance for allowance in allowances if allowance is not None]
-    return min(
-        found, key=lambda allowance: (allowance.remaining is None, allowance.remaining), default=Allowance()
-    )
-
-
-def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    return _seconds(headers.get("retry-after"), now)
+def _tightest(headers: Mapping[str, str], *names: str) -> Allowance | None:
+    """The allowance of which least remains, among those that headers of these names tell."""
+    told = [tuple(headers.get(name.format(field)) for field in ("limit", "remaining")) for name in names]
+    found = [Allowance(*map(_number, texts)) for texts in told if texts != (None, None)]
+    return min(found, key=lambda item: (item.remaining is None, item.remaining), default=None)
 
 
 def _number(text: str | None) -> float | None:

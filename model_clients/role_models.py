@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import TracebackType
 from typing import TypeVar
 
@@ -23,9 +22,9 @@ from taskloom.model_clients.ledger.budget import Amount, Budget, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.limits.limiter import Priority
 from taskloom.model_clients.limits.senders import Senders
-from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.paid_calls import Call, PaidCalls
-from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.model_clients.settings import CallSettings
 from taskloom.taskgraph.records.model_calls import CallPurpose, ModelRole
 
 R = TypeVar("R", bound=BaseModel)
@@ -52,12 +51,8 @@ class RoleModels:
     ) -> None:
         """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
 
-        Several may share the `account` of a run, and so its budget and its figures.
-
-        What `run_id` has already spent, according to the ledger, counts against its budget.
-
-        Raises:
-            BudgetInvalidError: a budget cannot be read.
+        Several may share the `account` of a run, and so its budget and its figures. What `run_id` has already
+        spent, according to the ledger, counts against its budget.
         """
         self.settings = settings
         if account is None:
@@ -70,20 +65,16 @@ class RoleModels:
         self._begun: set[str] = set()
 
     async def __aenter__(self) -> RoleModels:
-        """Return itself."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close; if the budget is used up, first wait for all calls in flight, because they are paid for."""
-        longest = max((model.total_seconds for model in self._models()), default=_GRACE_SECONDS)
+        players = self.settings.roles.values()
+        models = (model for player in players for model in (player.model, *player.fallbacks))
+        longest = max(model.total_seconds for model in (self.settings.default, *models))
         await self.close(longest if isinstance(error, BudgetExhaustedError) else _GRACE_SECONDS)
-
-    def _models(self) -> Iterator[ModelSettings]:
-        yield self.settings.default
-        for player in self.settings.roles.values():
-            yield from (player.model, *player.fallbacks)
 
     async def close(self, grace_seconds: float = _GRACE_SECONDS) -> None:
         """Wait up to that long for calls in flight, then release all connections. May be called twice."""
@@ -108,9 +99,8 @@ class RoleModels:
             attempt: a new number asks the same question again instead of reading the ledger.
 
         Raises:
-            ReplyInvalidError: the reply breaks its schema, after the repair round.
-            ReplyRefusedError: the model or a content filter refused.
-            ReplyUnavailableError: the provider did not answer, or does not accept the request.
+            CallFailedError: there is no usable reply: it breaks its schema, the model or a content filter
+                refused, the provider did not answer or does not accept the request.
             RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider
                 that is down.
         """
@@ -122,12 +112,17 @@ class RoleModels:
             try:
                 while True:
                     call = Call(model, request, self._priority(request), purpose, number)
-                    reply = self._not_refused(call, await self._calls.reply(call))
+                    reply = await self._calls.reply(call)
+                    if reply.finish_reason in ("refusal", "content_filter"):
+                        who = "the model" if reply.finish_reason == "refusal" else "a content filter"
+                        reason = reply.text[:300] or "no reason given"
+                        raise ReplyRefusedError(f"{who} of {call.described} refused: {reason}")
                     try:
                         return parse_reply(reply.text, question.reply_type)
                     except ReplyInvalidError as error:
                         if purpose != "first":
-                            raise self._invalid(call, error) from None
+                            wanted = f"no usable {request.reply_schema_name} after a repair round"
+                            raise ReplyInvalidError(f"{call.described}: {wanted}: {error}") from None
                         model, request, purpose = second_try(model, request, reply, str(error))
             except ModelClientError as error:
                 if number == len(player.fallbacks):
@@ -144,14 +139,3 @@ class RoleModels:
         begun = request.item_id in self._begun
         self._begun.add(request.item_id)
         return len(_ORDER) - _ORDER[request.role], 0 if begun else 1
-
-    def _not_refused(self, call: Call, reply: ModelReply) -> ModelReply:
-        if reply.finish_reason not in ("refusal", "content_filter"):
-            return reply
-        who = "the model" if reply.finish_reason == "refusal" else "a content filter"
-        raise ReplyRefusedError(f"{who} of {call.described} refused: {reply.text[:300] or 'no reason given'}")
-
-    def _invalid(self, call: Call, error: ReplyInvalidError) -> ReplyInvalidError:
-        return ReplyInvalidError(
-            f"{call.described}: no usable {call.request.reply_schema_name} after a repair round: {error}"
-        )

@@ -13,6 +13,7 @@ from taskloom.model_clients.ledger.budget import Amount, RunAccount
 from taskloom.model_clients.ledger.ledger import call_record
 from taskloom.model_clients.ledger.request_keys import canonical_json
 from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.settings import ModelSettings
 from taskloom.offline.rules import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.synthesis.ports import Models
@@ -87,7 +88,8 @@ class OfflineModels:
         spent = Amount(tokens=answer.tokens)
         await account.budget.reserve(spent)
         try:
-            record = call_record(key, request, answer, provider=PROVIDER, model=MODEL, run_id=account.run_id)
+            player = ModelSettings(provider=PROVIDER, model=MODEL)
+            record = call_record(answer, key=key, request=request, model=player, run_id=account.run_id)
             await account.ledger.record(record, request, text)
         finally:
             await account.budget.settle(spent, spent)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.computer_use import Exchange, SpokenReply
+from taskloom.taskgraph.records.computer_use import SpokenReply
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
 
@@ -43,16 +43,6 @@ class PlannerInput(PromptInput[PlanReply]):
     screenshot: Screenshot
     """The screen at the start."""
 
-    @property
-    def reply_type(self) -> type[PlanReply]:
-        """The record that the answer must be."""
-        return PlanReply
-
-    @property
-    def images(self) -> tuple[Screenshot, ...]:
-        """The screen at the start."""
-        return (self.screenshot,)
-
 
 class SpokenActorInput(PromptInput[SpokenReply]):
     """What an agent sees that answers in the format its model was trained for."""
@@ -80,27 +70,3 @@ class SpokenActorInput(PromptInput[SpokenReply]):
     """What became of the last actions, where that was not what was meant."""
     screenshot: Screenshot
     """The screen, at the size at which it is sent."""
-    earlier: tuple[Exchange, ...] = Field(default=(), exclude=True)
-    """Earlier turns."""
-    declared: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude=True)
-    """Functions that are declared to the server."""
-
-    @property
-    def reply_type(self) -> type[SpokenReply]:
-        """The record that the answer must be."""
-        return SpokenReply
-
-    @property
-    def images(self) -> tuple[Screenshot, ...]:
-        """The screen."""
-        return (self.screenshot,)
-
-    @property
-    def past(self) -> tuple[Exchange, ...]:
-        """Earlier turns."""
-        return self.earlier
-
-    @property
-    def functions(self) -> tuple[dict[str, JsonValue], ...]:
-        """Functions that are declared to the server."""
-        return self.declared

@@ -14,7 +14,10 @@ from taskloom.prompts.exploration_views import ResourceInView as ResourceInView
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.prompts.replies import (
     ActorReply,
+    AttemptCriticReply,
+    CriticReply,
     DependencyJudgeReply,
+    DependencyPair,
     EvaluationWriterReply,
     ExplorerReply,
     IntentExtractorReply,
@@ -75,16 +78,6 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     """Subtasks whose resources are to be declared; when given, nothing else is to be proposed."""
     feedback: tuple[str, ...] = ()
     """Why earlier proposals were rejected."""
-
-    @property
-    def reply_type(self) -> type[ExplorerReply]:
-        """The record that the answer must be."""
-        return ExplorerReply
-
-    @property
-    def images(self) -> tuple[Screenshot, ...]:
-        """The first screen, where one was taken."""
-        return (self.screenshot,) if self.screenshot else ()
 
 
 class StepInHistory(Record):
@@ -150,11 +143,6 @@ class ActorInput(PromptInput[ActorReply]):
     """Earlier screens, shown before it."""
 
     @property
-    def reply_type(self) -> type[ActorReply]:
-        """The record that the answer must be."""
-        return ActorReply
-
-    @property
     def images(self) -> tuple[Screenshot, ...]:
         """The screen, where it is shown."""
         if self.shows == "list" or self.screenshot is None:
@@ -182,23 +170,8 @@ class ComputerActorInput(PromptInput[ComputerReply]):
     """Steps that may be taken."""
     screenshot: Screenshot
     """The screen at the start."""
-    turns: tuple[ComputerTurn, ...] = Field(default=(), exclude=True)
+    computer: tuple[ComputerTurn, ...] | None = Field(default=(), exclude=True)
     """What was done since, with the screens."""
-
-    @property
-    def reply_type(self) -> type[ComputerReply]:
-        """The record that the answer must be."""
-        return ComputerReply
-
-    @property
-    def images(self) -> tuple[Screenshot, ...]:
-        """The screen at the start."""
-        return (self.screenshot,)
-
-    @property
-    def computer(self) -> tuple[ComputerTurn, ...]:
-        """What was done since."""
-        return self.turns
 
 
 class Performance(Record):
@@ -246,11 +219,6 @@ class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
     """Its conditions that right work does not meet."""
     feedback: tuple[str, ...] = ()
     """What was wrong with it, in words."""
-
-    @property
-    def reply_type(self) -> type[EvaluationWriterReply]:
-        """The record that the answer must be."""
-        return EvaluationWriterReply
 
 
 class InstanceInPool(Record):
@@ -314,11 +282,6 @@ class IntentExtractorInput(PromptInput[IntentExtractorReply]):
     feedback: tuple[str, ...] = ()
     """Why earlier proposals were rejected."""
 
-    @property
-    def reply_type(self) -> type[IntentExtractorReply]:
-        """The record that the answer must be."""
-        return IntentExtractorReply
-
 
 class NumberedSubtask(Record):
     """A node as the summarizer and the judge see it."""
@@ -376,11 +339,6 @@ class SummarizerInput(PromptInput[SummarizerReply]):
     feedback: tuple[str, ...] = ()
     """What was wrong with it."""
 
-    @property
-    def reply_type(self) -> type[SummarizerReply]:
-        """The record that the answer must be."""
-        return SummarizerReply
-
 
 class DependencyJudgeInput(PromptInput[DependencyJudgeReply]):
     """What the dependency judge sees: the instruction and the subtasks in no telling order (B.4)."""
@@ -392,7 +350,36 @@ class DependencyJudgeInput(PromptInput[DependencyJudgeReply]):
     subtasks: tuple[NumberedSubtask, ...]
     """The subtasks, shuffled and numbered in that order."""
 
+
+class CriticInput(PromptInput[CriticReply]):
+    """What the critic sees of a task: what is asked, what it consists of, and nothing of how it was made."""
+
+    role: ClassVar[ModelRole] = ModelRole.CRITIC
+
+    instruction: str
+    """The instruction."""
+    subtasks: tuple[NumberedSubtask, ...]
+    """The subtasks in an order in which they can be done."""
+    dependencies: tuple[DependencyPair, ...]
+    """Which of them needs the result of which."""
+
+
+class AttemptCriticInput(PromptInput[AttemptCriticReply]):
+    """What the critic sees of an attempt: what was asked and done, and nothing of how rules judge it."""
+
+    role: ClassVar[ModelRole] = ModelRole.CRITIC
+    template: ClassVar[str] = "attempt_critic"
+
+    instruction: str
+    """What the agent was told."""
+    steps: tuple[StepInHistory, ...]
+    """What it did."""
+    ending: str
+    """How the attempt ended, with the agent's last words."""
+    screenshot: Screenshot
+    """The last screen."""
+
     @property
-    def reply_type(self) -> type[DependencyJudgeReply]:
-        """The record that the answer must be."""
-        return DependencyJudgeReply
+    def images(self) -> tuple[Screenshot, ...]:
+        """The last screen."""
+        return (self.screenshot,) if self.screenshot.png else ()

@@ -18,41 +18,33 @@ Reply = TypeVar("Reply", bound=BaseModel)
 class PromptInput(Record, Generic[Reply]):
     """All that one role is shown in one call; its fields are the variables of the role's template.
 
-    A subclass says which role it is for, whose name is also the template's, and which record the answer must
-    be.
+    A subclass says which role it is for, whose name is also the template's.
     """
 
     own_prompt: str = Field(default="", exclude=True)
     """Template that takes the place of the system part; empty for the role's."""
+    computer: tuple[ComputerTurn, ...] | None = Field(default=None, exclude=True)
+    """What the model did so far with its provider's computer tool; None for a question that needs no tool."""
+    past: tuple[Exchange, ...] = Field(default=(), exclude=True)
+    """Earlier turns of the conversation."""
+    functions: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude=True)
+    """Functions that a spoken reply may call, which are declared to the server."""
     role: ClassVar[ModelRole]
     template: ClassVar[str] = ""
     """Name of the template, where it is not the role's."""
 
     @property
     def reply_type(self) -> type[Reply]:
-        """The record that the answer must be."""
-        raise NotImplementedError
+        """The record that the answer must be: what the class is an input of."""
+        given = (kind.__dict__.get("__pydantic_generic_metadata__", {}) for kind in type(self).__mro__)
+        found: type[Reply] = next(item["args"][0] for item in given if item.get("args"))
+        return found
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
-        """Pictures sent beside the text, in order."""
-        return ()
-
-    @property
-    def computer(self) -> tuple[ComputerTurn, ...] | None:
-        """What the model did so far with its provider's computer tool; None for a question that needs no
-        tool."""
-        return None
-
-    @property
-    def past(self) -> tuple[Exchange, ...]:
-        """Earlier turns of the conversation."""
-        return ()
-
-    @property
-    def functions(self) -> tuple[dict[str, JsonValue], ...]:
-        """Functions that a spoken reply may call."""
-        return ()
+        """Pictures sent beside the text, in order: the screen, where there is one."""
+        screenshot = getattr(self, "screenshot", None)
+        return (screenshot,) if screenshot else ()
 
     def rendered(self) -> RenderedPrompt:
         """The prompt for these values.

@@ -18,7 +18,7 @@ from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
 from taskloom.omnieval.reports.second_opinions import CRITIC, HUMAN
 from taskloom.prompts.actor_actions import in_history
-from taskloom.prompts.critic_input import AttemptCriticInput
+from taskloom.prompts.inputs import AttemptCriticInput
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
 from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.interaction import Screenshot

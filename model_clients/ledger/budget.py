@@ -20,34 +20,25 @@ _SCALES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Money and tokens."""
+    """US dollars, and tokens of input and output."""
 
     usd: float = 0.0
-    """US dollars."""
     tokens: int = 0
-    """Input and output tokens."""
 
     def __add__(self, other: Amount) -> Amount:
-        """Both together."""
         return Amount(self.usd + other.usd, self.tokens + other.tokens)
 
     def __sub__(self, other: Amount) -> Amount:
-        """What is left of it."""
         return Amount(self.usd - other.usd, self.tokens - other.tokens)
-
-
-_NOTHING = Amount()
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetLimit:
-    """What may be spent: money, or tokens."""
+    """What may be spent: US dollars, or tokens."""
 
     text: str
     usd: float | None = None
-    """US dollars, or None."""
     tokens: int | None = None
-    """Tokens, or None."""
 
     def allows(self, amount: Amount) -> bool:
         """Whether spending `amount` in all stays within it."""
@@ -89,14 +80,14 @@ class Budget:
 
     limit: BudgetLimit | None = None
     """What may be spent; None for any amount."""
-    spent: Amount = _NOTHING
+    spent: Amount = Amount()
     """What the run has spent, before too."""
-    _reserved: Amount = _NOTHING
+    _reserved: Amount = Amount()
     _closed: bool = False
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @classmethod
-    def of(cls, text: str, spent: Amount = _NOTHING) -> Budget:
+    def of(cls, text: str, spent: Amount = Amount()) -> Budget:
         """Read the limit, none if `text` is empty; `spent` is what the same run spent before.
 
         Raises:
@@ -159,10 +150,8 @@ class RunAccount:
     """The account that the calls of one run are booked to."""
 
     ledger: Ledger
-    """Where replies are kept."""
     budget: Budget
     counters: CallCounters
-    """Live figures."""
     run_id: str = ""
     replay: bool = False
     """Whether the ledger alone may answer."""

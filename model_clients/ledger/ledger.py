@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import socket
@@ -12,17 +11,17 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from taskloom.model_clients.errors import LedgerBrokenError, ModelClientError, RequestRejectedError
 from taskloom.model_clients.ledger.request_keys import canonical_json, plain_turns
 from taskloom.model_clients.ledger.writer import LedgerWriter, open_database
 from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.settings import ModelSettings
 from taskloom.taskgraph.records.model_calls import (
     FINAL_OUTCOMES,
     CallFigures,
@@ -38,8 +37,8 @@ _INSERT = (
     f"INSERT OR REPLACE INTO calls ({', '.join(_COLUMNS)}, request, reply)"  # noqa: S608 - names from our own record
     f" VALUES ({', '.join('?' * (len(_COLUMNS) + 2))})"
 )
-_FINAL = tuple(sorted(FINAL_OUTCOMES))
-_JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+FINAL = tuple(sorted(FINAL_OUTCOMES))
+"""Outcomes of finished calls, as a list of SQL."""
 
 
 class Ledger:
@@ -57,39 +56,34 @@ class Ledger:
             LedgerBrokenError: the file cannot be opened or is not a ledger.
         """
         self.path = path
-        self._writer = LedgerWriter(path)
+        self.writer = LedgerWriter(path)
         self._reader = open_database(path)
         self._reading = threading.Lock()
-        self._owner = (
-            f"{socket.gethostname()}:{os.getpid()}:{_process_start(os.getpid())}:{uuid.uuid4().hex[:8]}"
-        )
+        process = os.getpid()
+        self._owner = f"{socket.gethostname()}:{process}:{_process_start(process)}:{uuid.uuid4().hex[:8]}"
 
     def __enter__(self) -> Ledger:
-        """Return itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
         self.close()
 
     def close(self) -> None:
         """Finish all writes and close the file. May be called twice."""
-        self._writer.close()
+        self.writer.close()
         self._reader.close()
 
     def find(self, key: str) -> ModelReply | None:
         """The reply of a finished call, marked as read from the ledger; None if the call was never
         finished."""
-        row = self._one(
-            f"SELECT reply, {', '.join(_OF_REPLY)} FROM calls WHERE key = ? AND outcome IN {_FINAL}",  # noqa: S608
-            (key,),
-        )
-        if row is None:
-            return None
-        names = ("text", *_OF_REPLY)
-        return ModelReply.model_validate({**dict(zip(names, row, strict=True)), "from_ledger": True})
+        columns = ", ".join(_OF_REPLY)
+        query = f"SELECT reply, {columns} FROM calls WHERE key = ? AND outcome IN {FINAL}"  # noqa: S608
+        for row in self.select(query, (key,)):
+            found = dict(zip(("text", *_OF_REPLY), row, strict=True))
+            return ModelReply.model_validate({**found, "from_ledger": True})
+        return None
 
     async def record(self, call: ModelCall, request: ModelRequest, text: str | None) -> None:
         """Store a call with its request and the text of its reply, if any; returns once it is on disk.
@@ -99,31 +93,25 @@ class Ledger:
         Raises:
             LedgerBrokenError: the disk is full or the file is gone.
         """
-        form = stored_form(request)
-        values = (
-            *_row(call),
-            zlib.compress(form.json.encode(), 6),
-            text,
-        )
+        stored, contents = _stored(request)
+        values = (*call.model_dump(mode="json").values(), zlib.compress(stored.encode(), 6), text)
 
         def write(connection: sqlite3.Connection) -> None:
             if call.outcome not in FINAL_OUTCOMES:
                 row = connection.execute(
-                    f"SELECT 1 FROM calls WHERE key = ? AND outcome IN {_FINAL}",  # noqa: S608
+                    f"SELECT 1 FROM calls WHERE key = ? AND outcome IN {FINAL}",  # noqa: S608
                     (call.key,),
                 ).fetchone()
                 if row is not None:
                     return
             connection.execute(_INSERT, values)
-            for sha256, media_type, body in form.contents:
-                connection.execute(
-                    "INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", (sha256, media_type, body)
-                )
+            for sha256, content in contents.items():
+                connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", (sha256, *content))
                 connection.execute("INSERT OR IGNORE INTO call_contents VALUES (?, ?)", (call.key, sha256))
             connection.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (call.key, self._owner))
             connection.execute("DELETE FROM batch_requests WHERE key = ?", (call.key,))
 
-        await asyncio.wrap_future(self._writer.submit(write))
+        await self.writer.done(write)
 
     async def lease(self, key: str, seconds: float) -> bool:
         """Take or renew the right to make a call; False if another running process has it.
@@ -142,22 +130,19 @@ class Ledger:
             )
             return True
 
-        return await asyncio.wrap_future(self._writer.submit(write, durable=False))
+        return await self.writer.done(write, durable=False)
 
     async def release(self, key: str) -> None:
         """Give a lease back."""
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
-
-        await asyncio.wrap_future(self._writer.submit(write, durable=False))
+        statement = ("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+        await self.writer.done(lambda connection: connection.execute(*statement), durable=False)
 
     def spent(self, run_id: str) -> tuple[float, int]:
         """US dollars and tokens that a run has spent so far."""
-        ((cost, tokens),) = self.select(
-            "SELECT SUM(cost_usd), SUM(input_tokens + output_tokens) FROM calls WHERE run_id = ?", (run_id,)
-        )
-        return _float(cost), int(_float(tokens))
+        sums = "COALESCE(SUM(cost_usd), 0), COALESCE(SUM(input_tokens + output_tokens), 0)"
+        query = f"SELECT {sums} FROM calls WHERE run_id = ?"  # noqa: S608
+        ((cost, tokens),) = self.select(query, (run_id,))
+        return float(str(cost)), int(str(tokens))
 
     def calls(self, run_id: str | None = None) -> Iterator[ModelCall]:
         """All calls, or those of one run, oldest first."""
@@ -178,27 +163,6 @@ class Ledger:
                 return self._reader.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
             raise LedgerBrokenError(f"cannot read the ledger {self.path}: {error}") from error
-
-    @property
-    def writer(self) -> LedgerWriter:
-        """The thread that writes."""
-        return self._writer
-
-    def _one(self, sql: str, parameters: tuple[str, ...]) -> tuple[str, ...] | None:
-        try:
-            with self._reading:
-                row: tuple[str, ...] | None = self._reader.execute(sql, parameters).fetchone()
-                return row
-        except sqlite3.Error as error:
-            raise LedgerBrokenError(f"cannot read the ledger {self.path}: {error}") from error
-
-
-def _row(call: ModelCall) -> tuple[str | int | float, ...]:
-    return tuple(call.model_dump(mode="json").values())
-
-
-def _float(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _process_start(process_id: int) -> str:
@@ -224,21 +188,13 @@ def _alive(owner: str) -> bool:
 
 
 _LONG_TEXT_CHARACTERS = 400
+_Contents = dict[str, tuple[str, bytes]]
+"""By SHA-256 of the plain bytes: media type and stored bytes; texts are compressed."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredForm:
-    """A request ready to be stored."""
-
-    json: str
-    """The messages and the schema, long parts replaced by their hash."""
-    contents: tuple[tuple[str, str, bytes], ...]
-    """Long parts: SHA-256 of the plain bytes, media type, stored bytes (texts are compressed)."""
-
-
-def stored_form(request: ModelRequest) -> StoredForm:
-    """`request` in the form in which the ledger stores it."""
-    contents: dict[str, tuple[str, bytes]] = {}
+def _stored(request: ModelRequest) -> tuple[str, _Contents]:
+    """`request` as the ledger stores it: JSON with its long parts replaced by their hash, and these parts."""
+    contents: _Contents = {}
     messages: list[JsonValue] = []
     for message in request.messages:
         parts: list[JsonValue] = []
@@ -261,16 +217,15 @@ def stored_form(request: ModelRequest) -> StoredForm:
         body["computer"] = plain_turns(request.computer)
         for screenshot in (result.screenshot for turn in request.computer for result in turn.results):
             contents[screenshot.sha256] = ("image/png", screenshot.png)
-    return StoredForm(canonical_json(body), tuple((sha256, *rest) for sha256, rest in contents.items()))
+    return canonical_json(body), contents
 
 
-def _text(text: str, contents: dict[str, tuple[str, bytes]]) -> JsonValue:
+def _text(text: str, contents: _Contents) -> JsonValue:
     if len(text) < _LONG_TEXT_CHARACTERS:
         return {"text": text}
     encoded = text.encode("utf-8", errors="surrogatepass")
     sha256 = hashlib.sha256(encoded).hexdigest()
-    if sha256 not in contents:
-        contents[sha256] = ("text/plain+zlib", zlib.compress(encoded, 6))
+    contents[sha256] = ("text/plain+zlib", zlib.compress(encoded, 6))
     return {"text_sha256": sha256}
 
 
@@ -284,13 +239,11 @@ _OUTCOMES: dict[FinishReason, CallOutcome] = {
 
 
 def call_record(
-    key: str,
-    request: ModelRequest,
     result: ModelReply | ModelClientError,
     *,
-    provider: str,
-    model: str,
-    base_url: str = "",
+    key: str,
+    request: ModelRequest,
+    model: ModelSettings,
     run_id: str = "",
     purpose: CallPurpose = "first",
     fallback: int = 0,
@@ -302,9 +255,9 @@ def call_record(
         stage=request.stage,
         item_id=request.item_id,
         role=request.role,
-        provider=provider,
-        base_url=base_url,
-        model=model,
+        provider=model.provider,
+        base_url=model.base_url,
+        model=model.model,
         template_hash=request.template_hash,
         attempt=request.attempt,
         purpose=purpose,

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from importlib import resources
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
     from genai_prices.types import TieredPrices
 
 _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
-_TABLE = TypeAdapter(dict[str, dict[str, ModelPrices]])
 
 
 @cache
 def price_table() -> dict[str, dict[str, ModelPrices]]:
     """Our prices, which override those of `genai-prices`, by provider and model name."""
-    text = (
-        resources.files("taskloom.model_clients.ledger").joinpath("prices.yaml").read_text(encoding="utf-8")
-    )
-    return _TABLE.validate_python(YAML(typ="safe").load(text))
+    text = (files("taskloom.model_clients.ledger") / "prices.yaml").read_text(encoding="utf-8")
+    table = TypeAdapter(dict[str, dict[str, ModelPrices]])
+    return table.validate_python(YAML(typ="safe").load(text))
 
 
 def prices_of(settings: ModelSettings) -> ModelPrices | None:
@@ -75,9 +73,7 @@ def _published(provider: str, model: str) -> ModelPrices | None:
 
 def _dollars(price: Decimal | TieredPrices | None) -> float | None:
     """Dollars per million tokens; of prices that rise with the length of the request, the lowest."""
-    if price is None:
-        return None
-    return float(price if isinstance(price, Decimal) else price.base)
+    return None if price is None else float(price if isinstance(price, Decimal) else price.base)
 
 
 def cost_of(prices: ModelPrices, call: CallFigures) -> float:
@@ -94,14 +90,10 @@ def cost_of(prices: ModelPrices, call: CallFigures) -> float:
     return millionths / 1e6 * (prices.batch_factor if call.batched else 1.0)
 
 
-def highest_amount(
-    prices: ModelPrices | None, input_tokens: int, output_tokens: int, *, batched: bool
-) -> Amount:
-    """The highest price of a call with these tokens: all input is written to the cache, none is read from
-    it."""
+def highest_amount(prices: ModelPrices | None, input_tokens: int, output_tokens: int) -> Amount:
+    """The highest price of a call with these tokens, in no batch and with all input written to the cache."""
     tokens = input_tokens + output_tokens
     if prices is None:
         return Amount(0.0, tokens)
     dearest = max(prices.input, prices.cache_write or 0.0)
-    usd = (input_tokens * dearest + output_tokens * prices.output) / 1e6
-    return Amount(usd * (prices.batch_factor if batched else 1.0), tokens)
+    return Amount((input_tokens * dearest + output_tokens * prices.output) / 1e6, tokens)

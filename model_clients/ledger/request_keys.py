@@ -12,17 +12,7 @@ from taskloom.model_clients.messages import Message, ModelRequest, TextContent
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.taskgraph.records.computer_use import ComputerTurn
 
-_IDENTITY_FIELDS = frozenset(
-    {
-        "provider",
-        "model",
-        "base_url",
-        "protocol",
-        "structured_output",
-        "image_detail",
-        "parameters",
-    }
-)
+_IDENTITY = {"provider", "model", "base_url", "protocol", "structured_output", "image_detail", "parameters"}
 
 
 def request_key(settings: ModelSettings, request: ModelRequest) -> str:
@@ -33,10 +23,10 @@ def request_key(settings: ModelSettings, request: ModelRequest) -> str:
     variable), so equal requests for different items are one call.
     """
     identity: dict[str, JsonValue] = {
-        "settings": settings.model_dump(mode="json", include=set(_IDENTITY_FIELDS)),
+        "settings": settings.model_dump(mode="json", include=_IDENTITY),
         "schema_name": request.reply_schema_name,
         "schema": request.reply_schema,
-        "messages": [plain_message(message) for message in request.messages],
+        "messages": [_plain_message(message) for message in request.messages],
         "attempt": request.attempt,
     }
     if request.computer is not None:
@@ -58,12 +48,9 @@ def canonical_json(value: JsonValue) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def plain_message(message: Message) -> dict[str, JsonValue]:
-    """The message as JSON, pictures by their hash."""
-    parts: list[JsonValue] = []
-    for content in message.content:
-        if isinstance(content, TextContent):
-            parts.append({"text": content.text})
-        else:
-            parts.append({"image": content.image.sha256})
+def _plain_message(message: Message) -> dict[str, JsonValue]:
+    parts: list[JsonValue] = [
+        {"text": item.text} if isinstance(item, TextContent) else {"image": item.image.sha256}
+        for item in message.content
+    ]
     return {"role": message.role, "content": parts}

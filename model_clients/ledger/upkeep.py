@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from taskloom.model_clients.errors import LedgerBrokenError
-from taskloom.model_clients.ledger.ledger import Ledger, moment
+from taskloom.model_clients.ledger.ledger import FINAL, Ledger, moment
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.model_calls import FINAL_OUTCOMES
-
-_FINAL = f"({', '.join(repr(outcome) for outcome in sorted(FINAL_OUTCOMES))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ def prune_ledger(
             oldest = moment(datetime.now(UTC) - timedelta(days=older_than_days))
             calls += connection.execute("DELETE FROM calls WHERE finished_at < ?", (oldest,)).rowcount
         if failed:
-            calls += connection.execute(f"DELETE FROM calls WHERE outcome NOT IN {_FINAL}").rowcount  # noqa: S608
+            calls += connection.execute(f"DELETE FROM calls WHERE outcome NOT IN {FINAL}").rowcount  # noqa: S608
         if requests:
             cleared = connection.execute("UPDATE calls SET request = NULL WHERE request IS NOT NULL").rowcount
             connection.execute("DELETE FROM call_contents")
@@ -97,9 +94,6 @@ class CallSummary(Record):
         return self.cached_input_tokens / self.input_tokens if self.input_tokens else 0.0
 
 
-_FIELDS = tuple(CallSummary.model_fields)
-
-
 def summarise_calls(ledger: Ledger, run_id: str | None = None) -> list[CallSummary]:
     """The calls of the ledger, or of one run, summed up."""
     condition = "" if run_id is None else "WHERE run_id = ?"
@@ -111,4 +105,4 @@ def summarise_calls(ledger: Ledger, run_id: str | None = None) -> list[CallSumma
         """,  # noqa: E501, S608
         () if run_id is None else (run_id,),
     )
-    return [CallSummary.model_validate(dict(zip(_FIELDS, row, strict=True))) for row in rows]
+    return [CallSummary.model_validate(dict(zip(CallSummary.model_fields, row, strict=True))) for row in rows]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from importlib import resources
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from taskloom.model_clients.errors import LedgerBrokenError
 
@@ -50,30 +52,17 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Create missing tables and migrate those of an earlier taskloom."""
-    script = (
-        resources.files("taskloom.model_clients.ledger")
-        .joinpath("ledger_tables.sql")
-        .read_text(encoding="utf-8")
-    )
+    script = (files("taskloom.model_clients.ledger") / "ledger_tables.sql").read_text(encoding="utf-8")
     earlier = {str(row[1]) for row in connection.execute("PRAGMA table_info(calls)")}
     upgrade = _UPGRADE if "model_role" in earlier else ""
     connection.executescript("BEGIN IMMEDIATE;" + upgrade + script + "COMMIT;")
 
 
-class _Write(Generic[Result]):
-    """A function to run inside a transaction, and the future for its result."""
-
-    __slots__ = ("durable", "function", "future")
-
-    def __init__(self, function: Callable[[sqlite3.Connection], Result], durable: bool) -> None:
-        self.function, self.durable = function, durable
-        self.future: Future[Result] = Future()
-        # From here on a caller that is cancelled no longer cancels the write.
-        self.future.set_running_or_notify_cancel()
-
-    def run(self, connection: sqlite3.Connection) -> Callable[[], None]:
-        result = self.function(connection)
-        return lambda: self.future.set_result(result)
+@dataclass(frozen=True, slots=True)
+class _Write:
+    function: Callable[[sqlite3.Connection], Any]
+    durable: bool
+    future: Future[Any]
 
 
 class LedgerWriter:
@@ -84,11 +73,7 @@ class LedgerWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file and start the thread.
-
-        Raises:
-            LedgerBrokenError: the file cannot be opened.
-        """
+        """Open the file, or raise a `LedgerBrokenError`, and start the thread."""
         self._path = path
         self._connection = open_database(path)
         try:
@@ -96,7 +81,7 @@ class LedgerWriter:
         except sqlite3.Error as error:
             self._connection.close()
             raise LedgerBrokenError(f"{path} is not a ledger: {error}") from error
-        self._writes: queue.SimpleQueue[_Write[object] | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._closed = False
         self._flushes = True
         self._thread = threading.Thread(target=self._work, name="ledger-writer", daemon=True)
@@ -114,9 +99,15 @@ class LedgerWriter:
         """
         if self._closed:
             raise LedgerBrokenError(f"the ledger {self._path} is closed")
-        write = _Write(function, durable)
-        self._writes.put(write)  # type: ignore[arg-type]
-        return write.future
+        future: Future[Result] = Future()
+        # From here on a caller that is cancelled no longer cancels the write.
+        future.set_running_or_notify_cancel()
+        self._writes.put(_Write(function, durable, future))
+        return future
+
+    async def done(self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True) -> Result:
+        """The result of `function` once it is on disk; see `submit`."""
+        return await asyncio.wrap_future(self.submit(function, durable=durable))
 
     def close(self) -> None:
         """Finish all submitted writes and close the file. May be called twice."""
@@ -129,22 +120,22 @@ class LedgerWriter:
     def _work(self) -> None:
         while (first := self._writes.get()) is not None:
             batch = [first]
-            last = False
-            while len(batch) < _LARGEST_TRANSACTION and not self._writes.empty():
+            following: _Write | None = first
+            while len(batch) < _LARGEST_TRANSACTION and following and not self._writes.empty():
                 following = self._writes.get()
-                if following is None:
-                    last = True
-                    break
-                batch.append(following)
+                batch += [following] if following else []
             self._commit(batch)
-            if last:
+            if following is None:
                 return
 
-    def _commit(self, batch: list[_Write[object]]) -> None:
+    def _commit(self, batch: list[_Write]) -> None:
         try:
-            self._flush_at_commit(any(write.durable for write in batch))
+            durable = any(write.durable for write in batch)
+            if durable != self._flushes:
+                self._connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+                self._flushes = durable
             self._connection.execute("BEGIN IMMEDIATE")
-            answers = [write.run(self._connection) for write in batch]
+            results = [write.function(self._connection) for write in batch]
             self._connection.execute("COMMIT")
         except Exception as error:
             if self._connection.in_transaction:
@@ -153,14 +144,8 @@ class LedgerWriter:
                 for write in batch:
                     self._commit([write])
                 return
-            batch[0].future.set_exception(
-                LedgerBrokenError(f"cannot write to the ledger {self._path}: {error}")
-            )
+            broken = LedgerBrokenError(f"cannot write to the ledger {self._path}: {error}")
+            batch[0].future.set_exception(broken)
             return
-        for answer in answers:
-            answer()
-
-    def _flush_at_commit(self, wanted: bool) -> None:
-        if wanted != self._flushes:
-            self._connection.execute(f"PRAGMA synchronous={'FULL' if wanted else 'NORMAL'}")
-            self._flushes = wanted
+        for write, result in zip(batch, results, strict=True):
+            write.future.set_result(result)

@@ -17,9 +17,7 @@ class Circuit:
     """
 
     name: str
-    """What is paused, as shown to people."""
     settings: RetrySettings
-    """When to pause, and for how long."""
     changed: list[Callable[[], None]] = field(default_factory=list)
     """Called after every opening and closing."""
     reason: str = ""
@@ -50,9 +48,8 @@ class Circuit:
 
     def succeeded(self) -> None:
         """A call was answered, even if only with a refusal: the provider works."""
-        was_open = bool(self.reason)
         self._failures, self._pause, self._probing = 0, 0.0, False
-        self.reason, self.failing_since = "", None
+        was_open, self.reason, self.failing_since = bool(self.reason), "", None
         if was_open:
             self._notify()
 

@@ -110,7 +110,6 @@ class RateBucket:
         self._filled_at = now
 
 
-_CUT = 0.7
 _OBSERVED_SECONDS = 10.0
 
 Priority = tuple[int, int]
@@ -126,14 +125,13 @@ class _Waiter:
     admitted: asyncio.Future[None] = field(compare=False)
 
 
+@dataclass(slots=True)
 class Admission:
     """Permission to send one request; exactly one of its methods must be called to end it."""
 
-    __slots__ = ("_ended", "_limiter", "_tokens")
-
-    def __init__(self, limiter: CallLimiter, tokens: float) -> None:
-        """Made by the limiter."""
-        self._limiter, self._tokens, self._ended = limiter, tokens, False
+    _limiter: CallLimiter
+    _tokens: float
+    _ended: bool = False
 
     def answered(self, tokens: int, report: RateReport | None) -> None:
         """The call was answered and used `tokens` tokens."""
@@ -167,7 +165,6 @@ class CallLimiter:
     """
 
     def __init__(self, settings: LimitSettings, circuit: Circuit) -> None:
-        """Admit by `settings`, and only while `circuit` is closed."""
         self._settings, self._circuit = settings, circuit
         self._requests = RateBucket(settings.requests_per_minute, settings.requests_per_minute is not None)
         self._tokens = RateBucket(settings.tokens_per_minute, settings.tokens_per_minute is not None)
@@ -240,7 +237,15 @@ class CallLimiter:
             pause = self._circuit.wait_seconds(now)
             if pause != 0 and self._circuit.given_up(now):
                 heapq.heappop(self._waiters)
-                waiter.admitted.set_exception(ProviderDownError(_down(self._circuit, now)))
+                since = self._circuit.failing_since
+                seconds = 0.0 if since is None else now - since
+                waiter.admitted.set_exception(
+                    ProviderDownError(
+                        f"{self._circuit.name} has answered nothing for {seconds:.0f} s;"
+                        f" {self._circuit.reason}. What was paid for is kept; run again when the provider"
+                        " answers"
+                    )
+                )
                 continue
             if pause is None:
                 return
@@ -276,8 +281,9 @@ class CallLimiter:
             report = error.rate_report
             hold = report.retry_after_seconds if report is not None else None
             self._requests.slow_down(self._observed_rate(now), hold or 0.0, now)
-        if isinstance(error, RateLimitedError | ProviderOverloadedError) and error.too_busy:
-            self._narrow(now)
+        too_busy = isinstance(error, RateLimitedError | ProviderOverloadedError) and error.too_busy
+        if too_busy and now - self._cut_at >= _SAME_EVENT_SECONDS:
+            self._width, self._cut_at = max(1.0, self._width * _SLOW_DOWN), now
         if error.transient and not isinstance(error, RateLimitedError):
             self._circuit.failed(str(error), now)
         else:
@@ -294,19 +300,7 @@ class CallLimiter:
             self._requests.learn(report.requests.per_minute, report.requests.remaining, now)
             self._tokens.learn(report.tokens.per_minute, report.tokens.remaining, now)
 
-    def _narrow(self, now: float) -> None:
-        if now - self._cut_at >= _SAME_EVENT_SECONDS:
-            self._width, self._cut_at = max(1.0, self._width * _CUT), now
-
     def _observed_rate(self, now: float) -> float:
         recent = sum(1 for moment in self._admitted_at if now - moment <= _OBSERVED_SECONDS)
         span = min(_OBSERVED_SECONDS, max(1.0, now - self._admitted_at[0])) if self._admitted_at else 1.0
         return recent / span * 60
-
-
-def _down(circuit: Circuit, now: float) -> str:
-    seconds = now - (circuit.failing_since if circuit.failing_since is not None else now)
-    return (
-        f"{circuit.name} has answered nothing for {seconds:.0f} s; {circuit.reason}."
-        " What was paid for is kept; run again when the provider answers"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,9 +23,8 @@ from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.ledger.request_keys import canonical_json
 from taskloom.model_clients.limits.circuits import Circuit
 from taskloom.model_clients.limits.limiter import CallLimiter, Priority
-from taskloom.model_clients.messages import ImageContent, ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import CallSettings, ModelSettings, RetrySettings
-from taskloom.resources.errors import TaskloomError
 
 _CHARACTERS_PER_TOKEN = 3.5
 _TOKENS_PER_IMAGE = 1600
@@ -60,15 +60,15 @@ class _Learned:
     largest_output: int = 0
 
 
-@dataclass(slots=True)
 class TokenEstimates:
     """Estimates by model and role, corrected by actual usage."""
 
-    _learned: dict[tuple[str, str, str], _Learned] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._by_place: defaultdict[tuple[str, str, str], _Learned] = defaultdict(_Learned)
 
     def of(self, settings: ModelSettings, request: ModelRequest) -> TokenEstimate:
         """The estimate for `request`."""
-        learned = self._learned.get(self._place(settings, request), _Learned())
+        learned = self._by_place[settings.provider, settings.model, request.role]
         expected_input = int(_plain_input_tokens(request) * learned.input_ratio) + 1
         limit = settings.parameters.max_output_tokens
         highest = limit or max(_UNLIMITED_OUTPUT_TOKENS, 2 * learned.largest_output)
@@ -83,15 +83,11 @@ class TokenEstimates:
         """Correct the estimates with the usage of a reply."""
         if not reply.input_tokens:
             return
-        learned = self._learned.setdefault(self._place(settings, request), _Learned())
+        learned = self._by_place[settings.provider, settings.model, request.role]
         ratio = reply.input_tokens / _plain_input_tokens(request)
         learned.input_ratio += _LEARNING * (ratio - learned.input_ratio)
         learned.output_tokens += _LEARNING * (reply.output_tokens - learned.output_tokens)
         learned.largest_output = max(learned.largest_output, reply.output_tokens)
-
-    @staticmethod
-    def _place(settings: ModelSettings, request: ModelRequest) -> tuple[str, str, str]:
-        return settings.provider, settings.model, request.role
 
 
 def _plain_input_tokens(request: ModelRequest) -> int:
@@ -101,7 +97,7 @@ def _plain_input_tokens(request: ModelRequest) -> int:
         for content in message.content:
             if isinstance(content, TextContent):
                 tokens += len(content.text.encode("utf-8", errors="surrogatepass")) / _CHARACTERS_PER_TOKEN
-            elif isinstance(content, ImageContent):
+            else:
                 tokens += _TOKENS_PER_IMAGE
     for turn in request.computer or ():
         tokens += len(turn.reply.said) / _CHARACTERS_PER_TOKEN + _TOKENS_PER_IMAGE * len(turn.results)
@@ -119,12 +115,9 @@ class Sender:
 
     settings: ModelSettings
     retries: RetrySettings
-    """How to try again."""
     limiter: CallLimiter
-    """Rate limiter that admits the calls."""
     estimates: TokenEstimates
     counters: CallCounters
-    """Live figures."""
     refused_key: ModelClientError | None = None
     """Why no request can succeed; once set, none is sent."""
     _client: ModelClient | None = field(default=None)
@@ -153,7 +146,7 @@ class Sender:
         retrying = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(self.retries.attempts),
             wait=self._wait,
-            retry=tenacity.retry_if_exception(_is_transient),
+            retry=tenacity.retry_if_exception(lambda error: getattr(error, "transient", False)),
             reraise=True,
         )
         async for attempt in retrying:
@@ -220,10 +213,6 @@ class Sender:
         return drawn if asked is None else min(asked, _LONGEST_ASKED_WAIT_SECONDS) + drawn / 4
 
 
-def _is_transient(error: BaseException) -> bool:
-    return isinstance(error, TaskloomError) and error.transient
-
-
 class Senders:
     """Creates senders on first use.
 
@@ -232,7 +221,6 @@ class Senders:
     """
 
     def __init__(self, settings: CallSettings, ledger: Ledger, counters: CallCounters) -> None:
-        """Build by `settings`; keep batches in `ledger`, report pauses to `counters`."""
         self.estimates = TokenEstimates()
         self._settings, self._ledger, self._counters = settings, ledger, counters
         self._senders: dict[str, Sender] = {}
@@ -248,13 +236,8 @@ class Senders:
             place = (model.provider, model.base_url, model.model)
             if place not in self._limiters:
                 self._limiters[place] = CallLimiter(self._settings.limit(model), circuit)
-            self._senders[identity] = Sender(
-                settings=model,
-                retries=self._settings.retries,
-                limiter=self._limiters[place],
-                estimates=self.estimates,
-                counters=self._counters,
-            )
+            limiter, retries = self._limiters[place], self._settings.retries
+            self._senders[identity] = Sender(model, retries, limiter, self.estimates, self._counters)
         return self._senders[identity]
 
     def batcher(self, model: ModelSettings) -> Batcher | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue, SecretStr
@@ -16,11 +16,10 @@ from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.anthropic_computer import computer_body, computer_headers, computer_reply
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
 from taskloom.model_clients.wire.json_paths import text_at, value_at
-from taskloom.model_clients.wire.reply_schemas import Mode, StructuredMode
+from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     FailedResponse,
-    SdkErrors,
     completed,
     filtered_reply,
     mapped_errors,
@@ -66,10 +65,8 @@ class AnthropicClient:
 
         self.provider, self.model = settings.provider, settings.model
         self._settings, self._key = settings, key
-        self._mode = StructuredMode(settings.structured_output)
-        self._errors = SdkErrors(
-            anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.AnthropicError
-        )
+        self._mode: Mode = settings.structured_output
+        self._mapped = partial(mapped_errors, anthropic, settings, key)
         self._sdk = anthropic.AsyncAnthropic(
             api_key=key.get_secret_value(),
             base_url=settings.base_url or _OWN_ADDRESS,
@@ -81,7 +78,7 @@ class AnthropicClient:
         """The reply to one request, sent once; see `ModelClient`."""
         headers = computer_headers(self._settings) if request.computer is not None else {}
         while True:
-            mode = self._mode.current
+            mode = self._mode
             body: dict[str, object] = {**self._body(request, mode)}
             started = time.monotonic()
             try:
@@ -96,8 +93,9 @@ class AnthropicClient:
             except RequestFilteredError as error:
                 return filtered_reply(self._settings, error)
             except FormatUnsupportedError:
-                if not self._mode.step_down(mode):
+                if mode not in NEXT_MODE:
                     raise
+                self._mode = NEXT_MODE[mode] if self._mode == mode else self._mode
             else:
                 response = raw.http_response
                 answer = read_json(f"{self.provider} {self.model}", response.content)
@@ -111,8 +109,7 @@ class AnthropicClient:
 
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Start a batch of the requests."""
-        mode = self._mode.current
-        entries = [{"custom_id": key, "params": self._body(request, mode)} for key, request in requests]
+        entries = [{"custom_id": key, "params": self._body(request, self._mode)} for key, request in requests]
         with self._mapped():
             batch = await self._sdk.messages.batches.create(requests=cast("list[Request]", entries))
         return batch.id
@@ -160,6 +157,3 @@ class AnthropicClient:
         if request.computer is not None:
             return computer_body(self._settings, request, request.computer)
         return messages_body(self._settings, request, mode)
-
-    def _mapped(self) -> AbstractContextManager[None]:
-        return mapped_errors(self._errors, self._settings, self._key)

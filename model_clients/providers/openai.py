@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager
+from functools import partial
+from typing import Literal
 
 from pydantic import JsonValue, SecretStr
 
@@ -22,10 +24,6 @@ from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import text_at, value_at
 from taskloom.model_clients.wire.openai_computer import computer_body, computer_reply
 from taskloom.model_clients.wire.openai_json import (
-    CHAT_PATH,
-    RESPONSES_PATH,
-    Endpoint,
-    batch_line,
     chat_body,
     chat_reply,
     either_reply,
@@ -33,11 +31,10 @@ from taskloom.model_clients.wire.openai_json import (
     responses_reply,
     spoken_reply,
 )
-from taskloom.model_clients.wire.reply_schemas import Mode, StructuredMode
+from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     FailedResponse,
-    SdkErrors,
     completed,
     filtered_reply,
     mapped_errors,
@@ -79,9 +76,9 @@ class OpenAIClient:
 
         self.provider, self.model = settings.provider, settings.model
         self._settings, self._key = settings, key
-        self._mode = StructuredMode(settings.structured_output)
+        self._mode: Mode = settings.structured_output
         self._chat = settings.protocol == "chat_completions"
-        self._errors = SdkErrors(openai.APIStatusError, openai.APITimeoutError, openai.OpenAIError)
+        self._mapped = partial(mapped_errors, openai, settings, key)
         self._sdk = openai.AsyncOpenAI(
             api_key=key.get_secret_value(),
             base_url=settings.base_url or _OWN_ADDRESS,
@@ -92,7 +89,7 @@ class OpenAIClient:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The reply to one request, sent once; see `ModelClient`."""
         while True:
-            mode, chat = self._mode.current, self._chat
+            mode, chat = self._mode, self._chat
             body: dict[str, object] = {**self._body(request, mode)}
             started = time.monotonic()
             try:
@@ -108,19 +105,18 @@ class OpenAIClient:
             except RequestFilteredError as error:
                 return filtered_reply(self._settings, error)
             except FormatUnsupportedError:
-                if not self._mode.step_down(mode):
+                if mode not in NEXT_MODE:
                     raise
+                self._mode = NEXT_MODE[mode] if self._mode == mode else self._mode
             except AddressUnknownError:
                 if not self._speaks_otherwise(chat):
                     raise
             else:
                 answer = read_json(f"{self.provider} {self.model}", response.content)
-                read = chat_reply if chat else responses_reply
-                if request.computer is not None:
-                    read = computer_reply
-                elif request.reply_schema is None:
-                    read = spoken_reply
-                reply = read(self._settings, answer)
+                read = (
+                    spoken_reply if request.reply_schema is None else chat_reply if chat else responses_reply
+                )
+                reply = (read if request.computer is None else computer_reply)(self._settings, answer)
                 return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
 
     async def close(self) -> None:
@@ -129,10 +125,14 @@ class OpenAIClient:
 
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Upload the requests as a file and start a batch of it."""
-        mode = self._mode.current
-        url: Endpoint = CHAT_PATH if self._chat else RESPONSES_PATH
-        lines = [batch_line(key, url, self._body(request, mode)) for key, request in requests]
-        content = ("\n".join(lines) + "\n").encode()
+        url: Literal["/v1/responses", "/v1/chat/completions"] = "/v1/responses"
+        if self._chat:
+            url = "/v1/chat/completions"
+        lines = [
+            {"custom_id": key, "method": "POST", "url": url, "body": self._body(request, self._mode)}
+            for key, request in requests
+        ]
+        content = "".join(json.dumps(line) + "\n" for line in lines).encode()
         with self._mapped():
             file = await self._sdk.files.create(file=("requests.jsonl", content), purpose="batch")
             batch = await self._sdk.batches.create(
@@ -200,6 +200,3 @@ class OpenAIClient:
             return computer_body(self._settings, request, request.computer)
         make = chat_body if self._chat else responses_body
         return make(self._settings, request, mode)
-
-    def _mapped(self) -> AbstractContextManager[None]:
-        return mapped_errors(self._errors, self._settings, self._key)

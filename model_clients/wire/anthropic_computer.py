@@ -6,7 +6,6 @@ name it in their input, need the size of the pictures, and are a beta.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 
@@ -15,7 +14,7 @@ from pydantic import JsonValue
 from taskloom.model_clients.errors import RequestRejectedError
 from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
+from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply, picture_block
 from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
 from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
@@ -43,7 +42,6 @@ _CLICKS: dict[str, tuple[Button, int]] = {
 }
 _WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 _SHOWN_LATER = "Done; a later result shows the screen."
-_CACHED: JsonValue = {"type": "ephemeral"}
 
 
 def computer_body(
@@ -62,7 +60,9 @@ def computer_body(
             later = [item.screenshot for item in turn.results[index:] if not item.problem]
             results.append(_result(result, newest, shown=result.screenshot not in later))
         messages.append({"role": "user", "content": results})
-    _mark_last(messages)
+    blocks = list_at(messages[-1], "content") if messages else []
+    if blocks and isinstance(blocks[-1], dict):
+        blocks[-1]["cache_control"] = {"type": "ephemeral"}
     return body | {"messages": messages, "tools": [_tool(name, request)]}
 
 
@@ -110,15 +110,7 @@ def _tool(name: str, request: ModelRequest) -> JsonValue:
 
 
 def _result(result: ComputerResult, newest: bool, *, shown: bool) -> JsonValue:
-    picture: JsonValue = {
-        "type": "image",
-        "source": {
-            "type": "base64",
-            "media_type": "image/png",
-            "data": base64.b64encode(result.screenshot.png).decode(),
-        },
-    }
-    content: list[JsonValue] = [picture]
+    content: list[JsonValue] = [picture_block(result.screenshot.png)]
     if result.problem or not shown:
         content = [{"type": "text", "text": result.problem or _SHOWN_LATER}]
     told: dict[str, JsonValue] = {
@@ -128,13 +120,6 @@ def _result(result: ComputerResult, newest: bool, *, shown: bool) -> JsonValue:
         "is_error": bool(result.problem),
     }
     return told | ({"toolset_name": TOOLSET} if newest else {})
-
-
-def _mark_last(messages: Sequence[JsonValue]) -> None:
-    """Ask to cache everything up to the last block of the last message."""
-    blocks = list_at(messages[-1], "content") if messages else []
-    if blocks and isinstance(blocks[-1], dict):
-        blocks[-1]["cache_control"] = _CACHED
 
 
 def _call(block: JsonValue) -> ComputerCall:
@@ -176,9 +161,7 @@ def _action(name: str, given: JsonValue) -> ComputerAction:
         case "screenshot":
             return ComputerAction(kind="screenshot")
         case "zoom":
-            numbers = [int(item) for item in list_at(given, "region") if isinstance(item, int | float)]
-            corners = ((numbers[0], numbers[1]), (numbers[2], numbers[3])) if len(numbers) == 4 else ()
-            return ComputerAction(kind="zoom", path=corners)
+            return ComputerAction(kind="zoom", path=_points(given, "region", count=2))
         case other:
             return ComputerAction(kind="unknown", text=other)
 
@@ -191,9 +174,9 @@ def _chord(given: JsonValue) -> tuple[str, ...]:
     return tuple(text.split("+"))
 
 
-def _points(given: JsonValue, field: str) -> tuple[Point, ...]:
+def _points(given: JsonValue, field: str, count: int = 1) -> tuple[Point, ...]:
     numbers = [int(item) for item in list_at(given, field) if isinstance(item, int | float)]
-    return ((numbers[0], numbers[1]),) if len(numbers) == 2 else ()
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 2 * count else ()
 
 
 def _number(given: JsonValue, field: str, default: float) -> float:

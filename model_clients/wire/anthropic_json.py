@@ -52,13 +52,8 @@ def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) ->
         elif mode == "json":
             system.append({"type": "text", "text": json_instruction(request)})
         else:
-            body["tools"] = [
-                {
-                    "name": request.reply_schema_name,
-                    "description": "Give your answer.",
-                    "input_schema": request.reply_schema,
-                }
-            ]
+            tool = {"name": request.reply_schema_name, "description": "Give your answer."}
+            body["tools"] = [tool | {"input_schema": request.reply_schema}]
             body["tool_choice"] = {"type": "tool", "name": request.reply_schema_name}
     if parameters.reasoning_effort:
         output["effort"] = parameters.reasoning_effort
@@ -115,11 +110,10 @@ def _part(content: Content) -> dict[str, JsonValue]:
         if content.cacheable:
             part["cache_control"] = {"type": "ephemeral"}
         return part
-    return {
-        "type": "image",
-        "source": {
-            "type": "base64",
-            "media_type": "image/png",
-            "data": base64.b64encode(content.image.png).decode(),
-        },
-    }
+    return picture_block(content.image.png)
+
+
+def picture_block(png: bytes) -> dict[str, JsonValue]:
+    """A picture as a block of a message."""
+    data = base64.b64encode(png).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}

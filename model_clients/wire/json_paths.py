@@ -15,10 +15,10 @@ def value_at(body: JsonValue, *path: str | int) -> JsonValue:
     """
     here = body
     for step in path:
-        if (isinstance(here, dict) and isinstance(step, str)) or (
-            isinstance(here, list) and isinstance(step, int) and -len(here) <= step < len(here)
-        ):
-            here = here.get(step) if isinstance(here, dict) else here[step]  # type: ignore[index, arg-type]
+        if isinstance(here, dict) and isinstance(step, str):
+            here = here.get(step)
+        elif isinstance(here, list) and isinstance(step, int) and -len(here) <= step < len(here):
+            here = here[step]
         else:
             return None
     return here

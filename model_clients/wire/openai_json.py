@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Literal
 
 from pydantic import JsonValue
 
@@ -16,12 +15,6 @@ from taskloom.model_clients.wire.reply_schemas import Mode, strict_schema
 from taskloom.model_clients.wire.sdk_calls import FailedResponse
 from taskloom.taskgraph.records.model_calls import FinishReason
 
-Endpoint = Literal["/v1/responses", "/v1/chat/completions"]
-"""Path of a protocol on OpenAI's servers."""
-RESPONSES_PATH: Endpoint = "/v1/responses"
-"""Where OpenAI's servers speak the Responses protocol; `url` of a line in a batch."""
-CHAT_PATH: Endpoint = "/v1/chat/completions"
-"""Where they speak Chat Completions."""
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
@@ -89,14 +82,11 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     """
     status = text_at(body, "status")
     if status == "failed" or value_at(body, "error"):
-        code = text_at(body, "error", "code")
-        raise FailedResponse(
-            settings.provider,
-            settings.model,
-            _FAILED_STATUS.get(code, 400),
-            code,
-            text_at(body, "error", "message"),
-        ).error()
+        code, message = text_at(body, "error", "code"), text_at(body, "error", "message")
+        failed = FailedResponse(
+            settings.provider, settings.model, _FAILED_STATUS.get(code, 400), code, message
+        )
+        raise failed.error()
     if not isinstance(value_at(body, "output"), list):
         raise _no_reply(settings, body)
     texts: list[str] = []
@@ -110,18 +100,7 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     finish: FinishReason = "stop"
     if status == "incomplete":
         finish = _INCOMPLETE.get(text_at(body, "incomplete_details", "reason"), "other")
-    refusal = "".join(refusals)
-    return ModelReply(
-        text=refusal or "".join(texts),
-        finish_reason="refusal" if refusal else finish,
-        input_tokens=count_at(body, "usage", "input_tokens"),
-        cached_input_tokens=count_at(body, "usage", "input_tokens_details", "cached_tokens"),
-        cache_write_tokens=count_at(body, "usage", "input_tokens_details", "cache_write_tokens"),
-        output_tokens=count_at(body, "usage", "output_tokens"),
-        reasoning_tokens=count_at(body, "usage", "output_tokens_details", "reasoning_tokens"),
-        answering_model=text_at(body, "model") or settings.model,
-        provider_request_id=text_at(body, "id"),
-    )
+    return _reply(settings, body, "".join(texts), "".join(refusals), finish, "input", "output")
 
 
 def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
@@ -133,16 +112,30 @@ def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     message = value_at(body, "choices", 0, "message")
     if not isinstance(message, dict):
         raise _no_reply(settings, body)
-    refusal = text_at(message, "refusal")
     text = text_at(message, "tool_calls", 0, "function", "arguments") or text_at(message, "content")
     finish = _FINISH.get(text_at(body, "choices", 0, "finish_reason"), "other")
+    return _reply(settings, body, text, text_at(message, "refusal"), finish, "prompt", "completion")
+
+
+def _reply(
+    settings: ModelSettings,
+    body: JsonValue,
+    text: str,
+    refusal: str,
+    finish: FinishReason,
+    given: str,
+    made: str,
+) -> ModelReply:
+    """The reply, with the usage that the body calls `<given>_tokens` and `<made>_tokens`."""
+    usage = value_at(body, "usage")
     return ModelReply(
         text=refusal or text,
         finish_reason="refusal" if refusal else finish,
-        input_tokens=count_at(body, "usage", "prompt_tokens"),
-        cached_input_tokens=count_at(body, "usage", "prompt_tokens_details", "cached_tokens"),
-        output_tokens=count_at(body, "usage", "completion_tokens"),
-        reasoning_tokens=count_at(body, "usage", "completion_tokens_details", "reasoning_tokens"),
+        input_tokens=count_at(usage, f"{given}_tokens"),
+        cached_input_tokens=count_at(usage, f"{given}_tokens_details", "cached_tokens"),
+        cache_write_tokens=count_at(usage, "input_tokens_details", "cache_write_tokens"),
+        output_tokens=count_at(usage, f"{made}_tokens"),
+        reasoning_tokens=count_at(usage, f"{made}_tokens_details", "reasoning_tokens"),
         answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
@@ -191,11 +184,6 @@ def either_reply(settings: ModelSettings, body: dict[str, JsonValue]) -> ModelRe
     return read(settings, body)
 
 
-def batch_line(key: str, url: str, body: dict[str, JsonValue]) -> str:
-    """A request as a line of the file that makes a batch; `key` comes back with the reply."""
-    return json.dumps({"custom_id": key, "method": "POST", "url": url, "body": body})
-
-
 def json_instruction(request: ModelRequest) -> str:
     """Tells a model without structured output how to answer."""
     return (
@@ -231,13 +219,8 @@ def _responses_message(settings: ModelSettings, message: Message) -> dict[str, J
         if isinstance(content, TextContent):
             parts.append({"type": kind, "text": content.text})
         else:
-            parts.append(
-                {
-                    "type": "input_image",
-                    "image_url": data_address(content.image.png),
-                    "detail": settings.image_detail,
-                }
-            )
+            address = data_address(content.image.png)
+            parts.append({"type": "input_image", "image_url": address, "detail": settings.image_detail})
     return {"role": message.role, "content": parts}
 
 

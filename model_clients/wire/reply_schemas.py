@@ -12,20 +12,9 @@ _DROPPED = frozenset({"title", "default", "discriminator", "examples"})
 _WORDS = frozenset({"title", "description"})
 _NAMED_PARTS = frozenset({"properties", "$defs", "definitions"})
 _LISTED_PARTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-_TOLD_IN_WORDS = (
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-)
+_OPEN = frozenset({"prefixItems", "patternProperties"})
+_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_SIZES = ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems")
 
 
 def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -62,36 +51,24 @@ def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
 
 
 class _TooOpenError(ModelClientError):
-    """The schema cannot be expressed in the strict form."""
+    pass
 
 
 def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    if (
-        "prefixItems" in schema
-        or "patternProperties" in schema
-        or isinstance(schema.get("additionalProperties"), dict)
-    ):
-        raise _TooOpenError
-    if schema.get("type") == "object" and (
-        schema.get("additionalProperties") is True or "properties" not in schema
-    ):
-        raise _TooOpenError
-    if not schema:
+    others = schema.get("additionalProperties")
+    open_object = schema.get("type") == "object" and (others is True or "properties" not in schema)
+    if not schema or schema.keys() & _OPEN or isinstance(others, dict) or open_object:
         raise _TooOpenError
     narrow: dict[str, JsonValue] = {}
     told: list[str] = []
     for name, value in schema.items():
-        if name in ("properties", "$defs", "definitions"):
-            narrow[name] = (
-                {field: _part(part) for field, part in value.items()} if isinstance(value, dict) else value
-            )
-        elif name in ("anyOf", "oneOf", "allOf"):
-            narrow["anyOf" if name == "oneOf" else name] = (
-                [_part(part) for part in value] if isinstance(value, list) else value
-            )
+        if name in _NAMED_PARTS and isinstance(value, dict):
+            narrow[name] = {field: _part(part) for field, part in value.items()}
+        elif name in _LISTED_PARTS and isinstance(value, list):
+            narrow["anyOf" if name == "oneOf" else name] = [_part(part) for part in value]
         elif name == "items":
             narrow[name] = _part(value)
-        elif name in _TOLD_IN_WORDS:
+        elif name in (*_LIMITS, *_SIZES):
             told.append(f"{name} {value}")
         elif name not in _DROPPED and name not in ("required", "additionalProperties"):
             narrow[name] = value
@@ -117,20 +94,5 @@ def _part(value: JsonValue) -> JsonValue:
 Mode = Literal["schema", "tool", "json"]
 """By JSON schema, as a tool call, or in plain words."""
 
-_NEXT: dict[Mode, Mode] = {"schema": "tool", "tool": "json"}
-
-
-class StructuredMode:
-    """Starts with the configured mode and steps down permanently if a server does not support it."""
-
-    def __init__(self, first: Mode) -> None:
-        """Start with `first`."""
-        self.current: Mode = first
-
-    def step_down(self, refused: Mode) -> bool:
-        """Give up the mode `refused`; returns whether there is another one to try."""
-        if refused not in _NEXT:
-            return False
-        if self.current == refused:
-            self.current = _NEXT[refused]
-        return True
+NEXT_MODE: dict[Mode, Mode] = {"schema": "tool", "tool": "json"}
+"""What to try, and to keep to, where a server does not support a mode."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import httpx2
 from pydantic import JsonValue, SecretStr
@@ -29,11 +29,6 @@ from taskloom.model_clients.messages import ModelReply
 from taskloom.model_clients.rate_reports import read_rate_report
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.json_paths import text_at
-
-if TYPE_CHECKING:
-    import anthropic
-    import openai
-
 
 _LONGEST_MESSAGE = 500
 _TOO_BUSY = frozenset({503, 529})
@@ -71,7 +66,6 @@ class FailedResponse:
     """The provider's message, without any key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     request_id: str = ""
-    """The provider's id of the request."""
 
     def error(self) -> ModelClientError:
         """The error to raise, including the limits in the headers."""
@@ -137,19 +131,11 @@ CONNECT_SECONDS = 10.0
 """Longest wait for a connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class SdkErrors:
-    """The error classes of an SDK."""
-
-    status: type[openai.APIStatusError] | type[anthropic.APIStatusError]
-    """A response with an error status."""
-    timeout: type[openai.APITimeoutError] | type[anthropic.APITimeoutError]
-    any: type[openai.OpenAIError] | type[anthropic.AnthropicError]
-
-
 @contextmanager
-def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
-    """Map the SDK's errors to ours, without the key and without the SDK's traceback, which may contain it.
+def mapped_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
+    """Map an SDK's errors to ours, without the key and without the SDK's traceback, which may contain it.
+
+    Both SDKs, `openai` and `anthropic`, call them alike; all derive from the base of `APIError`.
 
     Raises:
         RequestFilteredError: a content filter stopped the request.
@@ -159,7 +145,7 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
     who = f"{settings.provider} {settings.model}"
     try:
         yield
-    except sdk.status as error:
+    except sdk.APIStatusError as error:
         failed = FailedResponse(
             settings.provider,
             settings.model,
@@ -169,12 +155,12 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
             request_id=error.request_id or "",
         )
         raise failed.error() from None
-    except sdk.timeout:
+    except sdk.APITimeoutError:
         raise ConnectionLostError(
             f"{who}: no answer began within {settings.first_byte_seconds:g} s, or no connection"
             f" within {CONNECT_SECONDS:g} s"
         ) from None
-    except sdk.any as error:
+    except sdk.APIError.__base__ as error:
         cause = f" ({type(error.__cause__).__name__}: {error.__cause__})" if error.__cause__ else ""
         raise ConnectionLostError(f"{who}: {without_key(f'{error}{cause}', key)}") from None
     except (httpx2.HTTPError, httpx2.StreamError) as error:

@@ -45,7 +45,7 @@ def tool_agent(brief: AgentBrief) -> Agent:
             instruction=instruction,
             step_limit=task.step_limit,
             screenshot=first,
-            turns=turns,
+            computer=turns,
             own_prompt=brief.prompt,
         )
         call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)

@@ -94,8 +94,8 @@ class SpokenAgent:
             first=not self._past,
             outcome=outcome,
             screenshot=picture,
-            earlier=self._remembered(),
-            declared=form.declarations(),
+            past=self._remembered(),
+            functions=form.declarations(),
             own_prompt=self.brief.prompt,
         )
         brief = self.brief

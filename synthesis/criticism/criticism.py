@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from taskloom.prompts.critic_input import CriticInput
+from taskloom.prompts.inputs import CriticInput
 from taskloom.prompts.replies import DependencyPair
 from taskloom.resources.record import Record
 from taskloom.synthesis.instructions.instructions import in_order, numbered

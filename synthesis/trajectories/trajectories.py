@@ -371,7 +371,7 @@ class ComputerAgent:
             feedback=(*told.feedback, *self._end.objections),
             step_limit=told.step_limit,
             screenshot=first,
-            turns=turns,
+            computer=turns,
         )
         try:
             return await self._models.ask(question, stage=_STAGE, item_id=told.item_id, attempt=told.attempt)

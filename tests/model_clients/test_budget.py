@@ -105,7 +105,7 @@ def test_prices_follow_cached_written_and_batched_tokens() -> None:
     )
     assert cost_of(prices, usage) == pytest.approx(3 + 0.6 + 1.25 + 5)
     assert cost_of(prices, usage.model_copy(update={"batched": True})) == pytest.approx(9.85 / 2)
-    assert highest_amount(prices, 1_000_000, 100_000, batched=False).usd >= cost_of(prices, usage)
+    assert highest_amount(prices, 1_000_000, 100_000).usd >= cost_of(prices, usage)
 
 
 def test_a_dated_snapshot_has_its_models_price() -> None:

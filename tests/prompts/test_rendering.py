@@ -8,7 +8,7 @@ from jinja2 import meta
 from pydantic import JsonValue
 
 from taskloom.model_clients.conversation import first_request
-from taskloom.prompts import agent_inputs, critic_input, rendering
+from taskloom.prompts import agent_inputs, rendering
 from taskloom.prompts import inputs as prompt_inputs
 from taskloom.prompts.errors import UnknownTemplateError
 from taskloom.prompts.inputs import (
@@ -26,7 +26,7 @@ from taskloom.taskgraph.records.interaction import Screenshot
 INPUTS = sorted(
     {
         item
-        for module in (prompt_inputs, agent_inputs, critic_input)
+        for module in (prompt_inputs, agent_inputs)
         for item in vars(module).values()
         if isinstance(item, type) and issubclass(item, PromptInput) and hasattr(item, "role")
     },

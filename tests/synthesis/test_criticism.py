@@ -12,7 +12,7 @@ from taskloom.model_clients.errors import ReplyInvalidError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
-from taskloom.prompts.critic_input import CriticInput
+from taskloom.prompts.inputs import CriticInput
 from taskloom.prompts.replies import CriticReply
 from taskloom.synthesis.criticism.criticism import (
     CriticSettings,
