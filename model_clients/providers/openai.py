@@ -113,10 +113,10 @@ class OpenAIClient:
                     raise
             else:
                 answer = read_json(f"{self.provider} {self.model}", response.content)
-                read = (
-                    spoken_reply if request.reply_schema is None else chat_reply if chat else responses_reply
-                )
-                reply = (read if request.computer is None else computer_reply)(self._settings, answer)
+                read = chat_reply if chat else responses_reply
+                if request.reply_schema is None:
+                    read = spoken_reply if request.computer is None else computer_reply
+                reply = read(self._settings, answer)
                 return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
 
     async def close(self) -> None:
