@@ -52,11 +52,8 @@ class Arguments:
     """A call with what is needed to read its arguments."""
 
     call: Call
-    """The call."""
     place: Place
-    """What its places mean."""
     conventions: Conventions
-    """What its words mean."""
 
     def any(self, names: Sequence[str], default: JsonValue = None) -> JsonValue:
         """The first argument of these names that is given."""
@@ -75,8 +72,11 @@ class Arguments:
         value = self.any(names)
         if value is None and self.call.positional and not isinstance(self.call.positional[0], str):
             value = self.call.positional[0]
-        found = numbers(value)
-        return found[0] if found else default
+        return next(iter(numbers(value)), default)
+
+    def named_number(self, names: Sequence[str], default: float) -> float:
+        """A number that has one of these names and is not 0."""
+        return self.number(names, default) if self.any(names) else default
 
     def here(self) -> tuple[Point, ...]:
         """The place named, or none."""

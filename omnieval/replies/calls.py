@@ -47,11 +47,9 @@ class Call:
     """A call as it was written."""
 
     name: str
-    """What is called."""
     arguments: dict[str, JsonValue] = field(default_factory=dict)
     """Its named arguments."""
     positional: tuple[JsonValue, ...] = ()
-    """Its other arguments."""
 
 
 def calls_in(text: str, syntaxes: tuple[Syntax, ...]) -> tuple[Call, ...]:
@@ -150,8 +148,7 @@ def _value(code: str, place: int) -> tuple[JsonValue, int]:
 
 def _json_calls(text: str) -> Iterator[Call]:
     """Calls in JSON: that of tool calls, or else all there is."""
-    parts = _TOOL_CALL.findall(text)
-    for part in parts or [text]:
+    for part in _TOOL_CALL.findall(text) or [text]:
         yield from _calls_of_objects(part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,24 +41,19 @@ class Sizing:
         if self.fixed is not None:
             return self.fixed
         width, height = size
-        sent = (self._rounded(width), self._rounded(height))
+        sent = self._multiples(lambda side: round(side / self.factor), width, height)
         pixels = sent[0] * sent[1]
         if self.most_pixels and pixels > self.most_pixels:
             scale = (width * height / self.most_pixels) ** 0.5
-            return self._floored(width / scale), self._floored(height / scale)
+            return self._multiples(lambda side: int(side // self.factor), width / scale, height / scale)
         if self.least_pixels and pixels < self.least_pixels:
             scale = (self.least_pixels / (width * height)) ** 0.5
-            return self._ceiled(width * scale), self._ceiled(height * scale)
+            return self._multiples(lambda side: -int(-side // self.factor), width * scale, height * scale)
         return sent
 
-    def _rounded(self, side: float) -> int:
-        return max(self.factor, round(side / self.factor) * self.factor)
-
-    def _floored(self, side: float) -> int:
-        return max(self.factor, int(side // self.factor) * self.factor)
-
-    def _ceiled(self, side: float) -> int:
-        return max(self.factor, -int(-side // self.factor) * self.factor)
+    def _multiples(self, times: Callable[[float], int], *sides: float) -> tuple[int, int]:
+        across, down = (max(self.factor, times(side) * self.factor) for side in sides)
+        return across, down
 
 
 AS_IT_IS = Sizing()

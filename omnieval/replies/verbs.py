@@ -32,12 +32,10 @@ _WRONG = {"failure", "fail", "failed", "infeasible", "impossible"}
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a model says that it has ended."""
+    """How a model says that it has ended, with an answer, a reason or a question to the user."""
 
     status: Literal["finish", "give_up", "ask_user"]
-    """Done, not possible, or a question to the user."""
     words: str = ""
-    """An answer, a reason or the question."""
 
 
 Meaning = Callable[["Arguments"], "tuple[ComputerAction, ...] | Ending"]
@@ -59,9 +57,8 @@ def meaning_of(call: Call, place: Place, conventions: Conventions) -> tuple[Comp
     if meaning is None:
         raise CallUnusableError(f"There is no action {name[:60]!r}.")
     if isinstance(within, str):
-        call = Call(
-            name, {key: value for key, value in call.arguments.items() if key != "action"}, call.positional
-        )
+        others = {key: value for key, value in call.arguments.items() if key != "action"}
+        call = Call(name, others, call.positional)
     return meaning(Arguments(call, place, conventions))
 
 
@@ -73,17 +70,9 @@ def _click(button: Button = "left", times: int = 1) -> Meaning:
     def read(given: Arguments) -> tuple[ComputerAction, ...]:
         named = given.text(("button",)).lower() if given.any(("button",)) else button
         used: Button = "right" if named == "right" else "middle" if named in ("middle", "wheel") else button
-        clicks = (
-            int(given.number(("clicks", "num_clicks"), times))
-            if given.any(("clicks", "num_clicks"))
-            else times
-        )
+        clicks = min(3, max(1, int(given.named_number(("clicks", "num_clicks"), times))))
         held = key_names(given.any(("hold_keys", "held", "modifiers")))
-        return (
-            ComputerAction(
-                kind="click", path=given.here(), button=used, times=min(3, max(1, clicks)), keys=held
-            ),
-        )
+        return (ComputerAction(kind="click", path=given.here(), button=used, times=clicks, keys=held),)
 
     return read
 
@@ -113,8 +102,8 @@ def _scroll(sideways: bool = False) -> Meaning:
             wheel = (way[0] * notches, way[1] * notches)
         else:
             wheel = (_notches(amount, unit), 0) if sideways else (0, _notches(amount, unit))
-            right = given.number(("delta_x", "scroll_x"), 0) if given.any(("delta_x", "scroll_x")) else 0
-            down = given.number(("delta_y", "scroll_y"), 0) if given.any(("delta_y", "scroll_y")) else 0
+            right = given.named_number(("delta_x", "scroll_x"), 0)
+            down = given.named_number(("delta_y", "scroll_y"), 0)
             if right or down:
                 wheel = (_notches(right, unit), -_notches(down, unit))
         if wheel == (0, 0):
@@ -142,7 +131,7 @@ def _press(keys: tuple[str, ...], times: int = 1) -> ComputerAction:
 
 
 def _pressed(given: Arguments) -> tuple[ComputerAction, ...]:
-    times = int(given.number(("presses", "repeat"), 1)) if given.any(("presses", "repeat")) else 1
+    times = int(given.named_number(("presses", "repeat"), 1))
     return (_press(given.keys(), min(100, max(1, times))),)
 
 
@@ -177,7 +166,7 @@ def _wait(usual: float) -> Meaning:
 
 
 def _hold(given: Arguments) -> tuple[ComputerAction, ...]:
-    seconds = max(0.0, given.number(_SECONDS, 1.0)) if given.any(_SECONDS) else 1.0
+    seconds = max(0.0, given.named_number(_SECONDS, 1.0))
     return (ComputerAction(kind="hold", keys=given.keys(), seconds=seconds),)
 
 
@@ -190,60 +179,34 @@ def _end(usual: Literal["finish", "give_up", "ask_user"]) -> Meaning:
     return read
 
 
-def _away(*keys: str) -> Meaning:
-    return lambda given: (_press(keys),)
-
-
-MEANINGS: dict[str, Meaning] = {
-    **dict.fromkeys(("click", "leftclick", "leftsingle", "clickat", "clickdesktop", "tap"), _click()),
-    **dict.fromkeys(
-        ("doubleclick", "leftdouble", "leftdoubleclick", "doubleclickat", "doubleclickdesktop"),
-        _click(times=2),
-    ),
-    **dict.fromkeys(("tripleclick", "tripleclickdesktop"), _click(times=3)),
-    **dict.fromkeys(("rightclick", "rightsingle", "rightclickdesktop"), _click("right")),
-    **dict.fromkeys(("middleclick", "middleclickdesktop"), _click("middle")),
-    **dict.fromkeys(
-        ("move", "moveto", "mousemove", "hover", "hoverat", "hoverdesktop", "movedesktop"), _plainly("move")
-    ),
-    **dict.fromkeys(
-        ("drag", "dragto", "leftclickdrag", "leftdrag", "draganddrop", "draganddropdesktop"), _drag
-    ),
-    **dict.fromkeys(("scroll", "vscroll", "scrollat", "scrolldocument", "scrolldesktop"), _scroll()),
+_NAMES: dict[str, Meaning] = {
+    "click leftclick leftsingle clickat clickdesktop tap": _click(),
+    "doubleclick leftdouble leftdoubleclick doubleclickat doubleclickdesktop": _click(times=2),
+    "tripleclick tripleclickdesktop": _click(times=3),
+    "rightclick rightsingle rightclickdesktop": _click("right"),
+    "middleclick middleclickdesktop": _click("middle"),
+    "move moveto mousemove hover hoverat hoverdesktop movedesktop": _plainly("move"),
+    "drag dragto leftclickdrag leftdrag draganddrop draganddropdesktop": _drag,
+    "scroll vscroll scrollat scrolldocument scrolldesktop": _scroll(),
     "hscroll": _scroll(sideways=True),
-    **dict.fromkeys(
-        (
-            "type",
-            "write",
-            "typewrite",
-            "typetext",
-            "inputtext",
-            "typetextat",
-            "writeatdesktop",
-            "writedesktop",
-        ),
-        _type,
-    ),
-    **dict.fromkeys(("key", "hotkey", "keypress", "keycombination", "hotkeydesktop", "presskey"), _pressed),
+    "type write typewrite typetext inputtext typetextat writeatdesktop writedesktop": _type,
+    "key hotkey keypress keycombination hotkeydesktop presskey": _pressed,
     "press": _pressed_in_turn,
-    **dict.fromkeys(("keydown",), _plainly("key_down")),
-    **dict.fromkeys(("keyup", "release"), _plainly("key_up")),
+    "keydown": _plainly("key_down"),
+    "keyup release": _plainly("key_up"),
     "holdkey": _hold,
-    **dict.fromkeys(("mousedown", "leftmousedown"), _plainly("button_down")),
-    **dict.fromkeys(("mouseup", "leftmouseup"), _plainly("button_up")),
-    **dict.fromkeys(("wait", "sleep", "waitdesktop"), _wait(1.0)),
+    "mousedown leftmousedown": _plainly("button_down"),
+    "mouseup leftmouseup": _plainly("button_up"),
+    "wait sleep waitdesktop": _wait(1.0),
     "wait5seconds": _wait(5.0),
-    **dict.fromkeys(
-        ("screenshot", "takescreenshot", "cursorposition", "openwebbrowser"), _plainly("screenshot")
-    ),
-    **dict.fromkeys(("goback",), _away("alt", "left")),
-    **dict.fromkeys(("goforward",), _away("alt", "right")),
-    **dict.fromkeys(
-        ("finished", "finish", "done", "stop", "terminate", "answer", "status", "complete"), _end("finish")
-    ),
-    **dict.fromkeys(("fail", "infeasible", "giveup"), _end("give_up")),
-    **dict.fromkeys(("calluser", "askuser"), _end("ask_user")),
+    "screenshot takescreenshot cursorposition openwebbrowser": _plainly("screenshot"),
+    "goback": lambda given: (_press(("alt", "left")),),
+    "goforward": lambda given: (_press(("alt", "right")),),
+    "finished finish done stop terminate answer status complete": _end("finish"),
+    "fail infeasible giveup": _end("give_up"),
+    "calluser askuser": _end("ask_user"),
 }
+MEANINGS = {name: meaning for names, meaning in _NAMES.items() for name in names.split()}
 """What every name means."""
 
 

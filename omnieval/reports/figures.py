@@ -15,7 +15,6 @@ from taskloom.taskgraph.records.experiment import Experiment, Standing
 COLOURS = ("#3367b5", "#c4532d", "#2f8a55", "#8a4fa8", "#b08a1e", "#4a9aa5", "#a33a5b", "#6b6b6b")
 """One colour per agent, in turn."""
 _SIZE, _MIDDLE, _RADIUS = 460, 230, 140
-_Curves = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def figures(standings: Sequence[Standing]) -> dict[str, str]:
@@ -24,13 +23,10 @@ def figures(standings: Sequence[Standing]) -> dict[str, str]:
     found = {
         "Capabilities, coverage rate (Figure 1 of the paper as a radar)": _radar(agents, standings),
         "Subtask identification and long instructions (Figure 6)": _bars(
-            agents,
-            standings,
-            {"subtask_identification": "SI", "long_instruction_following": "LIF"},
-            "coverage_rate",
+            agents, standings, {"subtask_identification": "SI", "long_instruction_following": "LIF"}
         ),
         "Chains and their graph twins (Figure 7)": _bars(
-            agents, standings, {"chain twins": "chain", "graph twins": "graph"}, "coverage_rate"
+            agents, standings, {"chain twins": "chain", "graph twins": "graph"}
         ),
         "pass@k": _curves(agents, standings, "pass@"),
         "pass^k": _curves(agents, standings, "pass^"),
@@ -65,14 +61,11 @@ def _radar(agents: Sequence[str], standings: Sequence[Standing]) -> str:
     return _svg(_SIZE, _SIZE, parts, agents)
 
 
-def _bars(
-    agents: Sequence[str], standings: Sequence[Standing], groups: Mapping[str, str], metric: str
-) -> str:
-    values = {(item.agent, item.group): item for item in standings if item.metric == metric}
+def _bars(agents: Sequence[str], standings: Sequence[Standing], groups: Mapping[str, str]) -> str:
+    values = {(item.agent, item.group): item for item in standings if item.metric == "coverage_rate"}
     if not any(group in groups for _, group in values):
         return ""
-    parts, x = [], 50.0
-    width = 22
+    parts, x, width = [], 50.0, 22
     for group, label in groups.items():
         begin = x
         for agent, colour in _coloured(agents):
@@ -179,11 +172,8 @@ def report_page(
     listed = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in facts.items()
     )
-    warning = (
-        '<p class="warning">Too many attempts are invalid, so these figures do not hold.</p>'
-        if experiment.holds is False
-        else ""
-    )
+    warning = '<p class="warning">Too many attempts are invalid, so these figures do not hold.</p>'
+    warning = warning if experiment.holds is False else ""
     said = "".join(f"<p>{escape(line)}</p>" for line in remarks)
     drawn = "".join(
         f"<figure>{drawing}<figcaption>{escape(title)}</figcaption></figure>"

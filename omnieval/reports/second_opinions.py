@@ -33,30 +33,14 @@ def opinions(attempts: Sequence[ScoredAttempt]) -> ReportTable:
     for agent, own in by_agent.items():
         pairs = [(bool(a), bool(b)) for a, b in _pairs(own, "success", CRITIC)]
         if pairs:
-            same = sum(first == second for first, second in pairs) / len(pairs)
-            rows.append(
-                (
-                    "critic, success",
-                    agent,
-                    str(len(pairs)),
-                    f"{100 * same:.1f}",
-                    _told(cohens_kappa(pairs)),
-                    "–",
-                )
-            )
+            same = f"{100 * (sum(first == second for first, second in pairs) / len(pairs)):.1f}"
+            kappa = _told(cohens_kappa(pairs))
+            rows.append(("critic, success", agent, str(len(pairs)), same, kappa, "–"))
     for metric, human in HUMAN.items():
         scored = _pairs(attempts, metric, human)
         if scored:
-            rows.append(
-                (
-                    f"people, {_TITLES[metric]}",
-                    "all agents",
-                    str(len(scored)),
-                    "–",
-                    "–",
-                    _told(pearson(scored)),
-                )
-            )
+            title, correlation = f"people, {_TITLES[metric]}", _told(pearson(scored))
+            rows.append((title, "all agents", str(len(scored)), "–", "–", correlation))
     columns = ("opinion, metric", "agent", "attempts", "agreement", "Cohen's kappa", "Pearson's r")
     return ReportTable("second_opinions", "Second opinions beside the functions", columns, tuple(rows))
 

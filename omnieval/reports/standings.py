@@ -26,11 +26,8 @@ class ScoredAttempt:
     """A valid attempt with its task and what the metrics say of it."""
 
     run: AgentRun
-    """The attempt."""
     task: Task
-    """Its task."""
     scores: Mapping[str, float | None]
-    """Values by metric."""
 
 
 def standings(attempts: Iterable[ScoredAttempt]) -> tuple[Standing, ...]:
@@ -38,15 +35,11 @@ def standings(attempts: Iterable[ScoredAttempt]) -> tuple[Standing, ...]:
     found: list[Standing] = []
     for agent, own in _by_agent(attempts).items():
         for group, members in _groups(own).items():
-            names = sorted({name for item in members for name in item.scores})
-            for metric in names:
+            for metric in sorted({name for item in members for name in item.scores}):
                 found.append(_standing(agent, group, metric, *_mean(members, metric)))
-            if group != ALL:
-                continue
-            found += _repeated(agent, members)
-            found += _per_success(agent, members)
-            found += _variants(agent, members)
-            found += _chains(agent, members)
+            if group == ALL:
+                for further in (_repeated, _per_success, _variants, _chains):
+                    found += further(agent, members)
     return tuple(item for item in found if item.tasks)
 
 

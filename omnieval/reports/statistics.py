@@ -24,11 +24,8 @@ class Interval:
     """A mean with its 95 % interval."""
 
     value: float
-    """The mean."""
     low: float
-    """Lower end."""
     high: float
-    """Upper end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ def interval(values: Sequence[float]) -> Interval | None:
     if not values:
         return None
     found = np.asarray(values, dtype=float)
-    low, high = _percentiles(found)
-    return Interval(float(found.mean()), low, high)
+    return Interval(float(found.mean()), *_percentiles(found))
 
 
 def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Interval | None:

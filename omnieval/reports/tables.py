@@ -16,20 +16,8 @@ from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.taskgraph.records.experiment import Comparison, Standing
 
 _SPECIAL = str.maketrans(
-    {
-        "&": r"\&",
-        "%": r"\%",
-        "_": r"\_",
-        "#": r"\#",
-        "$": r"\$",
-        "^": r"\^{}",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\~{}",
-        "<": "$<$",
-        ">": "$>$",
-        "\\": r"\textbackslash{}",
-    }
+    {sign: f"\\{sign}" for sign in "&%_#${}"}
+    | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "\\": r"\textbackslash{}"}
 )
 _MAIN = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
 _MOST_REASONS = 40
@@ -42,11 +30,8 @@ class ReportTable:
     name: str
     """Name of its files."""
     title: str
-    """What it shows."""
     columns: tuple[str, ...]
-    """Headings."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells, as text."""
 
     def as_csv(self) -> str:
         """The table as comma-separated values."""
@@ -58,14 +43,45 @@ class ReportTable:
 
     def as_latex(self) -> str:
         """The table as LaTeX's `tabular`, with booktabs' rules."""
-        lines = [" & ".join(cell.translate(_SPECIAL) for cell in row) + r" \\" for row in self.rows]
-        head = " & ".join(cell.translate(_SPECIAL) for cell in self.columns) + r" \\"
+        head, *lines = (
+            " & ".join(cell.translate(_SPECIAL) for cell in row) + r" \\"
+            for row in (self.columns, *self.rows)
+        )
         align = "l" + "r" * (len(self.columns) - 1)
         body = "\n".join(lines)
         return (
             f"% {self.title}\n\\begin{{tabular}}{{{align}}}\n\\toprule\n{head}\n\\midrule\n{body}\n"
             "\\bottomrule\n\\end{tabular}\n"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The figures by agent, metric and group, as cells of a table."""
+
+    by_key: Mapping[tuple[str, str, str], Standing]
+    agents: tuple[str, ...]
+
+    def told(self, metric: str, group: str = ALL) -> bool:
+        return any((agent, metric, group) in self.by_key for agent in self.agents)
+
+    def value(self, agent: str, metric: str, group: str = ALL) -> float | None:
+        found = self.by_key.get((agent, metric, group))
+        return found.value if found else None
+
+    def percent(self, agent: str, metric: str, group: str = ALL) -> str:
+        value = self.value(agent, metric, group)
+        return "–" if value is None else f"{100 * value:.1f}"
+
+    def number(self, agent: str, metric: str) -> str:
+        value = self.value(agent, metric)
+        return "–" if value is None else f"{value:.2f}"
+
+    def interval(self, agent: str, metric: str, group: str = ALL) -> str:
+        found = self.by_key.get((agent, metric, group))
+        if found is None or found.value is None or found.low is None or found.high is None:
+            return self.percent(agent, metric, group)
+        return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
 
 
 def tables(
@@ -75,52 +91,42 @@ def tables(
     compared: Sequence[Comparison],
 ) -> tuple[ReportTable, ...]:
     """Every table that has rows."""
-    agents = list(dict.fromkeys(item.agent for item in figures))
-    by_key = {(item.agent, item.group, item.metric): item for item in figures}
+    by_key = {(item.agent, item.metric, item.group): item for item in figures}
+    shown = _Figures(by_key, tuple(dict.fromkeys(item.agent for item in figures)))
     found = (
-        _leaderboard(agents, by_key, attempts),
-        _ends(agents, attempts, invalid),
+        _leaderboard(shown, attempts),
+        _ends(shown.agents, attempts, invalid),
         _comparisons(compared),
-        _capabilities(agents, by_key),
-        _levels(agents, by_key),
-        _told(agents, by_key),
-        _twins(agents, by_key),
-        _repeats(agents, figures),
-        _costs(agents, by_key, attempts),
+        _capabilities(shown),
+        _levels(shown),
+        _told(shown),
+        _twins(shown),
+        _repeats(shown),
+        _costs(shown, attempts),
         _reasons(attempts),
     )
     return tuple(table for table in found if table.rows)
 
 
-_Figures = Mapping[tuple[str, str, str], Standing]
+def _table(name: str, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> ReportTable:
+    return ReportTable(name, title, tuple(columns), tuple(tuple(row) for row in rows))
 
 
-def _leaderboard(agents: Sequence[str], by_key: _Figures, attempts: Sequence[ScoredAttempt]) -> ReportTable:
-    others = sorted({metric for _, group, metric in by_key if group == ALL and _is_metric(metric)} - {*_MAIN})
-    shown = [name for name in (*_MAIN, *others) if any((agent, ALL, name) in by_key for agent in agents)]
+def _leaderboard(figures: _Figures, attempts: Sequence[ScoredAttempt]) -> ReportTable:
+    others = {metric for _, metric, group in figures.by_key if group == ALL and _is_metric(metric)}
+    shown = [name for name in (*_MAIN, *sorted(others - {*_MAIN})) if figures.told(name)]
     counts = Counter(item.run.agent for item in attempts)
-    tasks = {
-        agent: len({item.task.task_id for item in attempts if item.run.agent == agent}) for agent in agents
-    }
+    tasks = Counter(agent for agent, _ in {(item.run.agent, item.task.task_id) for item in attempts})
     ranked = sorted(
-        agents,
-        key=lambda agent: tuple(
-            -(_value(by_key.get((agent, ALL, name))) or 0) for name in ("success", "coverage_rate")
-        ),
+        figures.agents,
+        key=lambda agent: [-(figures.value(agent, name) or 0) for name in ("success", "coverage_rate")],
     )
-    rows = [
-        (
-            agent,
-            str(tasks[agent]),
-            str(counts[agent]),
-            *(_percent(by_key.get((agent, ALL, name)), with_interval=True) for name in shown),
-        )
+    rows = (
+        (agent, str(tasks[agent]), str(counts[agent]), *(figures.interval(agent, name) for name in shown))
         for agent in ranked
-    ]
-    columns = ("agent", "tasks", "attempts", *(name.replace("_", " ") for name in shown))
-    return ReportTable(
-        "leaderboard", "Agents, with 95 % bootstrap intervals over tasks", columns, tuple(rows)
     )
+    columns = ("agent", "tasks", "attempts", *(name.replace("_", " ") for name in shown))
+    return _table("leaderboard", "Agents, with 95 % bootstrap intervals over tasks", columns, rows)
 
 
 def _is_metric(metric: str) -> bool:
@@ -134,13 +140,13 @@ def _ends(
     names = [name for name, _ in Counter(run.end for run in runs).most_common()]
     counts = Counter((run.agent, run.end) for run in runs)
     all_agents = [*agents, *sorted({run.agent for run in runs} - {*agents})]
-    rows = [(agent, *(str(counts[agent, name]) for name in names)) for agent in all_agents]
+    rows = ((agent, *(str(counts[agent, name]) for name in names)) for agent in all_agents)
     columns = ("agent", *(name.replace("_", " ") for name in names))
-    return ReportTable("ends", "How attempts ended; invalid ones count for nothing", columns, tuple(rows))
+    return _table("ends", "How attempts ended; invalid ones count for nothing", columns, rows)
 
 
 def _comparisons(compared: Iterable[Comparison]) -> ReportTable:
-    rows = [
+    rows = (
         (
             f"{item.first} − {item.second}",
             item.metric.replace("_", " "),
@@ -150,137 +156,102 @@ def _comparisons(compared: Iterable[Comparison]) -> ReportTable:
             str(item.tasks),
         )
         for item in compared
-    ]
+    )
     columns = ("agents", "metric", "difference", "95 % interval", "p", "tasks")
-    return ReportTable(
-        "comparisons", "Paired differences over the same tasks, in points", columns, tuple(rows)
-    )
+    return _table("comparisons", "Paired differences over the same tasks, in points", columns, rows)
 
 
-def _capabilities(agents: Sequence[str], by_key: _Figures) -> ReportTable:
-    """Table 4: coverage rate and logical consistency over all, coverage rate per capability."""
-    known = load_capabilities()
-    shown = [item for item in known if any((agent, item.name, "coverage_rate") in by_key for agent in agents)]
-    rows = [
+def _capabilities(figures: _Figures) -> ReportTable:
+    shown = [item for item in load_capabilities() if figures.told("coverage_rate", item.name)]
+    rows = (
         (
             agent,
-            _percent(by_key.get((agent, ALL, "coverage_rate"))),
-            _percent(by_key.get((agent, ALL, "logical_consistency"))),
-            *(_percent(by_key.get((agent, item.name, "coverage_rate"))) for item in shown),
+            figures.percent(agent, "coverage_rate"),
+            figures.percent(agent, "logical_consistency"),
+            *(figures.percent(agent, "coverage_rate", item.name) for item in shown),
         )
-        for agent in agents
-    ]
+        for agent in figures.agents
+    )
     columns = ("agent", "CR", "LC", *(item.title for item in shown))
-    return ReportTable("table_4", "Capabilities (Table 4): coverage rate", columns, tuple(rows))
+    return _table("table_4", "Capabilities (Table 4): coverage rate", columns, rows)
 
 
-def _levels(agents: Sequence[str], by_key: _Figures) -> ReportTable:
+def _levels(figures: _Figures) -> ReportTable:
     """Table 5: coverage rate per level, with the drop from the level before."""
-    cells = [(dimension, level) for dimension in DIMENSIONS for level in LEVELS]
     rows = []
-    for agent in agents:
+    for agent in figures.agents:
         row = [agent]
-        before: float | None = None
-        for dimension, level in cells:
-            value = _value(by_key.get((agent, f"{dimension} {level}", "coverage_rate")))
-            if level == LEVELS[0]:
-                before = None
-            text = "–" if value is None else f"{100 * value:.1f}"
-            if value is not None and before is not None:
-                drop = 100 * (before - value)
-                text += f" {'↓' if drop >= 0 else '↑'}{abs(drop):.1f}"
-            before = value if value is not None else before
-            row.append(text)
-        rows.append(tuple(row))
-    columns = ("agent", *(f"{dimension} {level}" for dimension, level in cells))
-    return ReportTable("table_5", "Levels (Table 5): coverage rate, and drops", columns, tuple(rows))
+        for dimension in DIMENSIONS:
+            before: float | None = None
+            for level in LEVELS:
+                value = figures.value(agent, "coverage_rate", f"{dimension} {level}")
+                text = figures.percent(agent, "coverage_rate", f"{dimension} {level}")
+                if value is not None and before is not None:
+                    drop = 100 * (before - value)
+                    text += f" {'↓' if drop >= 0 else '↑'}{abs(drop):.1f}"
+                before = value if value is not None else before
+                row.append(text)
+        rows.append(row)
+    columns = ("agent", *(f"{dimension} {level}" for dimension in DIMENSIONS for level in LEVELS))
+    return _table("table_5", "Levels (Table 5): coverage rate, and drops", columns, rows)
 
 
-def _told(agents: Sequence[str], by_key: _Figures) -> ReportTable:
-    """Table 8, and coverage rate per way of telling."""
-    ways = sorted({group for _, group, _ in by_key if group.startswith("told ")})
-    rows = [
+def _told(figures: _Figures) -> ReportTable:
+    ways = sorted({group for _, _, group in figures.by_key if group.startswith("told ")})
+    rows = (
         (
             agent,
-            _number(by_key.get((agent, ALL, "sensitivity"))),
-            *(_percent(by_key.get((agent, way, "coverage_rate"))) for way in ways),
+            figures.number(agent, "sensitivity"),
+            *(figures.percent(agent, "coverage_rate", way) for way in ways),
         )
-        for agent in agents
+        for agent in figures.agents
         if ways
-    ]
+    )
     columns = ("agent", "average sensitivity", *ways)
-    return ReportTable(
-        "table_8", "Ways of telling (Table 8): sensitivity and coverage rate", columns, tuple(rows)
-    )
+    return _table("table_8", "Ways of telling (Table 8): sensitivity and coverage rate", columns, rows)
 
 
-def _twins(agents: Sequence[str], by_key: _Figures) -> ReportTable:
-    """Figure 7 as a table."""
+def _twins(figures: _Figures) -> ReportTable:
     groups = ("chain twins", "graph twins")
-    rows = [
-        (
-            agent,
-            *(
-                _percent(by_key.get((agent, group, metric)), with_interval=True)
-                for group in groups
-                for metric in ("coverage_rate", "success")
-            ),
-        )
-        for agent in agents
-        if any((agent, group, "coverage_rate") in by_key for group in groups)
-    ]
-    columns = ("agent", "chain CR", "chain success", "graph CR", "graph success")
-    return ReportTable("figure_7", "Chains against their graph twins (Figure 7)", columns, tuple(rows))
-
-
-def _repeats(agents: Sequence[str], figures: Iterable[Standing]) -> ReportTable:
-    names = sorted({item.metric for item in figures if item.metric.startswith("pass")}, key=_repeat_order)
-    by_key = {(item.agent, item.metric): item for item in figures}
-    rows = [
-        (agent, *(_percent(by_key.get((agent, name)), with_interval=True) for name in names))
-        for agent in agents
-    ]
-    return ReportTable(
-        "repeats", "pass@k and pass^k over repeats", ("agent", *names), tuple(rows) if names else ()
+    cells = [(metric, group) for group in groups for metric in ("coverage_rate", "success")]
+    rows = (
+        (agent, *(figures.interval(agent, metric, group) for metric, group in cells))
+        for agent in figures.agents
+        if any((agent, "coverage_rate", group) in figures.by_key for group in groups)
     )
+    columns = ("agent", "chain CR", "chain success", "graph CR", "graph success")
+    return _table("figure_7", "Chains against their graph twins (Figure 7)", columns, rows)
 
 
-def _repeat_order(name: str) -> tuple[str, int]:
-    return name[:5], int(name[5:])
+def _repeats(figures: _Figures) -> ReportTable:
+    found = {metric for _, metric, _ in figures.by_key if metric.startswith("pass")}
+    names = sorted(found, key=lambda name: (name[:5], int(name[5:])))
+    rows = ((agent, *(figures.interval(agent, name) for name in names)) for agent in figures.agents if names)
+    return _table("repeats", "pass@k and pass^k over repeats", ("agent", *names), rows)
 
 
-def _costs(agents: Sequence[str], by_key: _Figures, attempts: Iterable[ScoredAttempt]) -> ReportTable:
+def _costs(figures: _Figures, attempts: Iterable[ScoredAttempt]) -> ReportTable:
     runs: dict[str, list[AgentRun]] = defaultdict(list)
     for item in attempts:
         runs[item.run.agent].append(item.run)
     names = ("steps", "usd", "tokens", "seconds")
-    rows = [
-        (
+    rows = []
+    for agent in figures.agents:
+        own = runs[agent]
+        models = dict.fromkeys(f"{run.provenance.provider} {run.provenance.model}".strip() for run in own)
+        row = (
             agent,
-            "/".join(
-                dict.fromkeys(
-                    f"{run.provenance.provider} {run.provenance.model}".strip() for run in runs[agent]
-                )
-            )
-            or "–",
-            f"{sum(run.provenance.cost_usd for run in runs[agent]):.4f}",
-            str(sum(run.input_tokens + run.output_tokens for run in runs[agent])),
-            str(sum(run.unusable_replies for run in runs[agent])),
-            str(sum(run.refused_actions for run in runs[agent])),
-            *(_number(by_key.get((agent, ALL, f"{name}_per_success"))) for name in names),
+            "/".join(models) or "–",
+            f"{sum(run.provenance.cost_usd for run in own):.4f}",
+            str(sum(run.input_tokens + run.output_tokens for run in own)),
+            str(sum(run.unusable_replies for run in own)),
+            str(sum(run.refused_actions for run in own)),
+            *(figures.number(agent, f"{name}_per_success") for name in names),
         )
-        for agent in agents
-    ]
-    columns = (
-        "agent",
-        "model",
-        "USD",
-        "tokens",
-        "unusable replies",
-        "refused actions",
-        *(f"{name} per success" for name in names),
-    )
-    return ReportTable("costs", "What it took, and what a success takes", columns, tuple(rows))
+        rows.append(row)
+    head = ("agent", "model", "USD", "tokens", "unusable replies", "refused actions")
+    columns = (*head, *(f"{name} per success" for name in names))
+    return _table("costs", "What it took, and what a success takes", columns, rows)
 
 
 def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
@@ -295,26 +266,7 @@ def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
         where = (node.application, node.subtask_id) if node else ("–", "answer or refusal")
         missing = (entry for entry in item.run.unfinished if node and entry.instance_id == node.instance_id)
         checks = ", ".join(name for entry in missing for name in entry.checks) or "–"
-        counts[(item.run.agent, item.run.end, *where, checks)] += 1
-    rows = [
-        (agent, end.replace("_", " "), application, subtask, checks, str(count))
-        for (agent, end, application, subtask, checks), count in counts.most_common(_MOST_REASONS)
-    ]
+        counts[(item.run.agent, item.run.end.replace("_", " "), *where, checks)] += 1
+    rows = ((*place, str(count)) for place, count in counts.most_common(_MOST_REASONS))
     columns = ("agent", "end", "application", "first subtask not done", "checks that said no", "attempts")
-    return ReportTable("failures", "Why attempts failed", columns, tuple(rows))
-
-
-def _value(found: Standing | None) -> float | None:
-    return found.value if found else None
-
-
-def _percent(found: Standing | None, *, with_interval: bool = False) -> str:
-    if found is None or found.value is None:
-        return "–"
-    if with_interval and found.low is not None and found.high is not None:
-        return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
-    return f"{100 * found.value:.1f}"
-
-
-def _number(found: Standing | None) -> str:
-    return "–" if found is None or found.value is None else f"{found.value:.2f}"
+    return _table("failures", "Why attempts failed", columns, rows)
