@@ -71,7 +71,6 @@ class ToldState(Record):
 
     @model_validator(mode="after")
     def _has_a_source(self) -> Self:
-        """Something must tell it."""
         if not (self.address or self.script):
             raise ValueError("a told state needs an address, a script, or both")
         return self
@@ -92,7 +91,6 @@ class BrowserState(Record):
     evaluated in an empty page of the application's origin and waited for."""
 
     def __bool__(self) -> bool:
-        """Whether anything is to be set."""
         return bool(self.cookies or self.local_storage or self.session_storage or self.script)
 
 
@@ -152,17 +150,14 @@ class Launch(Record):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        """An application either runs already or is started."""
         if not self.address:
             if self.reset_command or self.data_folder:
-                raise ValueError(
-                    "reset_command and data_folder are for applications that run at an address already"
-                )
+                fields = "reset_command and data_folder"
+                raise ValueError(f"{fields} are for applications that run at an address already")
             return self
         if self.command or self.serve:
-            raise ValueError(
-                "an application that runs at an address has neither a command nor a folder to serve"
-            )
+            lacks = "neither a command nor a folder to serve"
+            raise ValueError(f"an application that runs at an address has {lacks}")
         parts = urlsplit(self.address)
         try:
             usable = parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS and bool(parts.port)
@@ -334,21 +329,7 @@ class ExampleSubtask(SubtaskTemplate):
     @property
     def template(self) -> SubtaskTemplate:
         """The subtask without its worked examples, as models are shown it."""
-        return SubtaskTemplate.model_validate(
-            self.model_dump(
-                exclude={
-                    "worked_example",
-                    "second_example",
-                    "request",
-                    "useless_for",
-                    "means",
-                    "gathers",
-                    "not_with",
-                    "subjects",
-                    "core",
-                }
-            )
-        )
+        return SubtaskTemplate.model_validate(self.model_dump(include=set(SubtaskTemplate.model_fields)))
 
 
 class Application(Record):

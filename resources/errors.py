@@ -21,10 +21,20 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> str:
     >>> no_such("query", "funel", ["funnel", "levels"])
     "There is no query named 'funel'. Did you mean 'funnel'? Known: funnel, levels."
     """
+    hint = suggest(name, known)
+    return f"There is no {kind} named {name!r}. {hint[0].upper()}{hint[1:]}."
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest of `known`, and all of them.
+
+    >>> suggest("csv_pth", ["text_path", "csv_path"])
+    "did you mean 'csv_path'? Known: csv_path, text_path"
+    """
     names = sorted(known)
     near = get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"There is no {kind} named {name!r}.{hint} Known: {', '.join(names) or 'none'}."
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}Known: {', '.join(names) or 'none'}"
 
 
 class ExitCode(IntEnum):

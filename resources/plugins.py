@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from taskloom.resources.errors import PluginBrokenError, TaskloomError, no_such
 
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _LOG = logging.getLogger("taskloom.plugins")
-
-
-class Described(Protocol):
-    """A row of a table of built-in ones."""
-
-    @property
-    def description(self) -> str:
-        """What the docstring of a module would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +93,13 @@ class PluginKind:
                 found = self.load(name)
             except PluginBrokenError as error:
                 report(str(error))
-                continue
-            yield name, found
+            else:
+                yield name, found
 
     def described(self) -> list[dict[str, str]]:
         """Name and description of each: the first sentence of its docstring, or why it cannot be loaded."""
-        sentences = {name: self.text_of(name).partition("\n\n")[0] for name in self.names()}
-        return [
-            {"name": name, "description": sentence.replace("\n", " ").strip()}
-            for name, sentence in sentences.items()
-        ]
+        texts = ((name, self.text_of(name).partition("\n\n")[0]) for name in self.names())
+        return [{"name": name, "description": text.replace("\n", " ").strip()} for name, text in texts]
 
     def text_of(self, name: str) -> str:
         """The docstring of the one called `name`, or why it cannot be loaded.
@@ -118,7 +107,7 @@ class PluginKind:
         Built-in modules are read, not imported: what one of them needs may be absent.
         """
         if name in (rows := self._rows()):
-            return rows[name].description
+            return str(rows[name].description)
         if name in self.built_in():
             from importlib.resources import files
 
@@ -158,17 +147,13 @@ class PluginKind:
             raise PluginBrokenError(f"{what} ({entries[0].value}) does not define {' and '.join(lacking)}.")
         return found
 
-    def _rows(self) -> Mapping[str, Described]:
+    def _rows(self) -> Mapping[str, Any]:
         return import_module(self.table).ROWS if self.table else {}
 
 
+@cache
 def report(problem: str) -> None:
     """Log a problem with another package, once."""
-    _report_once(problem)
-
-
-@cache
-def _report_once(problem: str) -> None:
     _LOG.warning(problem)
 
 

@@ -6,7 +6,6 @@ catalog_shorthand   expands short notations
 catalog_links       what must hold between entries
 worlds              reads the kinds of worlds
 translation         puts catalogue entries into worlds
-towns               names of towns for them
 world_checks        what a kind of world must pass
 json_text           reads JSON strictly
 """

@@ -4,7 +4,7 @@ validated."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -21,7 +21,7 @@ from taskloom.resources.applications import (
 from taskloom.resources.assets import catalog_folder, content_of
 from taskloom.resources.capability_presets import Capability
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError, suggest
 from taskloom.resources.path_parts import PATH_PARTS
 from taskloom.resources.reading.catalog_links import check_links
 from taskloom.resources.reading.catalog_shorthand import expand_application
@@ -32,7 +32,6 @@ from taskloom.resources.reading.yaml_reading import (
     parse_entry,
     parse_list,
     read_yaml,
-    suggest,
 )
 from taskloom.resources.record import Record
 from taskloom.resources.scenarios import PaperCategory, Scenario
@@ -86,23 +85,18 @@ def _applications(extra: Path | None) -> tuple[tuple[str, Application], ...]:
         for source in _read_shipped() if shipped else _read_folder(folder / "applications"):
             application = parse_entry(source, expand_application(source.content), Application)
             stem = source.name.rsplit("/", 1)[-1].removesuffix(".yaml")
-            problems = []
-            if application.name != stem:
-                problems.append(Problem(("name",), f"{application.name!r} must be the file's name, {stem!r}"))
-            if application.name in entries:
-                first = sources[application.name].name
-                problems.append(
-                    Problem(
-                        ("name",), f"{application.name!r} is already defined in {first}; take another name"
-                    )
-                )
+            name, problems = application.name, []
+            if name != stem:
+                problems.append(Problem(("name",), f"{name!r} must be the file's name, {stem!r}"))
+            if name in entries:
+                taken = f"{name!r} is already defined in {sources[name].name}; take another name"
+                problems.append(Problem(("name",), taken))
             if isinstance(folder, Path) and folder == extra:
                 application = application.model_copy(update={"catalog_folder": str(folder)})
             problems += check_application(application, categories, groups)
             if problems:
                 raise source.reject(problems)
-            entries[application.name] = application
-            sources[application.name] = source
+            entries[name], sources[name] = application, source
     for name, found in check_links(entries.values(), categories).items():
         raise sources[name].reject(found)
     return tuple(sorted(entries.items()))
@@ -153,11 +147,9 @@ def load_scenarios() -> tuple[Scenario, ...]:
     source, scenarios = _records(catalog_folder(), "scenarios.yaml", Scenario)
     known = set(load_application_categories())
     problems = [
-        Problem(
-            (index, "application_categories"), f"unknown: {sorted(set(item.application_categories) - known)}"
-        )
+        Problem((index, "application_categories"), f"unknown: {sorted(unknown)}")
         for index, item in enumerate(scenarios)
-        if not known.issuperset(item.application_categories)
+        if (unknown := set(item.application_categories) - known)
     ]
     if len({frozenset(item.application_categories) for item in scenarios}) != len(scenarios):
         problems.append(Problem((), "two scenarios have the same application categories"))
@@ -208,8 +200,10 @@ def _read(item: Traversable, name: str) -> YamlFile:
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _NEW_CATEGORIES = ". New ones belong into resource_categories.yaml in the folder of the catalogue"
-_PINNED_PIP = re.compile(r"^[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[^=*]+$")
-_PINNED_NPM = re.compile(r"^(@[a-z0-9._-]+/)?[A-Za-z0-9._-]+@\d[^@]*$")
+_PINNED = {
+    "pip": (re.compile(r"^[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[^=*]+$"), "name==version"),
+    "npm": (re.compile(r"^(@[a-z0-9._-]+/)?[A-Za-z0-9._-]+@\d[^@]*$"), "name@version"),
+}
 
 
 def check_application(
@@ -235,27 +229,19 @@ def check_application(
             for position, step in enumerate(getattr(subtask, way)):
                 problems += _check_step(step, subtask, (*at, way, position))
         if subtask.second_example == subtask.worked_example:
-            problems.append(
-                Problem(
-                    (*at, "second_example"), "is the same as the worked example; give another way, or none"
-                )
-            )
+            same = "is the same as the worked example; give another way, or none"
+            problems.append(Problem((*at, "second_example"), same))
     return problems
 
 
 def _check_head(application: Application, application_categories: Collection[str]) -> Iterator[Problem]:
     if application.category not in application_categories:
-        yield Problem(
-            ("category",),
-            f"{application.category!r} is not an application category;"
-            f" {suggest(application.category, application_categories)}",
-        )
-    for index, package in enumerate(application.installation.pip):
-        if not _PINNED_PIP.match(package):
-            yield Problem(("installation", "pip", index), f"{package!r} is not pinned; write name==version")
-    for index, package in enumerate(application.installation.npm):
-        if not _PINNED_NPM.match(package):
-            yield Problem(("installation", "npm", index), f"{package!r} is not pinned; write name@version")
+        hint = suggest(application.category, application_categories)
+        yield Problem(("category",), f"{application.category!r} is not an application category; {hint}")
+    for manager, (pinned, form) in _PINNED.items():
+        for index, package in enumerate(getattr(application.installation, manager)):
+            if not pinned.match(package):
+                yield Problem(("installation", manager, index), f"{package!r} is not pinned; write {form}")
     texts = {("installation", "site", key): text for key, text in application.installation.site.items()}
     texts |= {("preparation", "files", key): text for key, text in application.preparation.files.items()}
     for field, text in texts.items():
@@ -291,40 +277,36 @@ def _check_fixture(
 ) -> Iterator[Problem]:
     category = categories.get(fixture.category)
     if category is None:
-        yield Problem(
-            (*at, "category"),
-            f"{fixture.category!r} is not a resource category;"
-            f" {suggest(fixture.category, categories)}{_NEW_CATEGORIES}",
-        )
+        yield _no_category(fixture.category, categories, at)
     elif not category.may_exist_at_reset:
-        yield Problem(
-            (*at, "category"),
-            f"{fixture.category!r} ({category.kind.value}) is empty after a reset, so it cannot be a fixture",
-        )
+        why = f"({category.kind.value}) is empty after a reset, so it cannot be a fixture"
+        yield Problem((*at, "category"), f"{fixture.category!r} {why}")
     elif category.kind is ResourceKind.FILE:
         yield from _check_path(fixture.value, (*at, "value"))
     yield from _check_content(fixture.content, application, (*at, "content"))
 
 
+def _no_category(name: str, categories: Mapping[str, ResourceCategory], at: Field) -> Problem:
+    hint = f"{suggest(name, categories)}{_NEW_CATEGORIES}"
+    return Problem((*at, "category"), f"{name!r} is not a resource category; {hint}")
+
+
 def _check_path(value: str, field: Field) -> Iterator[Problem]:
     parts = value.split("/")
     if not value or value.startswith(("/", "~")) or "\\" in value or ".." in parts or "" in parts:
-        yield Problem(
-            field, f"{value!r} is not a path inside the sandbox home; write it like Documents/a.csv"
-        )
+        form = "is not a path inside the sandbox home; write it like Documents/a.csv"
+        yield Problem(field, f"{value!r} {form}")
 
 
 def _check_parameters(subtask: ExampleSubtask, at: Field) -> Iterator[Problem]:
     names = set(subtask.parameter_sets[0])
     for index, values in enumerate(subtask.parameter_sets):
+        place = (*at, "parameter_sets", index)
         if set(values) != names:
-            yield Problem(
-                (*at, "parameter_sets", index),
-                f"has the parameters {sorted(values)}, the first set has {sorted(names)}; all sets need the"
-                " same",
-            )
+            found = f"has the parameters {sorted(values)}, the first set has {sorted(names)}"
+            yield Problem(place, f"{found}; all sets need the same")
         elif values in subtask.parameter_sets[:index]:
-            yield Problem((*at, "parameter_sets", index), "repeats an earlier set")
+            yield Problem(place, "repeats an earlier set")
     wanted = set(_PLACEHOLDER.findall(subtask.instruction_template))
     if wanted != names:
         missing, unused = sorted(wanted - names), sorted(names - wanted)
@@ -342,12 +324,10 @@ def _check_resource(
     category = categories.get(item.category)
     names = subtask.parameter_sets[0]
     if category is None:
-        hint = f"{suggest(item.category, categories)}{_NEW_CATEGORIES}"
-        yield Problem((*at, "category"), f"{item.category!r} is not a resource category; {hint}")
+        yield _no_category(item.category, categories, at)
     elif not item.parameter and not category.is_slot:
-        yield Problem(
-            at, f"{item.category!r} ({category.kind.value}) needs the parameter that gives its value"
-        )
+        lacks = f"({category.kind.value}) needs the parameter that gives its value"
+        yield Problem(at, f"{item.category!r} {lacks}")
     if item.parameter and item.parameter not in names:
         hint = suggest(item.parameter, names)
         yield Problem((*at, "parameter"), f"{item.parameter!r} is not a parameter; {hint}")
@@ -368,11 +348,10 @@ def _check_step(step: WorkedStep, subtask: ExampleSubtask, at: Field) -> Iterato
         yield Problem((*at, "seconds"), f"{step.seconds} is not allowed; between 0 and 5")
     names = set(subtask.parameter_sets[0])
     known = names | {name + part for name in names for part in PATH_PARTS}
-    texts: Sequence[tuple[str, str]] = [("keys", step.keys)]
-    if step.control is not None:
-        control = step.control
+    texts = [("keys", step.keys)]
+    if (control := step.control) is not None:
         named = (control.text, control.parent_text, control.row or "", control.section or "")
-        texts = [*texts, *(("control", text) for text in named)]
+        texts += [("control", text) for text in named]
     for field, text in texts:
         for name in _PLACEHOLDER.findall(text):
             if name not in known:

@@ -9,7 +9,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource, bind_resource
-from taskloom.resources.reading.yaml_reading import Field, Problem
+from taskloom.resources.reading.yaml_reading import Problem
 
 
 def check_links(
@@ -17,20 +17,16 @@ def check_links(
 ) -> dict[str, list[Problem]]:
     """Everything wrong between entries, by application; entries must be right by themselves."""
     entries = list(applications)
-    problems: dict[str, list[Problem]] = {}
-    made = {output for application in entries for output in outputs_of(application, categories)}
+    made = {output for application in entries for output in _outputs_of(application, categories)}
     contents: dict[str, tuple[str, bytes]] = {}
-    for application in entries:
-        found = [
-            *_check_contents(application, categories, contents),
-            *_check_inputs(application, categories, made),
-        ]
-        if found:
-            problems[application.name] = found
-    return problems
+    problems = {
+        item.name: [*_check_contents(item, categories, contents), *_check_inputs(item, categories, made)]
+        for item in entries
+    }
+    return {name: found for name, found in problems.items() if found}
 
 
-def outputs_of(application: Application, categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
+def _outputs_of(application: Application, categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
     """The files and records that the curated subtasks of an application make, with every parameter set."""
     for subtask in application.example_subtasks:
         for item in subtask.outputs:
@@ -56,11 +52,9 @@ def _check_contents(
         content = content_of(fixture.content, application)
         owner, first = contents.setdefault(fixture.value, (application.name, content))
         if first != content:
-            yield Problem(
-                ("fixtures", index, "content"),
-                f"differs from the content of {fixture.value!r} in {owner!r}; a path has one content in the"
-                " whole catalogue, best kept as an asset",
-            )
+            wrong = f"differs from the content of {fixture.value!r} in {owner!r}"
+            rule = "a path has one content in the whole catalogue, best kept as an asset"
+            yield Problem(("fixtures", index, "content"), f"{wrong}; {rule}")
 
 
 def _check_inputs(
@@ -70,15 +64,12 @@ def _check_inputs(
     for index, subtask in enumerate(application.example_subtasks):
         for item in subtask.inputs:
             category = categories[item.category]
-            if category.is_slot:
-                continue
-            for position, values in enumerate(subtask.parameter_sets):
+            for position, values in enumerate(() if category.is_slot else subtask.parameter_sets):
                 value = values[item.parameter]
                 if bind_resource(category, application.name, value) in available:
                     continue
-                field: Field = ("example_subtasks", index, "parameter_sets", position, item.parameter)
                 yield Problem(
-                    field,
+                    ("example_subtasks", index, "parameter_sets", position, item.parameter),
                     f"{value!r} is needed as {category.name!r}, but is not a fixture of {application.name!r}"
                     " and no subtask of the catalogue makes it; add a fixture, or use a value that is made",
                 )

@@ -15,42 +15,11 @@ from taskloom.resources.worlds import FIRST_WORLD, World
 
 _PICTURES = ("svg", "png", "zip")
 """Endings of a world's pictures and their archives; a text of the same name has the others."""
-_ENDINGS = (
-    "txt",
-    "csv",
-    "json",
-    "md",
-    "tid",
-    "svg",
-    "png",
-    "excalidraw",
-    "drawio",
-    "pdf",
-    "xopp",
-    "planner",
-    "zip",
-    "xhb",
-    "html",
-    "odt",
-    "docx",
-)
-_TEXTS = (
-    ".txt",
-    ".csv",
-    ".json",
-    ".md",
-    ".svg",
-    ".drawio",
-    ".excalidraw",
-    ".beancount",
-    ".sql",
-    ".conf",
-    ".tid",
-    ".pdf",
-    ".xopp",
-    ".planner",
-    ".xhb",
-    ".html",
+_ENDINGS = "txt csv json md tid svg png excalidraw drawio pdf xopp planner zip xhb html odt docx"
+_TEXTS = tuple(
+    f".{ending}"
+    for ending in (*_ENDINGS.split(), "beancount", "sql", "conf")
+    if ending not in ("png", "zip", "odt", "docx")
 )
 _BARE = re.compile(r"[a-z]+")
 _ONE_WORD = re.compile(r"[A-Za-z]+")
@@ -61,7 +30,6 @@ class Translation:
     """Says in the words of one world what the catalogue says in those of the first."""
 
     def __init__(self, first: World, world: World) -> None:
-        """From the terms of `first` to those of `world`."""
         self._exact = {text: world.labels[place] for place, text in first.labels.items()}
         self._terms = dict(zip(_terms(first), _terms(world), strict=True))
         self._terms |= {text: text for text in first.unchanged}
@@ -71,8 +39,7 @@ class Translation:
 
     def value(self, text: str) -> str:
         """A parameter value, path or name in the words of the world."""
-        exact = self._exact.get(text)
-        return exact if exact is not None else self.text(text)
+        return self._exact[text] if text in self._exact else self.text(text)
 
     def text(self, text: str) -> str:
         """A longer text with every term exchanged; words in lower case only where they can be nothing but a
@@ -93,17 +60,14 @@ class Translation:
         """A manual; single words only where they are among `names`, because manuals are full of ordinary
         words."""
         words = {name for name in self._single if name not in names}
-        plain = [name for name in self._single if name in names]
-        text = self._pattern.sub(
-            lambda match: (
-                match.group()
-                if match.group() in words and not match.string[: match.start()].endswith("/")
-                else self._terms[match.group()]
-            ),
-            text,
-        )
-        for name in plain:
-            if _BARE.fullmatch(name):
+
+        def translated(match: re.Match[str]) -> str:
+            ordinary = match.group() in words and not match.string[: match.start()].endswith("/")
+            return match.group() if ordinary else self._terms[match.group()]
+
+        text = self._pattern.sub(translated, text)
+        for name in self._single:
+            if name in names and _BARE.fullmatch(name):
                 text = re.sub(rf"(?<![\w/]){name}(?=\s*[(,:;]|\.\s)", self._terms[name], text)
         return text
 
@@ -127,12 +91,8 @@ class Translation:
                 "example_subtasks": tuple(self._example(item) for item in application.example_subtasks),
             }
         )
-        names = {item.value for item in application.fixtures} | {
-            value
-            for item in application.example_subtasks
-            for values in item.parameter_sets
-            for value in values.values()
-        }
+        sets = (values for item in application.example_subtasks for values in item.parameter_sets)
+        names = {item.value for item in application.fixtures}.union(*(values.values() for values in sets))
         return translated.model_copy(update={"manual": self.manual(application.manual, names)})
 
     def _fixture(self, fixture: Fixture, application: Application) -> Fixture:
@@ -189,7 +149,7 @@ class WorldlyApplications(Mapping[str, Application]):
         extra: Path | None = None,
         known: Mapping[str, World] | None = None,
     ) -> None:
-        """The applications, and the worlds that are in use beside the first.
+        """The applications in the first world, and names of the worlds that are in use beside it.
 
         Args:
             applications: the applications in the first world.
@@ -197,10 +157,6 @@ class WorldlyApplications(Mapping[str, Application]):
             extra: a user's catalogue folder, which may have further kinds.
             known: worlds by name that need not be drawn anew, such as those kept with a dataset; together
                 with the first one, to whose words they correspond.
-
-        Raises:
-            UnknownCatalogEntryError: there is no such world.
-            CatalogEntryInvalidError: the rules of a world are wrong.
         """
         self._applications = dict(applications)
         self._extra = extra
@@ -212,15 +168,12 @@ class WorldlyApplications(Mapping[str, Application]):
             self._translation(name)
 
     def __getitem__(self, name: str) -> Application:
-        """The application in the first world."""
         return self._applications[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names."""
         return iter(self._applications)
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._applications)
 
     def replace(self, application: Application) -> None:
@@ -317,7 +270,7 @@ def _terms(world: World) -> Iterator[str]:
         if attribute == "file":
             stem = text.rpartition(".")[0]
             pictures = place.startswith("images.")
-            yield from (f"{stem}.{ending}" for ending in (_PICTURES if pictures else _ENDINGS))
+            yield from (f"{stem}.{ending}" for ending in (_PICTURES if pictures else _ENDINGS.split()))
         elif attribute == "header":
             yield text.replace(",", ", ")
         elif place.startswith("tables.") and attribute == "name":

@@ -6,7 +6,7 @@ Names of people come from Faker, everything else from the rules. The same kind a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -17,7 +17,6 @@ from pydantic import Field
 
 from taskloom.resources.assets import catalog_folder
 from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from taskloom.resources.reading.towns import TOWNS
 from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_yaml
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import FIRST_WORLD, World, stem_of
@@ -41,6 +40,15 @@ _NUMBERS = 9
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _SEASONS = ("Spring", "Summer", "Autumn", "Winter")
+_TOWNS = """
+Ashford Banbury Bedford Bolton Bradford Brighton Bristol Burnley Cambridge Canterbury Chester Colchester
+Coventry Crawley Darlington Derby Doncaster Dover Durham Exeter Falmouth Gloucester Grantham Halifax
+Hastings Hereford Ipswich Kendal Kettering Lancaster Leeds Leicester Lincoln Luton Maidstone Margate Newbury
+Northampton Norwich Nottingham Oxford Penrith Peterborough Plymouth Portsmouth Preston Reading Rochester
+Salisbury Scarborough Sheffield Shrewsbury Southampton Stafford Stamford Stockport Sunderland Swindon
+Taunton Telford Wakefield Warwick Watford Whitby Winchester Worcester Worthing Yeovil
+"""
+"""Towns that exist, since a city that was made up reads like one; single words that need no quotes."""
 _FORMS = {
     "file": (r"[a-z][a-z0-9_]*\.[a-z]+", "a file name in lower case with an ending"),
     "path": (r"Documents/[a-z][a-z0-9_]*", "a folder of Documents in lower case"),
@@ -222,9 +230,8 @@ def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
     known = {*common, *rules.draws, *(name.capitalize() for name in rules.draws)}
     heads = (("owner", rules.owner), ("title", rules.title), ("description", rules.description))
     texts: list[tuple[tuple[str, ...], str]] = [*found.items(), *(((name,), text) for name, text in heads)]
-    unknown = [
-        (spot, name) for spot, text in texts for name in _PLACEHOLDER.findall(text) if name not in known
-    ]
+    named = [(spot, name) for spot, text in texts for name in _PLACEHOLDER.findall(text)]
+    unknown = [(spot, name) for spot, name in named if name not in known]
     for spot, name in unknown:
         yield Problem(spot, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
     if not unknown:
@@ -241,17 +248,12 @@ def drawn_problems(world: World) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for key, value in world.terms.items():
         group, thing, attribute = key.split(".")
-        form, words = _form_of(group, attribute)
+        form, words = _FORMS.get(f"{group}.{attribute}") or _FORMS.get(attribute) or _ANY_FORM
         if not re.fullmatch(form, value):
             yield Problem((group, thing, attribute), f"{value!r} must be {words}")
         elif value in seen:
             yield Problem((group, thing, attribute), f"{value!r} stands at {seen[value]} already")
         seen[value] = key
-
-
-def _form_of(group: str, attribute: str) -> tuple[str, str]:
-    """What a term must look like: as a regular expression, and in words."""
-    return _FORMS.get(f"{group}.{attribute}") or _FORMS.get(attribute) or _ANY_FORM
 
 
 def _leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, str, str], str]]:
@@ -309,28 +311,18 @@ def _draw_common(seed: int) -> dict[str, str]:
     random = Random(seed)
     first = _distinct(faker.first_name, _PEOPLE)
     last = _distinct(faker.last_name, _PEOPLE, taken=first)
-    cities = random.sample([town for town in TOWNS if town not in (*first, *last)], _PEOPLE)
+    cities = random.sample([town for town in _TOWNS.split() if town not in (*first, *last)], _PEOPLE)
     months, days = random.sample(_MONTHS, 2), random.sample(_DAYS, 2)
     random.sample(_SEASONS, 2)  # What is drawn next stays what it was when seasons were drawn for themselves.
-    seasons = [_season(month) for month in months]
+    seasons = [_SEASONS[(_MONTHS.index(month) - 2) // 3 % len(_SEASONS)] for month in months]
     if seasons[0] == seasons[1]:
         seasons[1] = _SEASONS[(_SEASONS.index(seasons[0]) + 1) % len(_SEASONS)]
-    drawn = {
-        "Month": months[0],
-        "Month2": months[1],
-        "Day": days[0],
-        "Day2": days[1],
-        "Season": seasons[0],
-        "Season2": seasons[1],
-    }
-    for index in range(_PEOPLE):
-        number = index + 1
-        drawn |= {
-            f"First{number}": first[index],
-            f"Last{number}": last[index],
-            f"Person{number}": f"{first[index]} {last[index]}",
-            f"City{number}": cities[index],
-        }
+    drawn: dict[str, str] = {}
+    for name, pair in (("Month", months), ("Day", days), ("Season", seasons)):
+        drawn |= {name: pair[0], f"{name}2": pair[1]}
+    for number, (given, family, city) in enumerate(zip(first, last, cities, strict=True), start=1):
+        drawn |= {f"First{number}": given, f"Last{number}": family, f"City{number}": city}
+        drawn[f"Person{number}"] = f"{given} {family}"
     drawn |= {name[0].lower() + name[1:]: value.lower() for name, value in list(drawn.items())}
     for number, value in enumerate(random.sample(range(11, 99), _NUMBERS), start=1):
         drawn[f"n{number}"] = str(value)
@@ -339,16 +331,11 @@ def _draw_common(seed: int) -> dict[str, str]:
     return drawn
 
 
-def _season(month: str) -> str:
-    return _SEASONS[(_MONTHS.index(month) - 2) // 3 % len(_SEASONS)]
-
-
-def _distinct(draw: object, count: int, taken: list[str] | tuple[str, ...] = ()) -> list[str]:
+def _distinct(draw: Callable[[], str], count: int, taken: Sequence[str] = ()) -> list[str]:
     """`count` different single words that no instruction needs to quote."""
-    assert callable(draw)
-    found: dict[str, None] = {}
+    found: list[str] = []
     while len(found) < count:
-        word = str(draw())
-        if _PLAIN_WORD.fullmatch(word) and word not in taken:
-            found[word] = None
-    return list(found)
+        word = draw()
+        if _PLAIN_WORD.fullmatch(word) and word not in (*taken, *found):
+            found.append(word)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeVar
@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from taskloom.resources.errors import CatalogEntryInvalidError
+from taskloom.resources.errors import CatalogEntryInvalidError, suggest
 from taskloom.resources.record import Record
 
 Field = tuple[str | int, ...]
@@ -125,18 +125,6 @@ def show_field(field: Field) -> str:
     for part in field:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text or "file"
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest of `known`, and all of them.
-
-    >>> suggest("csv_pth", ["text_path", "csv_path"])
-    "did you mean 'csv_path'? Known: csv_path, text_path"
-    """
-    names = sorted(known)
-    near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}Known: {', '.join(names) or 'none'}"
 
 
 def _explain(record: type[Record], details: ErrorDetails, at: Field, skip: int = 0) -> Problem:
