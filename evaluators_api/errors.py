@@ -1,19 +1,13 @@
 """Errors of the checks and the sandbox.
 
 EvaluatorsApiError
-├── CheckUnavailableError    a check cannot answer on this machine (OCR that is not installed); recorded as a
-refusal
-├── CheckDeclarationError    a check is declared with types that checks cannot have; a fault of ours, raised
-on import
-├── CheckMisusedError        a check got an argument it cannot take (not text, too long); recorded as a
-refusal
-├── CheckOverdueError        a check ran out of the time that an evaluation's checks have; recorded as timed
-out
-├── StateUnreadableError     a text is not of the format that it was read as; the state's reader then reads it
-as lines
-├── SheetInvalidError        a judging sheet or a folder to judge cannot be read
-└── SandboxUnavailableError  the sandbox cannot start here (its program is missing, isolation was demanded and
-is not to be had)
+├── CheckUnavailableError    recorded as unavailable
+├── CheckDeclarationError    a fault of ours, raised on import
+├── CheckMisusedError        recorded as a refusal
+├── CheckOverdueError        recorded as timed out
+├── StateUnreadableError
+├── SheetInvalidError
+└── SandboxUnavailableError
 
 What goes wrong *inside* an evaluation is never one of these: it is an `Evaluation` with an outcome.
 """
@@ -34,8 +28,7 @@ class CheckDeclarationError(EvaluatorsApiError):
 
 
 class CheckMisusedError(EvaluatorsApiError):
-    """A check got an argument that it does not take; the message names the check, the argument and what it
-    takes."""
+    """A check got an argument that it does not take; the message names check, argument and what it takes."""
 
 
 class CheckOverdueError(EvaluatorsApiError):
@@ -47,8 +40,7 @@ class SandboxUnavailableError(EvaluatorsApiError):
 
 
 class StateUnreadableError(EvaluatorsApiError):
-    """A text is not in the format it was read as. It never leaves this package: reading falls back to
-    lines."""
+    """A text is not in the format it was read as. It never leaves this package: it is then read as lines."""
 
 
 class SheetInvalidError(EvaluatorsApiError):

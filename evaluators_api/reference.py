@@ -88,7 +88,7 @@ def type_stubs() -> str:
     """Declarations of the checks and of the functions on paths for the type checker inside the sandbox."""
     exceptions = [f"class {name}({parent}): ..." for name, parent in _UNDECLARED_EXCEPTIONS.items()]
     built_in = [f"def {name}(*values): ..." for name in _UNDECLARED_FUNCTIONS]
-    paths = [f"def {name}({function.stub}: ..." for name, function in PATH_FUNCTIONS.items()]
+    paths = [f"def {name}({declared}: ..." for name, declared in PATH_FUNCTIONS.items()]
     return (
         "\n".join([f"{signature(item)}: ..." for item in checks().values()] + exceptions + built_in + paths)
         + "\n"

@@ -220,8 +220,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _misread_letters(wanted: Sequence[str], read: Sequence[str], limit: int) -> int:
-    """Letters in which the words differ; `limit + 1` where they differ in anything but letters of longer
-    words."""
+    """Letters that differ; `limit + 1` where anything but letters of longer words does."""
     wrong = 0
     for first, second in zip(wanted, read, strict=True):
         if first != second:

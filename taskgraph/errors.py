@@ -1,11 +1,10 @@
 """Errors of the records and of graph mathematics.
 
 TaskGraphError
-├── GraphInvalidError      cycle, self-loop, unknown node, duplicate id, two producers: the offending items
-are named
-├── GraphTooLargeError     more subtasks than exact mathematics handles
-├── ParameterInvalidError  a parameter set that does not fit its template
-└── KeysInvalidError       keys to press that break their syntax
+├── GraphInvalidError      cycle, self-loop, unknown node, duplicate id, two producers
+├── GraphTooLargeError
+├── ParameterInvalidError
+└── KeysInvalidError
 """
 
 from taskloom.resources.errors import TaskloomError

@@ -103,8 +103,6 @@ def _below(view: EvidenceView, folder: str) -> Iterator[_Member]:
         return
     view.must_be_seen(place, below=True)
     inside = f"{place}/"
-    yield from (
-        (path.removeprefix(inside), file.sha256)
-        for path, file in view.files.items()
-        if path.startswith(inside)
-    )
+    for path, file in view.files.items():
+        if path.startswith(inside):
+            yield path.removeprefix(inside), file.sha256

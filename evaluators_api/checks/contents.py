@@ -99,7 +99,7 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
         get_file_text(file_path='Documents/note.txt').startswith(get_file_text(file_path='Documents/note.txt',
         at_start=True))
     """
-    file = (scene.start if at_start else scene.view).file(file_path)
+    file = scene.seen(at_start=at_start).file(file_path)
     return "" if file is None or file.content == "" else _whole(file)
 
 

@@ -1,5 +1,4 @@
-"""Declaring a check: what it reads, which arguments it takes, and how a call from generated code reaches
-it."""
+"""Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ Content = Literal["", "records", "drawing"]
 AnswerType = Literal["bool", "str", "int", "float"]
 """Name of the type of an answer."""
 LONGEST_TEXT = 262_144
-"""Characters of a file that checks look at. Evidence keeps less; only evidence from elsewhere may hold
-more."""
+"""Characters of a file that checks look at. Evidence keeps less; only that from elsewhere may hold more."""
 LONGEST_ARGUMENT = 10_000
 """Characters in one argument of a check."""
 
@@ -42,12 +40,9 @@ class Scene:
     """What a check is asked about: evidence, and the means to read its picture."""
 
     view: EvidenceView
-    """The evidence."""
     reader: TextReader
-    """Reads its picture."""
     start_view: EvidenceView | None = None
     """The evidence at the start of the subtask, where it was kept."""
-
     deadline: float = math.inf
     """When the answer must be there, by the monotonic clock."""
 
@@ -84,6 +79,10 @@ class Scene:
                 "The state at the start of the subtask was not given, so nothing can be compared with it."
             )
         return self.start_view
+
+    def seen(self, *, at_start: bool) -> EvidenceView:
+        """The evidence that is asked about: that from before the first step, or the last."""
+        return self.start if at_start else self.view
 
 
 def text_of_file(file: FileState) -> str:
@@ -230,10 +229,9 @@ def check(
         name = function.__name__
         parameters = tuple(signature.parameters.values())[1:]
         returns = signature.return_annotation
-        if returns not in get_args(AnswerType):
+        if returns not in (allowed := get_args(AnswerType)):
             raise CheckDeclarationError(
-                f"The check {name} answers with {returns}; it must be one of"
-                f" {', '.join(get_args(AnswerType))}."
+                f"The check {name} answers with {returns}; it must be one of {', '.join(allowed)}."
             )
         for parameter in parameters:
             unknown = set(str(parameter.annotation).split(" | ")) - set(_KINDS)

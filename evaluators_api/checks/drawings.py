@@ -1,5 +1,4 @@
-"""Checks of drawings: their shapes and texts, whatever the program and the file format that they are kept
-in."""
+"""Checks of drawings: their shapes and texts, whatever the program and the file format."""
 
 from __future__ import annotations
 
@@ -62,8 +61,7 @@ def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
 
 def _pages(view: EvidenceView, path: str) -> list[str]:
     """Names of the pages; none where the format has no pages."""
-    tree = view.tree(path)
-    held = None if tree is None else tree.at((PAGES,))
+    held = view.node(path, (PAGES,))
     return [] if held is None else [page.value or "" for page in held.children]
 
 
@@ -112,14 +110,12 @@ def _all_shown(texts: Counter[str], screen: EvidenceView) -> bool:
 
 
 def _said(text: str) -> str:
-    """A text with its case, whatever its typesetting and the white space in it: lines are broken anew to fit
-    a shape."""
+    """A text with its case, whatever its white space: lines are broken anew to fit a shape."""
     return " ".join(written_out(text).split())
 
 
 def _is_drawing(file: FileState) -> bool:
-    """Whether a file holds text; one that is called a picture must be one, and not a diagram under that
-    name."""
+    """Whether a file holds text; one called a picture must be one, and not a diagram under that name."""
     text = text_of_file(file)
     first = _FIRST_TAG.search(text)
     return bool(text) and (

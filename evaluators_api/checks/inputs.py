@@ -1,5 +1,4 @@
-"""Checks of the route: what the agent clicked and typed (App. E.2). Checks of state say more; see
-`system_checks`."""
+"""Checks of the route: what the agent clicked and typed (App. E.2). Checks of state say more."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Checks of raster pictures: whether one was made from another or from the screen, by their mean colours in a
-grid."""
+"""Checks of raster pictures, by their mean colours in a grid: made from another one, or of the screen."""
 
 from __future__ import annotations
 

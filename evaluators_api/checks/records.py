@@ -1,10 +1,9 @@
-"""Checks of records: rows of tables and databases, objects of JSON and YAML, elements of XML, HTML and
-drawings, notes."""
+"""Checks of records: rows of tables and databases, objects of JSON and YAML, elements of markup, notes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
@@ -58,11 +57,8 @@ def _for_certain(view: EvidenceView, file_path: str, within: str, found: bool = 
             continue
         tree = read(file.path, file.text)[1]
         count, rows = (tree.at((*parts_of(within)[:1], name)) for name in ("count", "rows"))
-        if (
-            count is None
-            or count.naming != "schema"
-            or text_of(count) != str(len(rows.children if rows else ()))
-        ):
+        told = None if count is None or count.naming != "schema" else text_of(count)
+        if told != str(len(rows.children if rows else ())):
             whole_text(file)
     return found
 
@@ -137,8 +133,8 @@ def check_part_exists(scene: Scene, file_path: str, part: str, at_start: bool = 
     Example:
         check_part_exists(file_path='Documents/settings.json', part='colours')
     """
-    tree = (scene.start if at_start else scene.view).tree(file_path)
-    return bool(parts_of(part)) and tree is not None and tree.at(parts_of(part)) is not None
+    found = scene.seen(at_start=at_start).node(file_path, parts_of(part))
+    return bool(parts_of(part)) and found is not None
 
 
 @check("files", of_source=True, of="records")
@@ -214,8 +210,7 @@ def check_one_record_copied(
 
 
 def _in_order(tree: Node, within: str) -> list[dict[str, str]]:
-    """Records in their order; none of a table of which only the newest rows were kept, which come first in
-    the evidence."""
+    """Records in their order; none of a table of which only the newest rows were kept, newest first."""
     held = fields_in(tree, within)
     count = tree.at((*parts_of(within), "count"))
     if count is None or count.naming != "schema":
@@ -247,7 +242,7 @@ def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False
     Example:
         check_file_missing(file_path=get_record_path(fields={'title': 'Library hours'}, at_start=True))
     """
-    view = scene.start if at_start else scene.view
+    view = scene.seen(at_start=at_start)
     found = [
         path
         for path in view.files
@@ -258,12 +253,8 @@ def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False
 
 
 def _matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
-    trees: Iterable[Node | None]
-    if file_path:
-        trees = [_tree(scene.view, file_path)]
-    else:
-        trees = (read(path, text)[1] for path, text in scene.texts())
-    for tree in trees:
+    all_files = (read(path, text)[1] for path, text in scene.texts())
+    for tree in [_tree(scene.view, file_path)] if file_path else all_files:
         for record in scene.in_time(records_of(tree, rows_in(tree, within))) if tree is not None else ():
             if holds(record, fields):
                 yield record

@@ -1,5 +1,4 @@
-"""Checks of what became of the state since the start: what changed, what was added to it, and what it held
-before."""
+"""Checks of what became of the state since the start, and of what it held before."""
 
 from __future__ import annotations
 
@@ -7,13 +6,7 @@ from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_fil
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.nodes import identity
 from taskloom.evaluators_api.state.reading import meaning, read
-from taskloom.evaluators_api.state.records import (
-    belonging,
-    holds,
-    parts_of,
-    records_of,
-    text_of,
-)
+from taskloom.evaluators_api.state.records import belonging, holds, parts_of, records_of, text_of
 
 _LEDGER = "ledger"
 
@@ -30,10 +23,10 @@ def check_file_changed(scene: Scene, file_path: str) -> bool:
         check_file_changed(file_path='Downloads/report.csv')
     """
     before, after = scene.start.file(file_path), scene.view.file(file_path)
-    if before is None and after is None:
-        return scene.start.is_directory(file_path) is not scene.view.is_directory(file_path)
     if before is None or after is None:
-        return True
+        return before is not after or (
+            scene.start.is_directory(file_path) is not scene.view.is_directory(file_path)
+        )
     return before.sha256 != after.sha256 or before.text != after.text
 
 
@@ -44,8 +37,7 @@ def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) 
     Example:
         check_clipboard_text(text=get_field(file_path='Documents/note.md', field='text', at_start=True))
     """
-    tree = (scene.start if at_start else scene.view).tree(file_path)
-    found = None if tree is None else tree.at(parts_of(field))
+    found = scene.seen(at_start=at_start).node(file_path, parts_of(field))
     return "" if found is None else text_of(found)
 
 
@@ -60,7 +52,7 @@ def get_linked_field(
         check_file_text(file_path='a.txt', text=get_linked_field(file_path='flows.json', field='payload',
         fields={'label': 'A'}))
     """
-    tree = (scene.start if at_start else scene.view).tree(file_path)
+    tree = scene.seen(at_start=at_start).tree(file_path)
     for record in belonging(tree, fields) if tree is not None else ():
         found = record.at((field,))
         if found is not None and text_of(found):
@@ -76,7 +68,7 @@ def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> st
         check_file_text(file_path='Documents/count.txt',
         text=get_record_count(file_path='Documents/sales.csv', at_start=True))
     """
-    tree = (scene.start if at_start else scene.view).tree(file_path)
+    tree = scene.seen(at_start=at_start).tree(file_path)
     if tree is None:
         return ""
     rows = tree.at(("rows",))
@@ -135,8 +127,7 @@ def _text(view: EvidenceView, path: str, field: str) -> str | None:
     if not field:
         file = view.file(path)
         return None if file is None or file.text is None else text_of_file(file)
-    tree = view.tree(path)
-    found = None if tree is None else tree.at(parts_of(field))
+    found = view.node(path, parts_of(field))
     return None if found is None else text_of(found)
 
 

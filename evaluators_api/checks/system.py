@@ -61,7 +61,7 @@ def get_clipboard_text(scene: Scene, at_start: bool = False) -> str:
     Example:
         'Total' in get_clipboard_text()
     """
-    return (scene.start if at_start else scene.view).evidence.clipboard.text or ""
+    return scene.seen(at_start=at_start).evidence.clipboard.text or ""
 
 
 @check("clipboard", in_paper=True)

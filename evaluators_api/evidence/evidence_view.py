@@ -16,13 +16,17 @@ from taskloom.taskgraph.records.interaction import Control
 CANVAS = "Custom"
 """Type of the controls on which something is drawn."""
 _KEPT_VIEWS = 256
+_WRITTEN = {"enter": "\n", "tab": "\t", "space": " "}
+"""Keys that write a character."""
 
 
 class EvidenceView:
-    """One piece of evidence with lazy indexes; never changes, so threads may share it."""
+    """One piece of evidence with lazy indexes; never changes, so threads may share it.
+
+    What takes a path raises `CheckUnavailableError` where the evidence holds nothing about it.
+    """
 
     def __init__(self, evidence: Evidence) -> None:
-        """Wrap `evidence`; each index is built on first use."""
         self.evidence = evidence
         self.answers: dict[
             tuple[int, str, str, str], tuple[EvidenceView | None, dict[str, str], bool | str | int | float]
@@ -38,8 +42,7 @@ class EvidenceView:
 
     @cached_property
     def typed(self) -> tuple[str, ...]:
-        """What was typed: each run of characters into one control, its lines, each event, and keys by
-        name."""
+        """What was typed: each run of characters into one control, its lines, each event, keys by name."""
         runs: list[str] = []
         single: list[str] = []
         run, focus = "", ""
@@ -52,16 +55,12 @@ class EvidenceView:
             elif event.kind == "key":
                 name = event.text.casefold()
                 single.append(event.text)
-                if name == "enter":
-                    run += "\n"
-                elif name == "tab":
-                    run += "\t"
+                if name in _WRITTEN:
+                    run += _WRITTEN[name]
                 elif name == "backspace":
                     run = run[:-1]
-                elif name not in ("shift", "space"):
+                elif name != "shift":
                     run = _closed(runs, run)
-                elif name == "space":
-                    run += " "
             elif event.kind == "click":
                 run, focus = _closed(runs, run), where
         _closed(runs, run)
@@ -90,6 +89,11 @@ class EvidenceView:
         )
         return frozenset((*self.evidence.directories, *implied, ""))
 
+    def node(self, path: str, address: tuple[str, ...]) -> Node | None:
+        """What stands at `address` in the file at `path`."""
+        tree = self.tree(path)
+        return None if tree is None else tree.at(address)
+
     @cached_property
     def _folded_files(self) -> dict[str, FileState]:
         return {path.casefold(): file for path, file in self.files.items()}
@@ -99,22 +103,14 @@ class EvidenceView:
         return frozenset(path.casefold() for path in self.directories)
 
     def _known(self, path: str) -> str | None:
-        """`path` relative to the home, None for one outside of it.
-
-        Raises:
-            CheckUnavailableError: the evidence holds nothing about it.
-        """
+        """`path` relative to the home, None for one outside of it."""
         relative = relative_to_home(path)
         if relative is not None and relative not in self.files and relative not in self.directories:
             self.must_be_seen(relative)
         return relative
 
     def must_be_seen(self, relative: str, *, below: bool = False) -> None:
-        """Make sure that the evidence tells about this path, and about all `below` it where that matters.
-
-        Raises:
-            CheckUnavailableError: it does not.
-        """
+        """Make sure that the evidence tells about this path, and about all `below` it where that matters."""
         for place in self.evidence.unseen:
             inside = not place or relative == place or relative.startswith(f"{place}/")
             if inside or (below and (not relative or place.startswith(f"{relative}/"))):
@@ -124,25 +120,15 @@ class EvidenceView:
                 )
 
     def file(self, path: str) -> FileState | None:
-        """The file at `path`, written in any of the accepted ways, or None.
-
-        Raises:
-            CheckUnavailableError: the evidence holds nothing about it.
-        """
+        """The file at `path`, written in any of the accepted ways, or None."""
         relative = self._known(path)
-        if relative is None:
-            return None
-        return (
-            self._folded_files.get(relative.casefold()) if is_windows_path(path) else self.files.get(relative)
-        )
+        if relative is not None and is_windows_path(path):
+            return self._folded_files.get(relative.casefold())
+        return None if relative is None else self.files.get(relative)
 
     def place(self, path: str) -> FileState | None:
         """The file at `path`; for `CLIPBOARD` the text in the clipboard, as if it were a file, which is empty
-        where a file was copied.
-
-        Raises:
-            CheckUnavailableError: the evidence holds nothing about it.
-        """
+        where a file was copied."""
         if path != CLIPBOARD:
             return self.file(path)
         held = self.evidence.clipboard
@@ -155,19 +141,11 @@ class EvidenceView:
         return None if file is None or file.text is None else read(file.path, file.text)[1]
 
     def is_directory(self, path: str) -> bool:
-        """Whether `path` is a directory below the sandbox home, or the home.
-
-        Raises:
-            CheckUnavailableError: the evidence holds nothing about it.
-        """
+        """Whether `path` is a directory below the sandbox home, or the home."""
         relative = self._known(path)
-        if relative is None:
-            return False
-        return (
-            relative.casefold() in self._folded_directories
-            if is_windows_path(path)
-            else relative in self.directories
-        )
+        if relative is None or not is_windows_path(path):
+            return relative in self.directories
+        return relative.casefold() in self._folded_directories
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[str, ...]]:
@@ -190,12 +168,9 @@ class EvidenceView:
 
     @cached_property
     def canvases(self) -> tuple[str, ...]:
-        """What is drawn on each canvas: the texts of custom controls, which say all the texts inside of
-        them."""
-        texts = (
-            " ".join(item.text.split()) for item in self.evidence.controls if item.control_type == CANVAS
-        )
-        return tuple(dict.fromkeys(text for text in texts if text))
+        """What is drawn on each canvas: the texts of custom controls, which say all the texts in them."""
+        drawn = (item.text.split() for item in self.evidence.controls if item.control_type == CANVAS)
+        return tuple(dict.fromkeys(" ".join(words) for words in drawn if words))
 
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""

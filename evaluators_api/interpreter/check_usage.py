@@ -6,16 +6,14 @@ from difflib import get_close_matches
 
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.dialect import imported_names
-from taskloom.evaluators_api.interpreter.language_rules import Problem
-from taskloom.evaluators_api.interpreter.modules import REWRITTEN_MODULES
-from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.evaluators_api.interpreter.language_rules import REWRITTEN_MODULES, Problem
+from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS, replaced_function
 
 _CHECK_PREFIXES = ("check_", "clipboard_", "get_clipboard", "get_file")
 
 
 def shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Checks that the code as written redefines; asked before rewriting, which may only drop what is
-    harmless."""
+    """Checks that the code redefines, as written: rewriting may only drop what is harmless."""
     reserved = {*checks(), *PATH_FUNCTIONS}
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
@@ -27,7 +25,7 @@ def shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
         if isinstance(node, ast.alias) and node.asname in reserved and node.asname != node.name:
             yield Problem(line, f"`{node.asname}` is a check and may not be the name of an import")
         if isinstance(node, ast.Name) and node.id in PATH_FUNCTIONS:
-            yield Problem(line, f"`{node.id}` is reserved; call os.path.{PATH_FUNCTIONS[node.id].stands_for}")
+            yield Problem(line, f"`{node.id}` is reserved; call {replaced_function(node.id)}")
 
 
 def use_problems(node: ast.AST) -> Iterator[Problem]:

@@ -23,17 +23,14 @@ import re
 
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.generators import stepped
-from taskloom.evaluators_api.interpreter.modules import REWRITTEN_MODULES
+from taskloom.evaluators_api.interpreter.language_rules import REWRITTEN_MODULES
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 from taskloom.taskgraph.source_parsing import parse_source
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n`]*)$")
 _SAME_EXCEPTION = {"IOError": "OSError", "EnvironmentError": "OSError"}
 _PATH_MODULES = {"os.path", "ntpath", "posixpath"}
-_PATH_CLASSES = {
-    f"pathlib.{name}"
-    for name in ("Path", "PurePath", "PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath")
-}
+_PATH_CLASSES = {f"pathlib.{pure}{kind}Path" for pure in ("", "Pure") for kind in ("", "Posix", "Windows")}
 _NAME_FUNCTIONS = {"basename", "dirname", "join", "normpath", "split", "splitext"}
 _EXISTENCE = {
     "exists": ("check_file_exists", "check_directory_exists"),
@@ -42,6 +39,9 @@ _EXISTENCE = {
     "isdir": ("check_directory_exists",),
     "is_dir": ("check_directory_exists",),
 }
+_EVAL_RESULT = (
+    "EvalResult = namedtuple('EvalResult', ['success', 'message', 'progress'], defaults=('', None))"
+)
 _SEPARATORS = {"os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.extsep": "."}
 
 
@@ -58,8 +58,7 @@ def unfence(text: str) -> str:
 
 
 def _blocks(text: str) -> list[str]:
-    """What stands between a fence and the next fence of the same marks; a fence that is never closed holds
-    nothing."""
+    """What stands between a fence and the next one of the same marks; one never closed holds nothing."""
     blocks: list[str] = []
     fence, begin, position = "", 0, 0
     for line in text.splitlines(keepends=True):
@@ -81,8 +80,9 @@ def rewrite(tree: ast.Module) -> ast.Module:
     rewriter = _Rewriter(names)
     rewriter.visit(tree)
     tree.body = [statement for statement in tree.body if not _is_demonstration(statement)]
-    if _uses(tree, "EvalResult") and not _binds(tree, "EvalResult"):
-        tree.body.insert(0, _eval_result_definition())
+    used = any(isinstance(node, ast.Name) and node.id == "EvalResult" for node in ast.walk(tree))
+    if used and not _binds(tree, "EvalResult"):
+        tree.body[:0] = parse_source(_EVAL_RESULT).body
         rewriter.needs_namedtuple = True
     if rewriter.needs_namedtuple:
         tree.body.insert(0, ast.ImportFrom("collections", [ast.alias("namedtuple")], 0))
@@ -90,15 +90,13 @@ def rewrite(tree: ast.Module) -> ast.Module:
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
-    """What each name that an import of `tree` binds stands for, as a dotted name; a logger counts as
-    `logging`."""
+    """What each name that an import of `tree` binds stands for, dotted; a logger counts as `logging`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                names[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
+                package = alias.name.partition(".")[0]
+                names[alias.asname or package] = alias.name if alias.asname else package
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -136,9 +134,7 @@ class _Rewriter(ast.NodeTransformer):
             return None
         if node.module == "typing":
             node.names = [alias for alias in node.names if alias.name != "NamedTuple"]
-        elif all(
-            alias.name in checks() and alias.asname in (None, alias.name) for alias in node.names
-        ) or all(alias.name in checks() or alias.name == "EvalResult" for alias in node.names):
+        elif all(alias.name in checks() or alias.name == "EvalResult" for alias in node.names):
             return None
         return node if node.names else None
 
@@ -217,7 +213,9 @@ class _Rewriter(ast.NodeTransformer):
                 fields.append(ast.Constant(statement.target.id))
                 if statement.value is not None:
                     defaults.append(statement.value)
-            elif not isinstance(statement, ast.Pass) and not _is_text(statement):
+            elif not isinstance(statement, ast.Pass) and not (
+                isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            ):
                 return None
         self.needs_namedtuple = True
         call = _call("namedtuple", ast.Constant(node.name), ast.List(fields, ast.Load()))
@@ -248,10 +246,6 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def _is_demonstration(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.If) and isinstance(statement.test, ast.Compare):
         left = statement.test.left
@@ -260,10 +254,6 @@ def _is_demonstration(statement: ast.stmt) -> bool:
         function = statement.value.func
         return isinstance(function, ast.Name) and function.id in ("print", ENTRY_POINT)
     return False
-
-
-def _uses(tree: ast.Module, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
 
 
 def _binds(tree: ast.Module, name: str) -> bool:
@@ -275,10 +265,3 @@ def _binds(tree: ast.Module, name: str) -> bool:
         if isinstance(node, ast.alias) and (node.asname or node.name) == name:
             return True
     return False
-
-
-def _eval_result_definition() -> ast.stmt:
-    statement = parse_source(
-        "EvalResult = namedtuple('EvalResult', ['success', 'message', 'progress'], defaults=('', None))"
-    ).body[0]
-    return statement

@@ -11,57 +11,14 @@ from collections.abc import Iterator
 
 from taskloom.evaluators_api.interpreter.language_rules import Problem
 
-LISTS_IN_THE_SANDBOX = frozenset(["enumerate", "filter", "map", "reversed", "zip"])
+_IMPORTED = frozenset(["Counter", "chain", "deque", "fsum", "islice", "prod", "reduce"])
+_COLLECTIONS = frozenset(["OrderedDict", "dict", "frozenset", "list", "set", "sorted", "tuple"])
+_LAZY = frozenset(["enumerate", "filter", "map", "zip"])
+LISTS_IN_THE_SANDBOX = _LAZY | {"reversed"}
 """Built-in functions whose result is a list in the sandbox and an iterator in Python."""
-_CONSUMERS = frozenset(
-    [
-        "all",
-        "any",
-        "dict",
-        "enumerate",
-        "filter",
-        "frozenset",
-        "list",
-        "map",
-        "max",
-        "min",
-        "set",
-        "sorted",
-        "sum",
-        "tuple",
-        "zip",
-        "Counter",
-        "OrderedDict",
-        "deque",
-        "chain",
-        "islice",
-        "reduce",
-        "prod",
-        "fsum",
-        "next",
-    ]
-)
-_CONSUMING_METHODS = frozenset(
-    [
-        "join",
-        "extend",
-        "update",
-        "union",
-        "intersection",
-        "difference",
-        "issubset",
-        "issuperset",
-        "isdisjoint",
-        "from_iterable",
-        "Counter",
-        "deque",
-        "chain",
-        "islice",
-        "reduce",
-        "prod",
-        "fsum",
-    ]
-)
+_CONSUMERS = _IMPORTED | _COLLECTIONS | _LAZY | {"all", "any", "max", "min", "next", "sum"}
+_OF_SETS = frozenset(["difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"])
+_CONSUMING_METHODS = _IMPORTED | _OF_SETS | {"extend", "from_iterable", "join", "update"}
 _REMEDY = (
     "a generator expression may only be used up on the spot (in any, all, sum, list, join, next, …);"
     " build a list with [...] to keep it"
@@ -94,12 +51,8 @@ def generator_problems(tree: ast.Module) -> Iterator[Problem]:
 
 def stepped(call: ast.Call) -> ast.Call:
     """`call`, with an iterator as the first argument where it is `next` of what the sandbox makes a list."""
-    if (
-        isinstance(call.func, ast.Name)
-        and call.func.id == "next"
-        and call.args
-        and _becomes_list(call.args[0])
-    ):
+    function = call.func
+    if isinstance(function, ast.Name) and function.id == "next" and call.args and _becomes_list(call.args[0]):
         first = call.args[0]
         listed = ast.ListComp(first.elt, first.generators) if isinstance(first, ast.GeneratorExp) else first
         call.args[0] = ast.Call(ast.Name("iter", ast.Load()), [listed], [])

@@ -4,34 +4,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskloom.evaluators_api.interpreter.modules import MODULES, REWRITTEN_MODULES
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 
-FORBIDDEN_NAMES = frozenset(
-    [
-        "__import__",
-        "__builtins__",
-        "breakpoint",
-        "classmethod",
-        "compile",
-        "delattr",
-        "eval",
-        "exec",
-        "getattr",
-        "globals",
-        "hasattr",
-        "locals",
-        "memoryview",
-        "object",
-        "open",
-        "property",
-        "setattr",
-        "staticmethod",
-        "super",
-        "vars",
-    ]
-)
+_PROGRAMS = {"__builtins__", "__import__", "breakpoint", "compile", "eval", "exec", "memoryview", "open"}
+_REFLECTION = {"delattr", "getattr", "globals", "hasattr", "locals", "setattr", "vars"}
+_CLASSES = {"classmethod", "object", "property", "staticmethod", "super"}
+FORBIDDEN_NAMES = frozenset(_PROGRAMS | _REFLECTION | _CLASSES)
 """Built-in names that generated code may not use."""
+_PLAIN = {"dataclasses", "datetime", "json", "math", "random", "re", "time", "typing"}
+MODULES = frozenset(_PLAIN | {"collections", "functools", "itertools"})
+"""Modules that generated code may import."""
+REWRITTEN_MODULES = frozenset({"os", "os.path", "ntpath", "posixpath", "pathlib", "logging"})
+"""Modules whose uses are rewritten; what is left of them afterwards is refused."""
 _TOP_LEVEL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Pass)
 _NO_INHERITANCE = "inheritance is not in the language: use a plain class, a namedtuple or a dataclass"
 _UNSUPPORTED: dict[type[ast.AST], str] = {
@@ -63,22 +47,16 @@ class Problem:
 def module_problems(tree: ast.Module) -> Iterator[Problem]:
     """What may not stand at the top level of a module."""
     for statement in tree.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-            continue
-        if isinstance(statement, ast.AsyncFunctionDef):
+        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if text or isinstance(statement, ast.AsyncFunctionDef):
             continue
         if not isinstance(statement, _TOP_LEVEL):
-            yield Problem(
-                statement.lineno,
-                "only imports, assignments, classes and functions may stand at the top level",
-            )
-        elif (
-            isinstance(statement, ast.FunctionDef)
-            and statement.name == ENTRY_POINT
-            and statement.decorator_list
-        ):
-            yield Problem(statement.lineno, f"`{ENTRY_POINT}` may not be decorated")
+            allowed = "only imports, assignments, classes and functions may stand at the top level"
+            yield Problem(statement.lineno, allowed)
     entries = [item for item in tree.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT]
+    for entry in entries:
+        if entry.decorator_list:
+            yield Problem(entry.lineno, f"`{ENTRY_POINT}` may not be decorated")
     if len(entries) > 1:
         yield Problem(entries[1].lineno, f"`{ENTRY_POINT}` is defined twice")
 

@@ -10,7 +10,7 @@ from taskloom.evaluators_api.checks.declaration import Answer, Check, Scene
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
 from taskloom.evaluators_api.interpreter.remembered_runs import LONGEST_RUN, Asked, Fork, size_of
-from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS, apply_path_function
 from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
@@ -59,8 +59,7 @@ def entrance(names: Iterable[str]) -> str:
 
 
 Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
-"""Given the number of a call (from 0), its check, its arguments as text and its answer: the answer that is
-given instead."""
+"""Given the number of a call (from 0), check, arguments as text and answer: the answer given instead."""
 
 
 class CallRecorder:
@@ -89,14 +88,8 @@ class CallRecorder:
         """Why a call could not be answered; empty when all were."""
 
     @property
-    def asked(self) -> bool:
-        """Whether any check was called."""
-        return bool(self._calls)
-
-    @property
     def run(self) -> list[tuple[Asked, Answer]] | None:
-        """The calls as they were made, with the answers that were given; None where they are too long to be
-        remembered."""
+        """The calls with the answers that were given; None where they are too long to be remembered."""
         return self._run if self._size <= LONGEST_RUN else None
 
     def follow(self, fork: Fork | None) -> Evaluation | None:
@@ -109,7 +102,7 @@ class CallRecorder:
                 answer = self._ask(fork.asked.check, *fork.asked.positional, **fork.asked.named)
             except TypeError:
                 return None
-            fork = fork.following(answer)
+            fork = fork.after.get((type(answer), answer))
         if fork is not None and fork.ended is not None and not self.refusal:
             return fork.ended.model_copy(update={"calls": self.calls()})
         self._ahead = list(zip(self.run or (), self._calls, strict=False))
@@ -174,9 +167,8 @@ class CallRecorder:
     def _answer(
         self, item: Check, scene: Scene, positional: tuple[object, ...], named: dict[str, object]
     ) -> tuple[dict[str, str], Answer]:
-        if item.reads == "inputs" or (
-            self._scene.view.evidence.screenshot is not None and item.name in _OPTICAL
-        ):
+        read_anew = self._scene.view.evidence.screenshot is not None and item.name in _OPTICAL
+        if item.reads == "inputs" or read_anew:
             return item.ask(scene, positional, named)
         key = (id(self._scene.start_view), item.name, repr(positional), repr(named))
         answers = self._scene.view.answers
@@ -191,7 +183,7 @@ class CallRecorder:
 
     def _apply(self, name: str, *positional: object, **named: object) -> object:
         try:
-            return PATH_FUNCTIONS[name](*positional, **named)
+            return apply_path_function(name, *positional, **named)
         except CheckMisusedError as error:
             raise self._refuse(str(error)) from None
 

@@ -32,11 +32,8 @@ class Asked:
     """A call as the function made it."""
 
     check: Check
-    """The check."""
     positional: tuple[object, ...]
-    """Arguments by position."""
     named: Mapping[str, object]
-    """Arguments by name."""
 
 
 @dataclass(slots=True)
@@ -44,22 +41,16 @@ class Fork:
     """What a function does after some answers: another call, or its end."""
 
     asked: Asked | None = None
-    """The next call."""
     ended: Evaluation | None = None
     """The result, without the calls that led to it."""
     after: dict[tuple[type, Answer], Fork] = field(default_factory=dict)
     """What follows each answer to the call."""
-
-    def following(self, answer: Answer) -> Fork | None:
-        """What follows `answer`, if it is known."""
-        return self.after.get((type(answer), answer))
 
 
 class RememberedRuns:
     """The trees of the functions that were run last; threads may share it."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
         self._trees: OrderedDict[Key, Fork] = OrderedDict()
         self._runs: dict[Key, int] = {}
         self._lock = Lock()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import Field
 from pydantic_monty import (
@@ -61,8 +61,6 @@ _PATIENCE = 10.0
 """Seconds beyond its own limit after which a worker that does not answer is killed."""
 _TOO_SLOW = f"its types cannot be checked within {_PATIENCE:g} seconds; write it more plainly"
 
-Outcome = Literal["refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
-
 
 class _UnreadableResultError(EvaluatorsApiError):
     """What the code returned cannot be transferred; it becomes a bad result."""
@@ -103,7 +101,6 @@ class EvaluationSandbox:
     """
 
     def __init__(self, settings: SandboxSettings | None = None, *, reader: TextReader | None = None) -> None:
-        """Use `settings`, and `reader` to read pictures; workers start on entering."""
         self.settings = settings or SandboxSettings()
         self.confined = False
         """Whether workers run inside bubblewrap; known once entered."""
@@ -178,13 +175,11 @@ class EvaluationSandbox:
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.
         """
-        returned: object
         odd = next((name for name, value in parameters.items() if not isinstance(value, str)), None)
         if odd is not None:
             kind = type(parameters[odd]).__name__
-            return Evaluation(
-                outcome="refused", message=f"the parameter {odd!r} is of type {kind}; it must be a text"
-            )
+            message = f"the parameter {odd!r} is of type {kind}; it must be a text"
+            return Evaluation(outcome="refused", message=message)
         scene = Scene(view(evidence), self._reader, None if start is None else view(start))
         recorder = CallRecorder(scene, seconds=self.settings.check_seconds, alter=alter)
         known = recorder.follow(self._remembered.beginning(source, parameters))
@@ -194,33 +189,20 @@ class EvaluationSandbox:
         if analysis.problems:
             return Evaluation(outcome="refused", message=analysis.message)
         try:
-            returned = self._run(analysis, parameters, recorder)
+            evaluation = parse_result(self._run(analysis, parameters, recorder))
         except _UnreadableResultError as error:
             return Evaluation(outcome="bad_result", message=str(error), calls=recorder.calls())
         except MontyError as error:
-            if not recorder.refusal:
-                outcome, message = self._explain(error)
-                return Evaluation(outcome=outcome, message=message, calls=recorder.calls())
-            returned = None
+            evaluation = self._explain(error)
+        calls = recorder.calls()
         if recorder.refusal:
-            return Evaluation(
-                outcome=recorder.ended,
-                message=recorder.refusal,
-                calls=recorder.calls(),
-            )
-        parsed = parse_result(returned)
-        if isinstance(parsed, str):
-            return Evaluation(outcome="bad_result", message=parsed, calls=recorder.calls())
-        if parsed.result.success and not recorder.asked:
-            return Evaluation(
-                outcome="bad_result", message="success was claimed without asking a single check", calls=()
-            )
-        evaluation = Evaluation(
-            outcome="result", result=parsed.result, calls=recorder.calls(), result_form=parsed.form
-        )
-        if recorder.run is not None:
+            evaluation = Evaluation(outcome=recorder.ended, message=recorder.refusal)
+        elif evaluation.passed and not calls:
+            message = "success was claimed without asking a single check"
+            evaluation = Evaluation(outcome="bad_result", message=message)
+        if evaluation.result is not None and recorder.run is not None:
             self._remembered.keep(source, parameters, recorder.run, evaluation)
-        return evaluation
+        return evaluation.model_copy(update={"calls": calls})
 
     def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
         """Static analysis, then the type check against the checks' declarations; what both found, as one
@@ -249,7 +231,7 @@ class EvaluationSandbox:
         doors |= {f"{BEHIND}{name}": doors[name] for name in analysis.checks_called}
         with self._session(type_check=False) as session:
             try:
-                returned: object = session.feed_run(
+                return session.feed_run(
                     entrance(analysis.checks_called) + analysis.prepared + _CALL,
                     inputs={"parameters_of_the_subtask": given},
                     external_lookup=doors,
@@ -265,7 +247,6 @@ class EvaluationSandbox:
                     "the result cannot be read (a class instance in a set or as a key?);"
                     " return EvalResult(success, message, progress) of plain values"
                 ) from error
-            return returned
 
     def _check_types(self, prepared: str) -> str | None:
         """What is wrong with the types, empty where nothing is; None where that could not be found out, which
@@ -302,28 +283,24 @@ class EvaluationSandbox:
             type_check_format="concise" if type_check else None,
         )
 
-    def _explain(self, error: MontyError) -> tuple[Outcome, str]:
+    def _explain(self, error: MontyError) -> Evaluation:
+        settings, text = self.settings, str(error)[:300]
+        late = Evaluation(outcome="timed_out", message=f"it did not stop within {settings.seconds} seconds")
         if isinstance(error, MontyCrashedError):
-            if error.timed_out or "limit" in str(error):
-                return "timed_out", f"it did not stop within {self.settings.seconds} seconds"
-            return "crashed", "the interpreter died on it"
-        if isinstance(error, MontySyntaxError):
-            return "refused", f"this is not in the language: {str(error)[:300]}"
-        cause, text = error.exception(), str(error)[:300]
-        if isinstance(cause, NotImplementedError):
-            return "refused", f"this is not in the language: {text}"
+            overdue = error.timed_out or "limit" in str(error)
+            return late if overdue else Evaluation(outcome="crashed", message="the interpreter died on it")
+        cause = None if isinstance(error, MontySyntaxError) else error.exception()
+        if cause is None or isinstance(cause, NotImplementedError):
+            return Evaluation(outcome="refused", message=f"this is not in the language: {text}")
         if isinstance(cause, ImportError):
-            return "refused", f"this cannot be imported: {text}"
+            return Evaluation(outcome="refused", message=f"this cannot be imported: {text}")
         if isinstance(cause, TimeoutError):
-            return "timed_out", f"it did not stop within {self.settings.seconds} seconds"
+            return late
         if isinstance(cause, MemoryError):
-            return (
-                "out_of_memory",
-                f"it used more than {self.settings.memory_bytes >> 20} MB, or printed too much",
-            )
+            message = f"it used more than {settings.memory_bytes >> 20} MB, or printed too much"
+            return Evaluation(outcome="out_of_memory", message=message)
         if "suspension limit" in text:
-            return "crashed", f"it called more than {self.settings.calls} checks"
-        where = ""
+            return Evaluation(outcome="crashed", message=f"it called more than {settings.calls} checks")
         if isinstance(error, MontyRuntimeError) and (frames := error.traceback()):
-            where = f" (in `{(frames[-1].source_line or '').strip()[:120]}`)"
-        return "crashed", f"{text}{where}"
+            text += f" (in `{(frames[-1].source_line or '').strip()[:120]}`)"
+        return Evaluation(outcome="crashed", message=text)

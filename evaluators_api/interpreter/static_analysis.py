@@ -77,30 +77,22 @@ def _analyse(source: str, parameter_names: tuple[str, ...]) -> Analysis:
         return _refused(f"the source has {size} bytes; at most {LARGEST_SOURCE} are looked at")
     try:
         code = unfence(source)
-        tree, original = parse_source(code), parse_source(code)
-        tree = rewrite(tree)
-        problems = tuple(
-            dict.fromkeys(
-                (
-                    *shadowing_problems(original),
-                    *leftover_problems(original, tree),
-                    *generator_problems(original),
-                    *_problems(tree, parameter_names),
-                )
-            )
+        original, tree = parse_source(code), rewrite(parse_source(code))
+        problems = (
+            *shadowing_problems(original),
+            *leftover_problems(original, tree),
+            *generator_problems(original),
+            *_problems(tree, parameter_names),
         )
         if problems:
-            return Analysis(problems=tuple(sorted(problems, key=lambda problem: problem.line)))
+            in_order = sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
+            return Analysis(problems=tuple(in_order))
+        taken = _taken(_entry(tree), parameter_names)
+        named = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
         return Analysis(
             prepared=ast.unparse(tree) + "\n",
-            parameters=tuple(
-                name for name in parameter_names if name in _taken(_entry(tree), parameter_names)
-            ),
-            checks_called=tuple(
-                dict.fromkeys(
-                    node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in checks()
-                )
-            ),
+            parameters=tuple(name for name in parameter_names if name in taken),
+            checks_called=tuple(dict.fromkeys(name for name in named if name in checks())),
         )
     except SyntaxError as error:
         return Analysis(problems=(Problem(error.lineno or 0, f"this is not Python: {error.msg}"),))
@@ -125,13 +117,8 @@ def _problems(tree: ast.Module, parameter_names: tuple[str, ...]) -> Iterator[Pr
         return
     yield from _entry_problems(entry, parameter_names)
     yield from invented_problems(tree)
-    called = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    if not (called | named) & set(checks()):
+    if named.isdisjoint(checks()):
         yield Problem(0, f"no check is called; call at least one of {', '.join(list(checks())[:2])}, ...")
 
 
@@ -150,13 +137,11 @@ def _entry_problems(entry: ast.FunctionDef, parameter_names: tuple[str, ...]) ->
         for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         if default is None
     ]
-    unknown = [name for name in required if name not in parameter_names]
-    given = ", ".join(parameter_names) or "none"
+    unknown = ", ".join(name for name in required if name not in parameter_names)
     if unknown:
-        yield Problem(
-            entry.lineno,
-            f"`{ENTRY_POINT}` asks for {', '.join(unknown)}, but the subtask's parameters are: {given}",
-        )
+        given = ", ".join(parameter_names) or "none"
+        wrong = f"`{ENTRY_POINT}` asks for {unknown}, but the subtask's parameters are: {given}"
+        yield Problem(entry.lineno, wrong)
     if arguments.posonlyargs:
         yield Problem(entry.lineno, f"`{ENTRY_POINT}` takes its parameters by name; remove the `/`")
 

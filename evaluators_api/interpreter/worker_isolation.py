@@ -1,5 +1,4 @@
-"""The program that sandbox workers run: the interpreter, silenced, and inside bubblewrap where the machine
-has it."""
+"""The program of sandbox workers: the interpreter, silenced, inside bubblewrap where the machine has it."""
 
 import os
 import shlex

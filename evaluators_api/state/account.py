@@ -33,8 +33,7 @@ def _expression(template: str, parameters: tuple[tuple[str, str], ...]) -> re.Pa
 
 
 def _literally(text: str) -> str:
-    """An expression for `text`, in which marks may be written otherwise: applications make file names of
-    titles."""
+    """An expression for `text` in which marks may differ: applications make file names of titles."""
     return "".join(
         re.escape(mark) if mark.isalnum() or mark in " ._-/" else f"(?:{re.escape(mark)}|[^/]{{0,3}}?)"
         for mark in text
@@ -68,8 +67,7 @@ class _Rule:
         return self._is_at(effect.container, effect.address[:1])
 
     def admits(self, value: str | None) -> bool:
-        """Whether this value may be there. A number that is not nought may be another such number: it may
-        count something."""
+        """Whether this value may be there, or another number that is not nought: it may count something."""
         if self.allowance.values is None or value in self.values:
             return True
         return is_count(value or "") and any(map(is_count, self.values))

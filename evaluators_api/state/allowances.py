@@ -25,8 +25,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def lasting(found: Iterable[Effect]) -> Iterator[Effect]:
-    """Effects on files and folders; clipboard, window, screen and what is only open are means, not
-    possessions."""
+    """Effects on files and folders; clipboard, window, screen and open documents are no possessions."""
     return (effect for effect in found if effect.area in _LASTING and not is_open_document(effect.container))
 
 

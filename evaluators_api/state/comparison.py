@@ -164,8 +164,7 @@ def _called_by(record: Node) -> str:
 
 
 def _similar(first: str, second: str) -> bool:
-    """Whether two texts share their ends, or their words, for the larger part. Linear, unlike an edit
-    distance."""
+    """Whether two texts share most of their ends or words. Linear, unlike an edit distance."""
     if not first.strip() or not second.strip():
         return first.strip() == second.strip()
     longest = max(len(first), len(second))

@@ -78,8 +78,7 @@ def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evid
 
 
 def with_text(evidence: Evidence, path: str, text: str) -> Evidence:
-    """`evidence` with a file of this text at `path`, whether there was one or not, or with this text in the
-    clipboard."""
+    """`evidence` with a file of this text at `path`, or with this text in the clipboard."""
     if path == CLIPBOARD:
         clipboard = evidence.clipboard.model_copy(update={"text": text})
         return evidence.model_copy(update={"clipboard": clipboard})

@@ -75,8 +75,7 @@ def effects(
 
 
 def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
-    """Paths of files that were made, removed or changed, sorted; those that only change by themselves left
-    out."""
+    """Paths of files that were made, removed or changed, sorted, without those that change by themselves."""
     old, new = start.files_by_path(), end.files_by_path()
     noise = noise_between(start, end)
     differing = (
@@ -97,8 +96,7 @@ def _only_noise(old: FileState | None, new: FileState | None, noise: Noise) -> b
 
 
 def is_implied(end: Evidence, effect: Effect) -> bool:
-    """Whether what was added says no more than its format says where it is left out, such as the amount that
-    balances a transaction."""
+    """Whether what was added says what its format says without it, such as an amount that balances."""
     file = end.file(effect.container) if effect.kind == "added" and effect.address else None
     return file is not None and bool(file.text) and says_itself(file.path, file.text or "", effect.address)
 
@@ -278,8 +276,7 @@ class _Builder:
             )
 
     def _is_known(self, change: Change) -> bool:
-        """Whether the record around a change is one that a parameter names, such as the tab with that
-        label."""
+        """Whether a parameter names the record around a change, such as the tab with that label."""
         values = [value for value in self._parameters.values() if len(value) >= _SHORTEST_SOURCE]
         held = change.parents[0].children if change.parents is not None else ()
         return any(child.value in values for child in held if child.value)
@@ -354,8 +351,7 @@ def _slots(evidence: Evidence, *, screen: bool) -> dict[tuple[Area, tuple[str, .
 
 
 def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
-    """What the screen shows, by control type and text: the content, or the state, of each control of an
-    application."""
+    """The content, or the state, of each control of an application, by its type and text."""
     shown: dict[tuple[str, ...], str] = {}
     for control in controls:
         if control.application == "environment":

@@ -1,5 +1,4 @@
-"""The tree that every format is read into: values at addresses, each with the place in the text where it
-stands."""
+"""The tree that every format is read into: values at addresses, each with its place in the text."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ class Node:
     children: tuple[Node, ...] = ()
     """Parts of a group, in the order of the text."""
     extent: Span | None = None
-    """What goes from the text when the node is removed, separators included; None where it cannot be removed
-    alone."""
+    """What goes from the text with the node, separators included; None where it cannot go alone."""
     whole: Span | None = None
     """The node with its key, without separators; None where that is `raw`."""
     digest: int = 0
@@ -99,8 +97,7 @@ def group(
 
 
 def separated(spans: list[Span]) -> list[Span]:
-    """The extents of list items at `spans`: each with the separator behind it, the last with the one before
-    it."""
+    """The extents of list items at `spans`: each with the separator behind it, the last with that before."""
     if len(spans) < 2:
         return list(spans)
     extents = [(start, spans[index + 1][0]) for index, (start, _) in enumerate(spans[:-1])]
@@ -208,7 +205,6 @@ def table_rows(
 
 
 def identity(record: Node) -> str:
-    """The value by which others may refer to a record: the one that it is called by, if one of its fields
-    holds it; else empty."""
+    """What others may call a record: what it is called by, if one of its fields holds that; else empty."""
     named = record.naming == "record" and any(child.value == record.name for child in record.children)
     return record.name if named else ""

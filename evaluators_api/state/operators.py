@@ -124,8 +124,7 @@ def removed_otherwise(start: Evidence, end: Evidence, effect: Effect) -> Iterato
 
 
 def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:
-    """`end` with two of the values that `wanted` left in one record exchanged, or those of one field in two
-    records."""
+    """`end` with two values that `wanted` left in one record exchanged, or in one field of two records."""
     for path, text, leaves in _new_values(start, end, wanted):
         tree = read(path, text)[1]
         for one, two in _neighbours(leaves):
@@ -216,8 +215,7 @@ def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
 
 
 def _siblings(tree: Node, address: _Address) -> Iterator[tuple[_Address, Node]]:
-    """Where the same value could have gone by mistake: the same field of another record, another field of
-    this record."""
+    """Where the value could have gone by mistake: the same field of another record, another field of this."""
     records = tree.at(address[:-2]) if len(address) > 1 else None
     for record in records.children if records is not None else ():
         field = record.at(address[-1:]) if record.name != address[-2] else None

@@ -67,15 +67,13 @@ def tree_at(evidence: Evidence, path: str) -> Node | None:
 
 
 def finished(name: str, before: str, after: str) -> str:
-    """`after`, an edit of `before`, with what the format called `name` writes itself, such as the number of
-    rows."""
+    """`after`, an edit of `before`, with what the format `name` writes itself: the number of rows."""
     finish = getattr(all_formats()[name], "finish", None)
     return after if finish is None else str(finish(before, after))
 
 
 def meaning(name: str, tree: Node) -> Node:
-    """`tree` without what only its writing adds in the format called `name`, such as how wide a column is; to
-    compare, not to edit."""
+    """`tree` without what only its writing adds in the format `name`; to compare, not to edit."""
     plain = getattr(all_formats()[name], "without_layout", None)
     return tree if plain is None else cast("Node", plain(tree))
 

@@ -1,5 +1,4 @@
-"""Records in trees: rows, objects, elements, sections; what they hold, and how many were added, removed or
-changed."""
+"""Records in trees: rows, objects, elements, sections; what they hold."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,17 +14,10 @@ _LITERALS = ("true", "false", "null")
 """Values of JSON and SQL whose case is a matter of the format."""
 
 
-def records_of(tree: Node, within: str = "") -> Iterator[Node]:
-    """Groups that hold values, below the address `within`, with parts separated by '/'; all by default."""
-    return _records_below(tree.at(parts_of(within)), inside_others=True)
-
-
-def outermost_records(tree: Node, within: str = "") -> Iterator[Node]:
-    """Those of `records_of` that lie in no other one, which holds what is in them as well."""
-    return _records_below(tree.at(parts_of(within)), inside_others=False)
-
-
-def _records_below(top: Node | None, *, inside_others: bool) -> Iterator[Node]:
+def records_of(tree: Node, within: str = "", *, outermost: bool = False) -> Iterator[Node]:
+    """Groups that hold values, below the address `within`, with parts separated by '/'; all by default, or
+    only the `outermost`, which lie in no other one."""
+    top = tree.at(parts_of(within))
     pending = [] if top is None else [top]
     while pending:
         node = pending.pop()
@@ -35,13 +27,12 @@ def _records_below(top: Node | None, *, inside_others: bool) -> Iterator[Node]:
         )
         if is_record:
             yield node
-        if inside_others or not is_record:
+        if not (outermost and is_record):
             pending.extend(reversed(node.children))
 
 
 def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The innermost record around `address`: its own address, and its values by name; none if nothing there
-    has names."""
+    """The innermost record around `address`: its address, and its values by name; none without names."""
     places = (tuple(address[:depth]) for depth in range(len(address) - 1, -1, -1))
     found = ((place, named_fields(node)) for place in places if (node := tree.at(place)) is not None)
     return next((item for item in found if item[1]), ((), {}))
@@ -168,14 +159,13 @@ def is_lines(node: Node) -> bool:
 
 
 def rows_in(tree: Node, within: str = "") -> str:
-    """The address of the rows below `within` where there are any, so that the names of columns are no
-    record."""
+    """The address of the rows below `within` where there are any: the names of columns are no record."""
     return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
 
 
 def fields_in(tree: Node, within: str = "") -> list[dict[str, str]]:
     """The fields of each outermost record below the address `within`."""
-    return [fields_of(record) for record in outermost_records(tree, rows_in(tree, within))]
+    return [fields_of(record) for record in records_of(tree, rows_in(tree, within), outermost=True)]
 
 
 def fields_of(record: Node) -> dict[str, str]:

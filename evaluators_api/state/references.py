@@ -208,8 +208,7 @@ def source_of_text(start: Evidence, container: str, value: str | None) -> str:
 
 
 def sources_of_records(start: Evidence, container: str, changes: Sequence[Change]) -> dict[_Group, str]:
-    """The groups to which records were added that are copies of all the records of one file, each with the
-    path of that file."""
+    """Groups to which copies of all the records of one file were added, each with the path of that file."""
     added: dict[_Group, list[Node]] = {}
     for item in changes:
         new = item.after if item.kind == "added" and item.parents is not None else None

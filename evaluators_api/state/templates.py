@@ -1,5 +1,4 @@
-"""Values in terms of the parameters: where a parameter's value stands in a text, its name stands in the
-template."""
+"""Values in terms of the parameters: where a value stands in a text, its name stands in the template."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -21,7 +21,7 @@ from taskloom.evaluators_api.state.editing import (
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.operators import altered
 from taskloom.evaluators_api.state.reading import FALLBACK, read
-from taskloom.evaluators_api.state.records import outermost_records, parts_of, records_of, text_of
+from taskloom.evaluators_api.state.records import parts_of, records_of, text_of
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.prompts.shown_effects import Origin
 from taskloom.synthesis.evaluation_functions.origins import SCREEN
@@ -207,7 +207,9 @@ def _one_less(subject: Subject, source: FileState) -> _States | None:
     """The source had one record less, and so have the files that it was taken over into: how many there are
     is no part of the work."""
     records = [
-        node for node in outermost_records(read(source.path, source.text or "")[1]) if node.extent is not None
+        node
+        for node in records_of(read(source.path, source.text or "")[1], outermost=True)
+        if node.extent is not None
     ]
     if len(records) < _FEWEST or _named_in(subject, records[-1].content()):
         return None

@@ -111,8 +111,7 @@ def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
 
 
 def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
-    """Subtasks by depth and the lanes between them, each column sorted by where its items' neighbours
-    stand."""
+    """Subtasks by depth and the lanes between them, each column sorted by where its neighbours stand."""
     depth = depths(predecessors)
     columns: list[list[_Item]] = [[] for _ in range(max(depth, default=0))]
     before: dict[_Item, list[_Item]] = {}

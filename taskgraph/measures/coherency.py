@@ -195,8 +195,7 @@ class _FewestRuns:
             heappush(self._waiting, (bound, left.bit_count(), done, last, runs))
 
     def _finished(self, done: int) -> tuple[int, int] | None:
-        """The set done after a run that ends an application, and that application: fewer nodes left never
-        need more runs."""
+        """The set done after a run that ends an application, and which: fewer nodes never need more runs."""
         for application, members in enumerate(self._members):
             if members & ~done:
                 reached = self._close(done, application)

@@ -116,8 +116,7 @@ class Orders:
     successful_count: int
     """Orders in which nothing is lost before it is read."""
     successful: tuple[tuple[int, ...], ...]
-    """Those orders: all in lexicographic order up to the cap, otherwise the first and a uniform draw of
-    others."""
+    """Those orders: all in lexicographic order up to the cap, otherwise the first and a uniform draw."""
     threats: tuple[Threat, ...]
     """What makes the others fail."""
 
@@ -145,8 +144,7 @@ def orders_of(
 def _counted(
     predecessors: tuple[int, ...], threats: tuple[_Places, ...], cap: int, samples: int, seed: int
 ) -> tuple[int, int, tuple[tuple[int, ...], ...]]:
-    """Orders, successful orders and those listed; kept, because most tasks of a large dataset have a common
-    shape."""
+    """Orders, successful orders and those listed; kept, because most tasks have a common shape."""
     plain = OrderTable(predecessors)
     table = _table(predecessors, threats) if threats else plain
     count = table.count()

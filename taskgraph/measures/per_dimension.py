@@ -1,5 +1,4 @@
-"""Constraints with one value per complexity dimension: levels, and ranges of values where levels are too
-coarse."""
+"""Constraints with one value per complexity dimension: levels, and ranges of values, which are finer."""
 
 from typing import Generic, Self, TypeVar
 

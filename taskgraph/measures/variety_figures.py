@@ -72,8 +72,7 @@ def _distinct(texts: Sequence[Sequence[str]], size: int) -> float:
 
 
 def _self_bleu(texts: Sequence[Sequence[str]], longest: int) -> float:
-    """Mean BLEU of each text against all others, with the highest counts of any other text and smoothed by
-    1e-9."""
+    """Mean BLEU of each text against the others, with the highest counts of any, smoothed by 1e-9."""
     if len(texts) < 2:
         return 0.0
     logarithms = [0.0] * len(texts)

@@ -1,5 +1,4 @@
-"""What pydantic finds wrong with parsed JSON, in the words of JSON: which field, what stands there, what is
-allowed."""
+"""What pydantic finds wrong with parsed JSON, in the words of JSON: where, what, and what is allowed."""
 
 from collections.abc import Mapping
 from typing import Final

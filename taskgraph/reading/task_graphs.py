@@ -106,8 +106,7 @@ def require_single_producers(graph: TaskGraph) -> None:
 
 
 def _require_printable(graph: TaskGraph) -> None:
-    """Refuse control characters and halves of surrogate pairs: no terminal, drawing or GraphML file can hold
-    them."""
+    """Refuse control characters and halves of surrogate pairs: no terminal or GraphML file can hold them."""
     for node in graph.nodes:
         flowing = [text for item in (*node.inputs, *node.outputs) for text in (item.category, item.value)]
         for text in (
@@ -208,8 +207,7 @@ def _linked(
     pairs: Sequence[tuple[str, str]],
     named: Mapping[tuple[str, str], Sequence[Resource]],
 ) -> TaskGraph:
-    """The graph with a dependency per resource that flows along each pair; what edges name, their ends read
-    and write."""
+    """A dependency per resource that flows along each pair; what edges name, their ends read and write."""
     by_name = {node.instance_id: node for node in nodes}
     for (first, second), flowing in named.items():
         if first in by_name and second in by_name:

@@ -1,5 +1,4 @@
-"""What exploration keeps from run to run: the screens and records it has seen, and the resource categories
-that were proposed."""
+"""What exploration keeps from run to run: screens and records seen, resource categories proposed."""
 
 from typing import Literal
 

@@ -369,8 +369,7 @@ def keys_in_words(keys: str) -> str:
 
 
 def _typing(keys: str) -> list[str]:
-    """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it
-    stands."""
+    """Keys as PyAutoGUI statements; imported keys that break the syntax are text, typed as it stands."""
     try:
         presses = read_keys(keys)
     except KeysInvalidError:

@@ -1,5 +1,4 @@
-"""Finding a described control among live ones: by text, type, parent, row and section, never by stored
-coordinates."""
+"""Finding a described control: by text, type, parent, row and section, never by stored coordinates."""
 
 import re
 from collections.abc import Sequence

@@ -98,8 +98,7 @@ def read_keys(keys: str) -> tuple[KeyPress, ...]:
 
 
 def runs(presses: tuple[KeyPress, ...]) -> list[str | KeyPress]:
-    """Presses with neighbouring characters joined into text, as evidence records them and drivers type
-    them."""
+    """Presses with neighbouring characters joined into text, as evidence and drivers take them."""
     joined: list[str | KeyPress] = []
     for press in presses:
         if not press.is_text:

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from taskloom.evaluators_api.result import LONGEST_MESSAGE, ParsedResult, parse_result
+from taskloom.evaluators_api.result import LONGEST_MESSAGE, parse_result
 
 Three = namedtuple("Three", "success message progress")
 Two = namedtuple("Two", "success message")
@@ -30,8 +30,8 @@ Odd = namedtuple("Odd", "ok message progress")
 )
 def test_accepts(returned: object, success: bool, progress: float, form: str) -> None:
     parsed = parse_result(returned)
-    assert isinstance(parsed, ParsedResult)
-    assert (parsed.result.success, parsed.result.progress, parsed.form) == (success, progress, form)
+    assert parsed.outcome == "result" and parsed.result is not None
+    assert (parsed.result.success, parsed.result.progress, parsed.result_form) == (success, progress, form)
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,12 @@ def test_accepts(returned: object, success: bool, progress: float, form: str) ->
     ],
 )  # fmt: skip
 def test_refuses_with_a_reason(returned: object) -> None:
-    assert isinstance(parse_result(returned), str)
+    parsed = parse_result(returned)
+    assert (parsed.outcome, parsed.result) == ("bad_result", None) and parsed.message
 
 
 def test_messages_are_cut_and_cleaned() -> None:
     parsed = parse_result((True, "\x00\ud800" + "a" * 10_000))
-    assert isinstance(parsed, ParsedResult)
+    assert parsed.result is not None
     assert len(parsed.result.message) <= LONGEST_MESSAGE
     parsed.result.model_dump_json()

@@ -9,7 +9,7 @@ from taskloom.evaluators_api.evidence.sandbox_paths import relative_to_home
 from taskloom.evaluators_api.interpreter.dialect import unfence
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
-from taskloom.evaluators_api.result import ParsedResult, parse_result
+from taskloom.evaluators_api.result import parse_result
 from taskloom.evaluators_api.text_matching import (
     document_contains,
     has_phrase,
@@ -165,12 +165,13 @@ def test_text_matching_always_answers_and_agrees_with_itself() -> None:
 def test_result_parsing_always_answers() -> None:
     def target(value: object) -> None:
         parsed = parse_result(value)
-        if isinstance(parsed, ParsedResult):
+        if parsed.outcome == "result":
+            assert parsed.result is not None
             assert isinstance(parsed.result.success, bool)
             assert 0.0 <= parsed.result.progress <= 1.0
             parsed.result.model_dump_json()
         else:
-            assert parsed
+            assert parsed.outcome == "bad_result" and parsed.message
 
     fuzz(target, VALUES)
 

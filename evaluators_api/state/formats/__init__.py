@@ -1,2 +1,1 @@
-"""One module per format of files; its name is the format's. See
-`taskloom.evaluators_api.state.reading.Format` for what it defines."""
+"""One module per format of files, called as the format is; it defines what `state.reading.Format` says."""

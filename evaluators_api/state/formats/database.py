@@ -63,8 +63,7 @@ def parse(text: str) -> Node:
 
 
 def finish(before: str, after: str) -> str:
-    """`after`, an edit of `before`, with the numbers of rows that belong to the rows that it has gained or
-    lost."""
+    """`after`, an edit of `before`, with the numbers of rows that it has now."""
     try:
         old, new = parse(before), parse(after)
     except StateUnreadableError:

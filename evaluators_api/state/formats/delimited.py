@@ -1,5 +1,4 @@
-"""Tables as CSV or TSV: rows by their first column that tells them apart, fields by the names in the first
-row."""
+"""Tables as CSV or TSV: rows by the first column that tells them apart, fields by the first row."""
 
 import re
 
@@ -23,8 +22,7 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """`('header', column)` and `('rows', row, column)`; a row is called by its first field if that tells rows
-    apart."""
+    """`('header', column)` and `('rows', row, column)`; rows by their first field if it tells them apart."""
     rows = _rows(text, _delimiter(text))
     if not rows:
         raise StateUnreadableError("no rows")

@@ -9,8 +9,7 @@ from taskloom.evaluators_api.state.nodes import Node, called, group
 
 SUFFIXES: frozenset[str] = lines.SUFFIXES
 _HEADER = re.compile(r"(---[ \t]*\r?\n(?:.*?\n)??)---[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)", re.DOTALL)
-"""The header as a document of YAML, and what is between it and the text: the line that ends it and an empty
-one."""
+"""The header as YAML, then what is between it and the text: the line that ends it and an empty one."""
 
 
 def recognises(text: str) -> bool:

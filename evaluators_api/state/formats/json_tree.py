@@ -1,5 +1,4 @@
-"""JSON, and what is written in it: notebooks, flows, Excalidraw drawings. Objects in lists are called by
-their id."""
+"""JSON, and what is written in it: notebooks, flows, drawings. Objects in lists are called by their id."""
 
 import json
 import re
@@ -31,8 +30,7 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """Members by their keys, items of lists by their ids or positions, scalars as leaves; strings are
-    decoded."""
+    """Members by their keys, items of lists by their ids or positions, decoded scalars as leaves."""
     start = _after_space(text, 0)
     tree = _Scanner(text).value("", "field", start, 0)
     if _after_space(text, tree.raw[1]) != len(text):
@@ -92,8 +90,7 @@ class _Scanner:
         return group(name, naming, (start, self._end), listed(found, extents))
 
     def _each(self, start: int, closing: str) -> Iterator[int]:
-        """Where each item between the brackets begins; `_end` tells where the last one ended, and at last
-        where all of it does."""
+        """Where each item begins; `_end` tells where the last one ended, and at last where all of it does."""
         position = first = _after_space(self._text, start + 1)
         while self._text[position : position + 1] != closing:
             if position != first:

@@ -1,5 +1,4 @@
-"""Settings and headers: `key: value` or `key = value` in lines, sections in brackets, and the text after a
-header."""
+"""Settings and headers: `key: value` or `key = value`, sections in brackets, the text after a header."""
 
 import re
 

@@ -15,8 +15,7 @@ _META = re.compile(r"[ \t]+([a-z][\w-]*):")
 
 
 def parse(text: str) -> Node:
-    """Directives by position, with the fields date, type, payee, narration or rest, postings, and metadata;
-    others as lines."""
+    """Directives by position: date, type, payee, narration or rest, postings, metadata; others as lines."""
     parts: list[Node] = []
     position = 0
     while position < len(text):
@@ -45,8 +44,7 @@ def parse(text: str) -> Node:
 
 
 def without_layout(tree: Node) -> Node:
-    """Amounts with one space in them, and the amount that balances a transaction written out where it was
-    left to the program."""
+    """Amounts with one space in them, and those written out that were left to balance a transaction."""
     return _regrouped(tree, tuple(_settled(part) for part in tree.children))
 
 
@@ -77,8 +75,7 @@ def _regrouped(node: Node, children: tuple[Node, ...]) -> Node:
 
 
 def _amount(posting: Node) -> tuple[Decimal, str] | str | None:
-    """Number and unit of a posting; its words where they are something else, such as a price; None where
-    there are none."""
+    """Number and unit of a posting; its words where they are something else; None where there are none."""
     field = posting.at(("amount",))
     if field is None:
         return None

@@ -1,5 +1,4 @@
-"""XML, SVG, HTML and draw.io diagrams: elements by their id or tag, attributes as `@name`, texts as
-`text`."""
+"""XML, SVG, HTML and draw.io: elements by their id or tag, attributes as `@name`, texts as `text`."""
 
 import html
 import re

@@ -56,8 +56,7 @@ class _Reader:
         return start, end
 
     def _placed(self, node: Node, mark: str, position: int) -> Node:
-        """`node`, if nothing is written for it, right behind the mark that leads to it: the parser tells
-        where the next one begins."""
+        """`node`; an empty one right behind its mark: the parser tells where the next one begins."""
         match = re.compile(rf"[ \t]*{mark}").match(self._text, position)
         if match is None or node.raw[0] != node.raw[1]:
             return node
