@@ -3,8 +3,8 @@
 schema, records                            tables derived from records, and the warehouse's own records
 field_codecs                               nested fields as columns
 store, maintenance                         reading and writing; removing what is no longer needed
-publication, versions                      the record of a version; how versions differ, which scores one
-                                           makes invalid, and the counts that gates compare
+versions                                   how versions differ, which scores one makes invalid, and the
+                                           counts that gates compare
 task_quality                               quality of functions, judge and instructions
 reviews                                    verdicts of people, and the tasks that they accept
 storage/                                   DuckLake and the database below it

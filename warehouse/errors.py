@@ -21,12 +21,9 @@ reason
 └── ImportRefusedError         data that break their format: every fault with file, field and reason
 """
 
-from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from taskloom.resources.errors import TaskloomError
 
@@ -95,30 +92,8 @@ class SelectionInvalidError(WarehouseError):
     """A selection that cannot be understood."""
 
 
-class HasReason(Protocol):
-    """Something that was refused."""
-
-    @property
-    def reason(self) -> str:
-        """Why."""
-        ...
-
-
 class ExportRefusedError(WarehouseError):
     """An export that cannot be made as asked; nothing was written."""
-
-    @classmethod
-    def of_all(cls, format_name: str, tasks: int, refused: Iterable[HasReason]) -> ExportRefusedError:
-        """Of `tasks` selected tasks none can be written, for the reasons in `refused`."""
-        most = Counter(item.reason for item in refused).most_common(3)
-        why = (
-            "; ".join(f"{count} × {reason}" for reason, count in most)
-            or "they have no recording that it could use"
-        )
-        return cls(
-            f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was"
-            " written."
-        )
 
 
 class InexpressibleError(WarehouseError):
@@ -149,9 +124,9 @@ class ImportRefusedError(WarehouseError):
     """Data to import break their format; nothing was imported. The message lists every fault."""
 
     def __init__(self, file: str, field: str, reason: str, *, code: str = BROKEN) -> None:
-        """Describe one fault; `code` groups rejections of this kind."""
+        """Describe one fault, of several the first; `code` groups rejections of this kind."""
+        self.file, self.field, self.reason, self.code = file, field, reason, code
         self.faults: tuple[Fault, ...] = (Fault(file, field, reason),)
-        self.code = code
         super().__init__(str(self.faults[0]))
 
     @classmethod
@@ -166,18 +141,3 @@ class ImportRefusedError(WarehouseError):
             lines.append(f"… and {len(faults) - len(lines)} more faults")
         error.args = ("\n".join(lines),)
         return error
-
-    @property
-    def file(self) -> str:
-        """File of the first fault."""
-        return self.faults[0].file
-
-    @property
-    def field(self) -> str:
-        """Field of the first fault."""
-        return self.faults[0].field
-
-    @property
-    def reason(self) -> str:
-        """What is wrong with the first fault."""
-        return self.faults[0].reason

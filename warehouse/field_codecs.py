@@ -5,8 +5,6 @@ dataset libraries cannot load `MAP` columns; a screenshot is the hash of its pic
 stored once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import types
@@ -159,9 +157,8 @@ def codec_of(annotation: Any) -> Codec:
         if issubclass(annotation, BaseModel):
             codec = _record_codec(field_codecs(annotation))
             return _repeated(annotation, codec) if annotation is FileState else codec
-        for scalar, arrow in _SCALARS.items():
-            if annotation is scalar:
-                return Codec(arrow, _same, _same)
+        if annotation in _SCALARS:
+            return Codec(_SCALARS[annotation], _same, _same)
         if issubclass(annotation, str):
             return Codec(pa.string(), lambda value, _: str(value), _same)
     raise TypeError(f"No column type for {annotation!r}.")
@@ -198,9 +195,7 @@ def _same(value: Any, _: Shared) -> Any:
 
 
 def _is_json(annotation: Any) -> bool:
-    if annotation in (object, Any):
-        return True
-    return annotation is JsonValue
+    return annotation in (object, Any, JsonValue)
 
 
 def _unwrap_optional(annotation: Any) -> tuple[Any, bool]:

@@ -1,7 +1,5 @@
 """Export and import formats, found by name; a format is a module with `write` or `read`."""
 
-from __future__ import annotations
-
 from taskloom.resources.plugins import PluginKind
 from taskloom.warehouse.errors import UnknownFormatError
 

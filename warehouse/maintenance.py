@@ -4,13 +4,11 @@ Writers hold the writer's lock from their first file to their commit, so under t
 state names is left over from a process that died.
 """
 
-from __future__ import annotations
-
 import duckdb
 
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import VersionError
-from taskloom.warehouse.records import DatasetVersion, VersionTag
+from taskloom.warehouse.records import VersionTag
 from taskloom.warehouse.storage.database import LAKE, first_row
 from taskloom.warehouse.store import Warehouse
 
@@ -39,7 +37,8 @@ def clean(
     """
     if keep is not None and keep < 1:
         raise VersionError(f"At least one version must stay; keep was {keep}.")
-    old = () if keep is None else _old_versions(warehouse, keep)
+    tagged = {item.version for item in warehouse.read(VersionTag)}
+    old = [] if keep is None else [item for item in warehouse.versions()[:-keep] if item.name not in tagged]
     if old and not dry_run:
         names = [version.name for version in old]
         warehouse.change(
@@ -76,20 +75,13 @@ def tag(warehouse: Warehouse, name: str, version: str) -> VersionTag:
     """
     published = {item.name for item in warehouse.versions()}
     if version not in published:
-        raise VersionError(
-            f"There is no dataset version {version!r}; published:"
-            f" {', '.join(sorted(published)) or 'none yet'}."
-        )
+        known = ", ".join(sorted(published)) or "none yet"
+        raise VersionError(f"There is no dataset version {version!r}; published: {known}.")
     if name in published:
         raise VersionError(f"{name!r} is the name of a version; a tag needs another one.")
     made = VersionTag(tag=name, version=version)
     warehouse.write([made], replace=True)
     return made
-
-
-def _old_versions(warehouse: Warehouse, keep: int) -> tuple[DatasetVersion, ...]:
-    tagged = {item.version for item in warehouse.read(VersionTag)}
-    return tuple(version for version in warehouse.versions()[:-keep] if version.name not in tagged)
 
 
 def _expired(connection: duckdb.DuckDBPyConnection, kept: list[int], hours: float) -> list[int]:

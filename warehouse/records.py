@@ -1,7 +1,5 @@
 """Records that the warehouse itself keeps: runs, scheduled ones too, model calls and dataset versions."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, JsonValue, field_validator

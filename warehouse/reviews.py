@@ -3,8 +3,6 @@
 Reviews are added to the present state, also when they are about a published version.
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import UTC, datetime
 from typing import Final, Literal, get_args

@@ -4,8 +4,6 @@ A record's fields become columns of the same name, with the field's docstring as
 under `flatten` give their fields as columns instead of one struct. `evolution` adds new ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -127,7 +125,7 @@ class Table:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """All columns, in order."""
-        columns = [Column(item.name, item.arrow, item.comment) for item in self.extra]
+        columns = list(self.extra)
         order = [] if self.record is None else list(self.record.model_fields)
         by_field = {item.field: item for item in self.fields}
         for name in order:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import duckdb
-import pyarrow as pa
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.exploration import SeenScreen
@@ -22,12 +23,17 @@ from taskloom.warehouse.errors import (
     WarehouseUnavailableError,
 )
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.publication import Publication, describe_present
-from taskloom.warehouse.querying.asking import ask
-from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.querying.asking import Bound, Reader
 from taskloom.warehouse.records import DatasetVersion, VersionTag
-from taskloom.warehouse.schema import Table
-from taskloom.warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
+from taskloom.warehouse.schema import TABLES, Table
+from taskloom.warehouse.storage.database import (
+    LAKE,
+    connect_reader,
+    connect_writer,
+    first_row,
+    retried,
+    transaction,
+)
 from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
 from taskloom.warehouse.storage.locations import parse_location
 from taskloom.warehouse.storage.locking import WriterLock
@@ -37,11 +43,11 @@ from taskloom.warehouse.storage.storage_access import reason_of
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-_READ_ROWS, _READ_TRAJECTORIES, _STREAMED_ROWS, _COMPACT_EVERY = 500, 20, 20_000, 200
+_READ_ROWS, _READ_TRAJECTORIES, _COMPACT_EVERY = 500, 20, 200
 _ROW_GROUP = 20_000  # Rows in merged Parquet files: a task with its graph takes kilobytes in memory.
 
 
-class Warehouse:
+class Warehouse(Reader):
     """Stores records in tables that SQL can query, with named versions.
 
     Several processes may write and read at once: a commit covers all tables or none, writers take turns, and
@@ -77,9 +83,7 @@ class Warehouse:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -123,14 +127,8 @@ class Warehouse:
         """
 
         def once() -> T:
-            writer.execute("BEGIN")
-            try:
-                answer = action(writer)
-                writer.execute("COMMIT")
-            except BaseException:
-                _roll_back(writer)
-                raise
-            return answer
+            with transaction(writer):
+                return action(writer)
 
         with self._guard:
             writer = self._writing()
@@ -167,10 +165,9 @@ class Warehouse:
             VersionError: the name is taken or not a name.
         """
         self.compact()
-        publication = Publication(name, run_id, description, dict(settings or {}))
 
         def put(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
-            version = describe_present(connection, publication)
+            version = _described(connection, name, run_id, description, dict(settings or {}))
             insert_rows(connection, batch_of([version]).arrow(), replace=False)
             return version
 
@@ -191,7 +188,8 @@ class Warehouse:
         ).as_dicts()
         known = {str(row["name"]): int(str(row["snapshot_id"])) for row in rows}
         if version not in known:
-            version = next((item.version for item in self.read(VersionTag, "tag = ?", [version])), version)
+            tag = self.find(VersionTag, "tag", version)
+            version = tag.version if tag is not None else version
         if version not in known:
             raise VersionError(
                 f"There is no dataset version {version!r}; published: {', '.join(known) or 'none yet'}."
@@ -224,7 +222,7 @@ class Warehouse:
         self,
         record: type[R],
         where: str = "",
-        parameters: Sequence[object] | Mapping[str, object] = (),
+        parameters: Bound = (),
         *,
         pictures: bool = False,
         order_by: str = "",
@@ -246,51 +244,22 @@ class Warehouse:
         for start in range(0, rows.num_rows, size):
             yield from self._decode(table, record, rows.slice(start, size).to_pylist(), pictures)
 
-    def query(
-        self,
-        sql: str,
-        parameters: Sequence[object] | Mapping[str, object] = (),
-        timeout_seconds: float | None = None,
-    ) -> QueryResult:
-        """The answer to one SELECT, which can neither change the warehouse nor reach outside it.
+    def find(self, record: type[R], column: str, value: str, *, pictures: bool = False) -> R | None:
+        """The record whose `column` has a value, as `read` gives it; None where there is none."""
+        return next(self.read(record, f"{column} = ?", [value], pictures=pictures), None)
 
-        Raises:
-            QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.
-            QueryFailedError: it does not run, or takes longer than `timeout_seconds`.
-        """
-        answer = self._ask(sql, parameters, lambda found: found.to_arrow_table(), timeout_seconds)
-        return QueryResult.of(answer)
-
-    def stream(
-        self,
-        sql: str,
-        take: Callable[[pa.RecordBatchReader], T],
-        parameters: Sequence[object] | Mapping[str, object],
-        timeout_seconds: float | None = None,
-        rows: int = _STREAMED_ROWS,
-    ) -> T:
-        """What `take` makes of a `query`, `rows` at a time; called again where the catalogue was busy."""
-        return self._ask(sql, parameters, lambda found: take(found.to_arrow_reader(rows)), timeout_seconds)
-
-    def _ask(
-        self,
-        sql: str,
-        parameters: Sequence[object] | Mapping[str, object],
-        take: Callable[[duckdb.DuckDBPyConnection], T],
-        timeout_seconds: float | None = None,
-    ) -> T:
+    def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
         with self._guard:
             connection = self._reading().cursor()
         # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take
         # turns.
-        turn = self._guard if self._writer is not None else None
-        return ask((connection, self._catalogue), self.location, sql, parameters, take, timeout_seconds, turn)
+        return connection, self._catalogue, self._guard if self._writer is not None else nullcontext()
 
     def count(self, record: type[Record], where: str = "") -> int:
         """Number of stored records of a class."""
         table = table_of(record)
         condition = f" WHERE ({where})" if where else ""
-        return int(str(self.query(f"SELECT count(*) FROM {table.name}{condition}").scalar()))
+        return self.query(f"SELECT count(*) FROM {table.name}{condition}").number()
 
     def _decode(
         self, table: Table, record: type[R], rows: list[dict[str, Any]], pictures: bool
@@ -308,21 +277,19 @@ class Warehouse:
                 steps.setdefault(step["trajectory_id"], []).append(step)
         if record in (Trajectory, SeenScreen):
             texts, controls = references([rows, list(steps.values())])
-            shared.texts = dict(self._shared("SELECT text_id, text FROM file_texts", "text_id", texts))
-            shared.controls = dict(
-                self._shared("SELECT controls_id, controls FROM control_lists", "controls_id", controls)
-            )
+            shared.texts = self._shared("file_texts", "text", texts)
+            shared.controls = self._shared("control_lists", "controls", controls)
         for row in rows:
             decoded = decode_record(table, row, shared, steps.get(str(row.get("trajectory_id")), ()))
             if isinstance(decoded, record):
                 yield decoded
 
-    def _shared(self, select: str, key: str, wanted: set[str]) -> list[tuple[str, Any]]:
+    def _shared(self, table: str, column: str, wanted: set[str]) -> dict[str, Any]:
         if not wanted:
-            return []
-        sql = f"{select} WHERE {key} IN (SELECT unnest(?::VARCHAR[]))"
-        table = self.query(sql, [sorted(wanted)]).table
-        return list(zip(table.column(0).to_pylist(), table.column(1).to_pylist(), strict=True))
+            return {}
+        sql = f"SELECT {column}_id, {column} FROM {table} WHERE {column}_id IN (SELECT unnest(?::VARCHAR[]))"
+        ids, values = self.query(sql, [sorted(wanted)]).table.to_pydict().values()
+        return dict(zip(ids, values, strict=True))
 
     def _open_for_writing(self) -> None:
         folder = self.location.data_folder
@@ -366,8 +333,52 @@ class Warehouse:
         return self._reader
 
 
-def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+def _described(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    run_id: str,
+    description: str,
+    settings: dict[str, JsonValue],
+) -> DatasetVersion:
+    """The record of a new version of the state that the connection's transaction sees."""
+    rows = connection.execute("SELECT name FROM dataset_versions ORDER BY snapshot_id").fetchall()
+    known = [str(row[0]) for row in rows]
+    name = name or next(free for number in count(len(known) + 1) if (free := f"v{number}") not in known)
+    if name in known:
+        raise VersionError(
+            f"The version {name!r} is published already and cannot change; choose another name."
+        )
+    counts = {table.name: _number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
+    counts.pop("dataset_versions")
+    counts.pop("version_tags")
+    funnel = {
+        f"{step}: {reason}" if reason else str(step): int(items)
+        for step, reason, items in connection.execute("SELECT step, reason, items FROM funnel").fetchall()
+    }
+    models = connection.execute(
+        "SELECT DISTINCT provider || '/' || model AS name FROM model_calls ORDER BY name"
+    ).fetchall()
+    cost = first_row(connection, "SELECT coalesce(sum(cost_usd), 0) FROM model_calls")
     try:
-        connection.execute("ROLLBACK")
-    except duckdb.Error:
-        return
+        return DatasetVersion(
+            name=name,
+            snapshot_id=_number(connection, f"SELECT id FROM ducklake_current_snapshot('{LAKE}')"),
+            parent=known[-1] if known else "",
+            run_id=run_id,
+            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+            description=description,
+            counts=counts,
+            funnel=funnel,
+            models=tuple(str(row[0]) for row in models),
+            cost_usd=float(str(cost[0])) if cost else 0.0,
+            settings=settings,
+        )
+    except ValidationError:
+        raise VersionError(
+            f"{name!r} is not a name for a version: letters, digits, dot, dash and underscore."
+        ) from None
+
+
+def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+    row = first_row(connection, sql)
+    return int(str(row[0])) if row else 0

@@ -1,7 +1,5 @@
 """What can be said of a dataset's tasks as a whole: its judge of instructions, and how varied they are."""
 
-from __future__ import annotations
-
 from taskloom.resources.dimensions import TABLE
 from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.resources.record import Record
@@ -152,8 +150,8 @@ def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None
     scored = list(warehouse.read(Criticism, where, values, order_by="criticism_id"))
     writers = warehouse.query(
         "SELECT DISTINCT provider || '/' || model FROM model_calls WHERE role = 'summarizer'"
-    ).rows()
-    return critic_report(scored, {str(row[0]) for row in writers})
+    ).texts()
+    return critic_report(scored, set(writers))
 
 
 def people_report(warehouse: Warehouse) -> PeopleReport | None:
@@ -180,11 +178,11 @@ def people_report(warehouse: Warehouse) -> PeopleReport | None:
 
 def task_quality(warehouse: Warehouse) -> TaskQuality:
     """The figures of the validated tasks."""
-    made = int(str(warehouse.query(f"SELECT count(*) FROM tasks WHERE {_MADE}").scalar()))
+    made = warehouse.query(f"SELECT count(*) FROM tasks WHERE {_MADE}").number()
     sample = (
         f"SELECT instruction FROM tasks WHERE {_MADE} ORDER BY hash(task_id), task_id LIMIT {MOST_COUNTED}"
     )
-    texts = [str(row[0]) for row in warehouse.query(sample).rows()]
+    texts = warehouse.query(sample).texts()
     shares = []
     for kind, statement in _SHARES.items():
         row = next(iter(warehouse.query(_LARGEST.format(statement)).rows()), None)

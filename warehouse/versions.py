@@ -1,7 +1,5 @@
 """What changed between two dataset versions, which scores one makes invalid, and what gates compare."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Final
 
@@ -66,7 +64,7 @@ def _only_in(warehouse: Warehouse, table: Table, here: int, there: int | None) -
     sql = f"SELECT {key} FROM {table.name} AT (VERSION => {here})"
     if there is not None:
         sql += f" EXCEPT SELECT {key} FROM {table.name} AT (VERSION => {there})"
-    return int(str(warehouse.query(f"SELECT count(*) FROM ({sql})").scalar()))
+    return warehouse.query(f"SELECT count(*) FROM ({sql})").number()
 
 
 def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
@@ -75,7 +73,7 @@ def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int
         f"SELECT count(*) FROM (SELECT * FROM {table.name} AT (VERSION => {first})) AS a JOIN (SELECT * FROM"
         f" {table.name} AT (VERSION => {second})) AS b USING ({key}) WHERE hash(a) <> hash(b)"
     )
-    return int(str(warehouse.query(sql).scalar()))
+    return warehouse.query(sql).number()
 
 
 REASONS: Final[dict[str, str]] = {
@@ -268,7 +266,7 @@ def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -
             f" AND task_id NOT IN (SELECT task_id FROM tasks{_at(warehouse, beyond)} WHERE status ="
             " 'validated')"
         )
-    return [str(row[0]) for row in warehouse.query(f"{sql} ORDER BY sha256(task_id)").rows()]
+    return warehouse.query(f"{sql} ORDER BY sha256(task_id)").texts()
 
 
 def _at(warehouse: Warehouse, version: str) -> str:

@@ -105,16 +105,16 @@ def _ask(
     seconds: float | None,
     most_rows: int | None,
 ) -> tuple[QueryResult, bool]:
-    from taskloom.warehouse.querying.quick_reader import first_rows, open_quickly
+    from taskloom.warehouse.querying.asking import open_quickly
 
     most_bytes = None if most_rows is None else _MOST_BYTES
     quick = open_quickly(places.warehouse_location) if version is None else None
     if quick is not None:
-        return first_rows(quick, sql, given, seconds, most_rows, most_bytes)
+        return quick.first_rows(sql, given, seconds, most_rows, most_bytes)
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
-        return first_rows(opened, sql, given, seconds, most_rows, most_bytes)
+        return opened.first_rows(sql, given, seconds, most_rows, most_bytes)
 
 
 def _list_queries(as_json: bool) -> None:

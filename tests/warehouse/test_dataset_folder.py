@@ -12,7 +12,7 @@ import pytest
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.dataset_card import dataset_counts
 from taskloom.warehouse.exporting.exporting import ExportSource, export
-from taskloom.warehouse.exporting.parquet_files import ParquetFiles
+from taskloom.warehouse.exports.hugging_face import ParquetFiles
 from taskloom.warehouse.sets.requests import parse_request
 from taskloom.warehouse.sets.selection import Selection
 from taskloom.warehouse.store import Warehouse
@@ -89,7 +89,7 @@ def test_the_card_counts_what_the_tasks_are(filled: Warehouse) -> None:
 def test_a_large_configuration_goes_into_several_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taskloom.warehouse.exporting.parquet_files._MOST_ROWS", 10)
+    monkeypatch.setattr("taskloom.warehouse.exports.hugging_face._MOST_ROWS", 10)
     schema = pa.schema([("number", pa.int64())])
     with ParquetFiles(tmp_path) as files:
         for start in range(0, 28, 4):

@@ -107,9 +107,7 @@ def test_a_refusal_names_the_function_and_what_is_admitted(asked: Warehouse) -> 
 
 def test_a_query_that_takes_too_long_is_stopped(asked: Warehouse) -> None:
     with pytest.raises(QueryFailedError, match="longer than"):
-        asked.query(
-            "SELECT count(*) FROM range(1000000000000) AS a(x) WHERE sqrt(x) < 0", timeout_seconds=0.2
-        )
+        asked.stream("SELECT count(*) FROM range(1000000000000) AS a(x) WHERE sqrt(x) < 0", list, (), 0.2)
 
 
 def test_nothing_is_written_beside_the_data(asked: Warehouse, tmp_path: Path) -> None:

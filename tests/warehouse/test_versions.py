@@ -17,7 +17,7 @@ class Answer:
     def __init__(self, value: int) -> None:
         self.value = value
 
-    def scalar(self) -> int:
+    def number(self) -> int:
         return self.value
 
 

@@ -1,7 +1,7 @@
 """What exports share.
 
 exporting                                              writes an export: complete or absent
-dataset_card, parquet_files                            Hugging Face folders
+dataset_card                                           Hugging Face folders
 judging/                                               tasks judged elsewhere by files
 dialogues, exported_actions                            training records
 paper_format                                           the paper's files

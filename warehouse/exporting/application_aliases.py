@@ -1,7 +1,5 @@
 """One name and one category for the applications that other datasets spell in many ways."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

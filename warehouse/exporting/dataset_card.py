@@ -1,7 +1,5 @@
 """The dataset card of a Hugging Face export, written from the data: statistics, funnel, licence."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

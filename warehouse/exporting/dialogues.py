@@ -1,7 +1,5 @@
 """Fine-tuning dialogues: what an agent saw and was told, and what it should have answered."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -155,17 +153,18 @@ def answer_text(step: TrajectoryStep, options: ExportOptions) -> str:
 
 def _turns(trajectory: Trajectory, options: ExportOptions) -> list[Turn]:
     turns = [
-        Turn(step.observation_screenshot, "", answer_text(step, options), learnt=_learnt(step))
+        Turn(
+            step.observation_screenshot,
+            "",
+            answer_text(step, options),
+            learnt=step.slip != "slip" and not step.problem,
+        )
         for step in trajectory.steps
     ]
     end = trajectory.final_evidence.screenshot
     if turns and trajectory.termination == "finished" and end is not None and end.png:
         turns.append(Turn(end, "", FINISH))
     return turns
-
-
-def _learnt(step: TrajectoryStep) -> bool:
-    return step.slip != "slip" and not step.problem
 
 
 def _with_history(trajectory: Trajectory, count: int, instruction: str, options: ExportOptions) -> str:

@@ -1,12 +1,10 @@
 """Actions as others write them: in words, the paper's records, points on the screen, PyAutoGUI statements."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from taskloom.taskgraph.records.gestures import GESTURES, DragInput, Gesture, PointedGesture
+from taskloom.taskgraph.records.gestures import GESTURES, DragInput, PointedGesture
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 Coordinates = Literal["absolute", "unit", "thousand"]
@@ -53,11 +51,10 @@ def points_of(step: TrajectoryStep) -> list[tuple[int, int]]:
         return [action.point]
     if step.target_rectangle is None:
         return []
-    fractions = action.fractions
     left, top, right, bottom = step.target_rectangle
     return [
         (_inside(left + (right - left) * x, left, right), _inside(top + (bottom - top) * y, top, bottom))
-        for x, y in fractions
+        for x, y in action.fractions
     ]
 
 
@@ -110,19 +107,13 @@ def call_arguments(
 
 def announced_calls() -> str:
     """The calls that `call_text` writes, with the names of their arguments."""
-    return ", ".join(
-        f"{name}({', '.join((*_where(gesture), *_own(gesture)))})" for name, gesture in GESTURES.items()
-    )
-
-
-def _where(gesture: type[Gesture]) -> tuple[str, ...]:
-    if not issubclass(gesture, PointedGesture):
-        return ()
-    return ("path",) if issubclass(gesture, DragInput) else ("point",)
-
-
-def _own(gesture: type[Gesture]) -> list[str]:
-    return [name for name in gesture.model_fields if name not in _PLACES]
+    calls = []
+    for name, gesture in GESTURES.items():
+        arguments = [field for field in gesture.model_fields if field not in _PLACES]
+        if issubclass(gesture, PointedGesture):
+            arguments.insert(0, "path" if issubclass(gesture, DragInput) else "point")
+        calls.append(f"{name}({', '.join(arguments)})")
+    return ", ".join(calls)
 
 
 def pyautogui_statements(step: TrajectoryStep) -> list[str]:

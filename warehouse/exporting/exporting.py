@@ -4,11 +4,10 @@ A format is a module in `exports/` with one function, `write(source, folder, opt
 writes into a folder aside; here the manifest is added and the folder moved to its place.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +31,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.record_files import hashes_of, write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
+from taskloom.warehouse.querying.query_result import QueryResult
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS, SplitName
@@ -42,6 +42,7 @@ from taskloom.warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
 _ROWS = 20_000
+_AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"
 _TRAJECTORIES = 20  # Their evidence and controls are in memory together.
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
@@ -147,14 +148,14 @@ class ExportSource:
     def task_columns(self, columns: Sequence[str]) -> Iterator[tuple[SplitName, pa.Table]]:
         """Columns of the tasks, set by set and by id, some thousand rows at a time."""
         wanted = ", ".join(f'"{name}"' for name in columns)
+        for split, found in self._of_sets(f"SELECT {wanted} FROM tasks WHERE {_AMONG} ORDER BY task_id"):
+            yield split, found.table
+
+    def _of_sets(self, sql: str) -> Iterator[tuple[SplitName, QueryResult]]:
+        """The answers about the tasks of each set, some thousand at a time."""
         for split, names in self.by_set():
             for start in range(0, len(names), _ROWS):
-                found = self.warehouse.query(
-                    f"SELECT {wanted} FROM tasks WHERE task_id IN (SELECT unnest($values::VARCHAR[]))"
-                    " ORDER BY task_id",
-                    {"values": names[start : start + _ROWS]},
-                )
-                yield split, found.table
+                yield split, self.warehouse.query(sql, {"values": names[start : start + _ROWS]})
 
     def by_set(self) -> Iterator[tuple[SplitName, list[str]]]:
         """The tasks of each set, by id; all in `train` where no sets were asked for."""
@@ -166,15 +167,10 @@ class ExportSource:
     def split_of_subtask(self) -> dict[str, SplitName]:
         """The set of each subtask's own records; `train` where training tasks share it with others."""
         found: dict[str, set[SplitName]] = {}
-        for split, names in self.by_set():
-            for start in range(0, len(names), _ROWS):
-                used = self.warehouse.query(
-                    "SELECT DISTINCT node.subtask_id AS name FROM (SELECT unnest(nodes) AS node FROM tasks"
-                    " WHERE task_id IN (SELECT unnest($values::VARCHAR[])))",
-                    {"values": names[start : start + _ROWS]},
-                )
-                for row in used.rows():
-                    found.setdefault(str(row[0]), set()).add(split)
+        nodes = f"(SELECT unnest(nodes) AS node FROM tasks WHERE {_AMONG})"
+        for split, used in self._of_sets(f"SELECT DISTINCT node.subtask_id AS name FROM {nodes}"):
+            for name in used.texts():
+                found.setdefault(name, set()).add(split)
         return {item: min(names, key=SPLITS.index) for item, names in sorted(found.items())}
 
     @cached_property
@@ -240,7 +236,7 @@ class ExportSource:
             " ORDER BY trajectory_id",
             {"values": list(self.subtask_ids)},
         )
-        names = [str(row[0]) for row in accepted.rows()]
+        names = accepted.texts()
         for start in range(0, len(names), _TRAJECTORIES):
             part = names[start : start + _TRAJECTORIES]
             yield from self.of(Trajectory, "trajectory_id", part, pictures=pictures)
@@ -255,12 +251,9 @@ class ExportSource:
             for task in self.of(Task, "task_id", part):
                 yield task, found[task.task_id]
 
-    def trajectory(self, trajectory_id: str, pictures: bool = True) -> Trajectory | None:
+    def trajectory(self, trajectory_id: str) -> Trajectory | None:
         """The trajectory with this id; None where it is not stored."""
-        found = self.warehouse.read(
-            Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures
-        )
-        return next(found, None)
+        return self.warehouse.find(Trajectory, "trajectory_id", trajectory_id, pictures=True)
 
     def of(
         self, record: type[R], column: str, values: Sequence[str], *, pictures: bool = False
@@ -322,7 +315,7 @@ def export(
             tried = ExportSource(warehouse, task_ids, {}, checks or {})
             refused = module.write(tried, Path(at), options).refused
         if len(refused) == len(task_ids):
-            raise ExportRefusedError.of_all(format_name, len(task_ids), refused)
+            raise _nothing_to_write(format_name, len(task_ids), refused)
         return {item.item_id: item.reason for item in refused}
 
     judging = unwritable if getattr(module, "REFUSES_TASKS", False) else None
@@ -340,7 +333,7 @@ def export(
         aside.mkdir(parents=True)
         outcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
-            raise ExportRefusedError.of_all(format_name, len(drawn.task_ids), outcome.refused)
+            raise _nothing_to_write(format_name, len(drawn.task_ids), outcome.refused)
         before = tuple(Refused(item_id=name, reason=reason) for name, reason in drawn.unwritable.items())
         outcome = outcome.model_copy(update={"refused": (*before, *outcome.refused)})
         if drawn.splits:
@@ -372,6 +365,18 @@ def export(
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return manifest
+
+
+def _nothing_to_write(format_name: str, tasks: int, refused: Sequence[Refused]) -> ExportRefusedError:
+    most = Counter(item.reason for item in refused).most_common(3)
+    why = (
+        "; ".join(f"{count} × {reason}" for reason, count in most)
+        or "they have no recording that it could use"
+    )
+    return ExportRefusedError(
+        f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was"
+        " written."
+    )
 
 
 def _quality(function: EvaluationFunction) -> tuple[float, float, str]:

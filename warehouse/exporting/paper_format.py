@@ -1,7 +1,5 @@
 """Records in the fields of Appendix C."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -1,15 +1,13 @@
 """Files of an export: names, pictures and hashes, and records written as they come."""
 
-from __future__ import annotations
-
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TextIO
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from taskloom.taskgraph.records.interaction import Screenshot
 
@@ -21,7 +19,7 @@ class RecordFiles:
     """
 
     def __init__(
-        self, folder: Path, *, lines: bool, most_bytes: int | None = None, most_records: int | None = None
+        self, folder: Path, *, lines: bool, most_bytes: float = math.inf, most_records: float = math.inf
     ) -> None:
         """Write into `folder`; the limits hold for each file of lines."""
         self.counts: Counter[str] = Counter()
@@ -35,9 +33,7 @@ class RecordFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for file in self._open.values():
             file.write("" if self._lines else "\n]\n")
             file.close()
@@ -46,21 +42,15 @@ class RecordFiles:
         """Append a record to the file of the set `name`."""
         text = json.dumps(record, ensure_ascii=False)
         size = len(text.encode())
-        if self._lines:
-            self._part(name, size).write(f"{text}\n")
-        else:
-            first = name not in self._open
-            file = self._part(name, size)
-            file.write("[\n" if first else ",\n")
-            file.write(text)
+        first = name not in self._open
+        file = self._part(name, size)
+        file.write(f"{text}\n" if self._lines else ("[\n" if first else ",\n") + text)
         self.counts[name] += 1
 
     def _part(self, name: str, size: int) -> TextIO:
         held, records = self._written.get(name, (0, 0))
         most_bytes, most_records = self._most
-        full = (most_bytes is not None and held + size + 1 > most_bytes) or (
-            most_records is not None and records >= most_records
-        )
+        full = held + size + 1 > most_bytes or records >= most_records
         if name not in self._open or (full and records):
             if name in self._open:
                 self._open.pop(name).close()
@@ -79,15 +69,11 @@ def write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
-    """Write one JSON object per line; the number of lines."""
+def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> None:
+    """Write one JSON object per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
     with path.open("w", encoding="utf-8") as out:
-        for value in values:
-            out.write(json.dumps(value, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+        out.writelines(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
 
 
 def write_picture(folder: Path, screenshot: Screenshot) -> str:
@@ -112,15 +98,11 @@ def hashes_of(folder: Path) -> dict[str, str]:
 
 
 def safe_name(item_id: str) -> str:
-    """A file name for an id: letters, digits, `._-` and parentheses stay, everything else is percent-encoded.
+    """A file name for an id: letters, digits, `._-` and parentheses stay, everything else is percent-encoded;
+    `unquote` gives the id.
 
     >>> safe_name("notes.create:ab/../c"), safe_name("12(0)"), safe_name("..")
     ('notes.create%3Aab%2F..%2Fc', '12(0)', '%2E%2E')
     """
     name = quote(item_id, safe="()")
     return name.replace(".", "%2E") if set(name) == {"."} else name
-
-
-def id_of_name(name: str) -> str:
-    """The id that a file name stands for."""
-    return unquote(name)

@@ -3,8 +3,6 @@
 Actions are PyAutoGUI code with points as fractions of the screen; the last step ends the task.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping

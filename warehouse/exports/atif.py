@@ -5,8 +5,6 @@ thought, the action as a tool call with points on the screen, and the screen tha
 observation.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import version

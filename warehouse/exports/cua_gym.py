@@ -5,8 +5,6 @@
 `/home/user/applications`. Where sets were asked for, there is a table for each, `data/tasks_<set>.parquet`.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile
@@ -18,7 +16,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet
 
-from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Level
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, expressed, sheet_of
@@ -84,7 +82,6 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
             for name, text in files.items():
                 _add(archive, f"{row['id']}/{name}", text)
-    counts = Counter({"tasks": sum(len(found) for found in rows.values())})
     (folder / "data").mkdir()
     for name, found in rows.items():
         table = pa.Table.from_pylist(found, schema=_SCHEMA)
@@ -95,13 +92,11 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     write_json(folder / "url_variables.json", {"variables": {}})
     (folder / "README.md").write_text(card_of(sorted(rows)), encoding="utf-8")
     return ExportOutcome(
-        counts=dict(counts) if everything else {},
+        counts={"tasks": len(everything)} if everything else {},
         refused=tuple(refused),
         notes=(
-            (
-                "The machine image needs taskloom for reward.py, and each application under"
-                " /home/user/applications."
-            ),
+            "The machine image needs taskloom for reward.py, and each application under"
+            " /home/user/applications.",
         ),
     )
 
@@ -183,8 +178,8 @@ def _app_type(task: Task) -> str:
 
 
 def _difficulty(task: Task) -> str:
-    levels = [str(getattr(task.complexity, f"{name}_level")) for name in DIMENSIONS]
-    return max(levels, key=[str(level) for level in LEVELS].index)
+    levels: list[Level] = [getattr(task.complexity, f"{name}_level") for name in DIMENSIONS]
+    return max(levels, key=LEVELS.index)
 
 
 def _id(task: Task) -> str:

@@ -5,8 +5,6 @@ box.
 coordinates asked for; `point` and `bbox` repeat it as numbers, with the box of the control.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from taskloom.taskgraph.records.interaction import ClickInput

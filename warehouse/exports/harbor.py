@@ -6,8 +6,6 @@ program that brings the container to the start of the task. `tests/test.sh` runs
 folder and writes `reward.json`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -9,16 +9,11 @@ import reads both where they are present. `task_dag/` holds the tasks as the aut
 them: `tasks/`, `subtasks.json` and `evaluations/<node>.txt`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.paper_format import (
     evaluation_source,
@@ -33,33 +28,6 @@ RESULT: Final = (
     "def EvalResult(success, message='', progress=0.0):\n    return EvaluateResult(success, message)\n\n\n"
 )
 """What their evaluator wants a function to return, by the name that ours use."""
-
-
-def missing_function(task: Task, functions: Mapping[str, EvaluationFunction]) -> str:
-    """A subtask of a task without evaluation function; empty where all have one."""
-    return next((node.subtask_id for node in task.graph.nodes if node.subtask_id not in functions), "")
-
-
-def node_name(node: BoundSubtask) -> str:
-    """The name of a node, which is also the name of its file."""
-    return safe_name(node.instance_id)
-
-
-def dag_fields(task: Task) -> dict[str, object]:
-    """The task file."""
-    names = {node.instance_id: node_name(node) for node in task.graph.nodes}
-    return {"task_id": task.task_id, **task_fields(task, names)}
-
-
-def node_fields(node: BoundSubtask) -> dict[str, object]:
-    """The entry of a node in the list of subtasks."""
-    return {
-        "id": node_name(node),
-        "subtask_id": node.subtask_id,
-        "instruction": node.instruction,
-        "application": node.application,
-        "available_parameters": dict(node.parameters),
-    }
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -110,18 +78,26 @@ def _write_task_dags(source: ExportSource, folder: Path, counts: Counter[str]) -
     place = folder / "task_dag"
     nodes: dict[str, dict[str, object]] = {}
     for task in source.tasks():
-        missing = missing_function(task, source.functions)
+        missing = [node.subtask_id for node in task.graph.nodes if node.subtask_id not in source.functions]
         if missing:
             yield Refused(
-                item_id=task.task_id, reason=f"not in task_dag: {missing} has no evaluation function"
+                item_id=task.task_id, reason=f"not in task_dag: {missing[0]} has no evaluation function"
             )
             continue
-        write_json(place / "tasks" / f"{safe_name(task.task_id)}.json", dag_fields(task))
+        names = {node.instance_id: safe_name(node.instance_id) for node in task.graph.nodes}
+        fields = {"task_id": task.task_id, **task_fields(task, names)}
+        write_json(place / "tasks" / f"{safe_name(task.task_id)}.json", fields)
         counts["task_dag"] += 1
         for node in task.graph.nodes:
-            name = node_name(node)
+            name = names[node.instance_id]
             if name not in nodes:
-                nodes[name] = node_fields(node)
+                nodes[name] = {
+                    "id": name,
+                    "subtask_id": node.subtask_id,
+                    "instruction": node.instruction,
+                    "application": node.application,
+                    "available_parameters": dict(node.parameters),
+                }
                 target = place / "evaluations" / f"{name}.txt"
                 target.parent.mkdir(exist_ok=True)
                 target.write_text(RESULT + source.functions[node.subtask_id].source, encoding="utf-8")

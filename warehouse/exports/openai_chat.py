@@ -9,8 +9,6 @@ is not shown; records of single steps leave slips out altogether. `index.jsonl` 
 record is from, because records may have no other fields than `messages`.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -10,8 +10,6 @@ the home folder that it compares with is made at the start, when all application
 yet. The others are refused with the reason. Tasks that were imported from OSWorld go out as they came in.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
@@ -58,7 +56,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             fields: dict[str, object] = {**original.content}
         else:
             try:
-                domain, fields = _domain(task), _fields(task, source)
+                domain, fields = _fields(task, source)
                 stem = str(fields["id"])
             except InexpressibleError as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
@@ -91,15 +89,16 @@ def _sorted(domains: Mapping[str, list[str]]) -> dict[str, list[str]]:
     return {domain: sorted(stems) for domain, stems in sorted(domains.items())}
 
 
-def _fields(task: Task, source: ExportSource) -> dict[str, object]:
+def _fields(task: Task, source: ExportSource) -> tuple[str, dict[str, object]]:
+    """The domain of a task, and what its file says."""
     used = applications_of(task, source)
     names = [application.name for application in used]
-    return {
+    return names[0] if len(names) == 1 else "multi_apps", {
         "id": str(uuid.uuid5(_NAMESPACE, task.task_id)),
         "snapshot": names[0],
         "instruction": task.instruction,
         "source": f"taskloom:{task.task_id}",
-        "config": setup(used, [_copy_of_home()]),
+        "config": setup(used, [execute(["python3", "-c", _COPY_HOME])]),
         "trajectory": "trajectories/",
         "related_apps": names,
         "evaluator": _judged_evaluator(sheet_of(task, source)),
@@ -107,15 +106,6 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
         "fixed_ip": False,
         "possibility_of_env_change": "low",
     }
-
-
-def _domain(task: Task) -> str:
-    names = {node.application for node in task.graph.nodes}
-    return next(iter(names)) if len(names) == 1 else "multi_apps"
-
-
-def _copy_of_home() -> dict[str, object]:
-    return execute(["python3", "-c", _COPY_HOME])
 
 
 def _judged_evaluator(sheet: JudgingSheet) -> Mapping[str, object]:

@@ -5,8 +5,6 @@ It is paired with an accepted trajectory of the same instance at the first step 
 screen and acted differently. Rejected trajectories without such a step are listed as refused.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from taskloom.taskgraph.records.evaluation_function import VerificationRound
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.dialogues import answer_text, system_text, without_marks
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.record_files import write_lines, write_picture
+from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -29,29 +27,23 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         elif verification.evaluation is not None and not verification.evaluation.passed:
             rejected[verification.trajectory_id] = verification
     good = {trajectory for found in accepted.values() for trajectory in found}
-    by_set: dict[str, list[dict[str, object]]] = defaultdict(list)
     refused: list[Refused] = []
-    for trajectory_id, verification in sorted(rejected.items()):
-        if trajectory_id in good:
-            continue
-        bad = source.trajectory(trajectory_id)
-        better = next(filter(None, map(source.trajectory, accepted.get(verification.instance_id, []))), None)
-        if bad is None or better is None:
-            refused.append(
-                Refused(item_id=trajectory_id, reason="no accepted trajectory of the same instance")
-            )
-            continue
-        step = _parting(better, bad)
-        if step is None:
-            refused.append(Refused(item_id=trajectory_id, reason="never saw a screen of the accepted one"))
-            continue
-        by_set[source.split_of_subtask[verification.subtask_id]].append(
-            _pair(better, bad, step, folder, options)
-        )
-    counts = {
-        name: write_lines(folder / f"{name}.jsonl", iter(pairs)) for name, pairs in sorted(by_set.items())
-    }
-    return ExportOutcome(counts=counts or {"train": 0}, refused=tuple(refused))
+    with RecordFiles(folder, lines=True) as records:
+        for trajectory_id, verification in sorted(rejected.items()):
+            if trajectory_id in good:
+                continue
+            bad = source.trajectory(trajectory_id)
+            same = accepted.get(verification.instance_id, [])
+            better = next(filter(None, map(source.trajectory, same)), None)
+            reason = "no accepted trajectory of the same instance"
+            if bad is not None and better is not None:
+                reason = "never saw a screen of the accepted one"
+                if step := _parting(better, bad):
+                    split = source.split_of_subtask[verification.subtask_id]
+                    records.add(split, _pair(better, bad, step, folder, options))
+                    continue
+            refused.append(Refused(item_id=trajectory_id, reason=reason))
+    return ExportOutcome(counts=dict(sorted(records.counts.items())) or {"train": 0}, refused=tuple(refused))
 
 
 def _parting(better: Trajectory, bad: Trajectory) -> tuple[TrajectoryStep, TrajectoryStep] | None:

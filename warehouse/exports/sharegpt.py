@@ -8,8 +8,6 @@ of the loss with
     left out.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text, without_marks

@@ -6,8 +6,6 @@ sheet (`taskloom judge`, `taskloom.evaluators_api.judging_folders.judge_home`), 
 applications.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

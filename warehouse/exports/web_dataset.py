@@ -5,8 +5,6 @@ A key holds no dot, at which readers of the format end it, and stands for one id
 text, what is asked and what should be answered. Shards hold a thousand steps; equal data give equal bytes.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

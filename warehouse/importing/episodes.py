@@ -1,7 +1,5 @@
 """Demonstrations from other collections as records: a task of one subtask, and its trajectory."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field

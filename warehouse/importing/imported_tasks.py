@@ -1,7 +1,5 @@
 """Builds task records from imported graphs, with the same metrics as tasks made here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import networkx

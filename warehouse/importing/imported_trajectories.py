@@ -1,8 +1,6 @@
 """Trajectories of App. C.2 and C.5 as records; without evidence, evaluation functions cannot run on them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +14,7 @@ from taskloom.taskgraph.records.interaction import Action, Screenshot
 from taskloom.taskgraph.records.subtask import Subtask, instance_id
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.exporting.paper_format import node_names
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, imported_trajectory
 from taskloom.warehouse.importing.items import ForeignModel, Item, Text
 from taskloom.warehouse.importing.json_reading import file_inside
@@ -74,10 +73,7 @@ def read_trajectory(item: Item, root: Path, subtasks: Mapping[str, Subtask], def
     found = item.parsed(_SubtaskTrajectory)
     if found.subtask_id not in subtasks:
         raise item.refused("subtask_id", f"names {found.subtask_id!r}, which does not exist")
-    sets = subtasks[found.subtask_id].available_parameters or ({},)
-    parameters = next(
-        (values for values in sets if all(value in found.instruction for value in values.values())), sets[0]
-    )
+    parameters = parameters_in(found.instruction, subtasks[found.subtask_id])
     return imported_trajectory(
         found.trajectory_id or default_id,
         found.subtask_id,
@@ -88,9 +84,13 @@ def read_trajectory(item: Item, root: Path, subtasks: Mapping[str, Subtask], def
     )
 
 
-def read_task_trajectory(
-    item: Item, root: Path, tasks: Mapping[str, Task], names: Callable[[Task], dict[str, str]]
-) -> list[Record]:
+def parameters_in(instruction: str, subtask: Subtask) -> Mapping[str, str]:
+    """The first parameter set of a subtask whose values all stand in an instruction, else the first."""
+    sets = subtask.available_parameters or ({},)
+    return next((item for item in sets if all(value in instruction for value in item.values())), sets[0])
+
+
+def read_task_trajectory(item: Item, root: Path, tasks: Mapping[str, Task]) -> list[Record]:
     """A task's trajectory (C.5): the replay and its recording.
 
     Raises:
@@ -100,7 +100,7 @@ def read_task_trajectory(
     task = tasks.get(found.task_id)
     if task is None:
         raise item.refused("task_id", f"names {found.task_id!r}, which does not exist")
-    instances = names(task)
+    instances = {name: instance for instance, name in node_names(task).items()}
     if sorted(found.topological_order) != sorted(instances):
         raise item.refused("topological_order", "is not an order of the task's nodes")
     recording = imported_trajectory(

@@ -3,8 +3,6 @@
 A format is a module in `imports/` with one function, `read(path) -> Iterator[Record | BrokenItem]`.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 import zipfile

@@ -1,7 +1,5 @@
 """Instructions that others have published, to compare tasks with: of collections, tables and text files."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Items of foreign collections, checked one by one, so that all their faults are reported at once."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -85,7 +83,18 @@ class Item:
         Raises:
             ImportRefusedError: with every fault.
         """
-        return parsed(model, self.value, self.file, self.place)
+        try:
+            return model.model_validate(self.value)
+        except ValidationError as error:
+            faults = [
+                Fault(
+                    self.file,
+                    ".".join(part for part in (self.place, place_of(item["loc"])) if part),
+                    reason_of(item),
+                )
+                for item in error.errors(include_url=False)
+            ]
+            raise ImportRefusedError.listing(faults) from None
 
     def named(self, *fields: str) -> str:
         """Its id: the first of some fields that is there.
@@ -156,22 +165,6 @@ Items = Iterator[Item | BrokenItem]
 """The items of a collection."""
 Records = Iterator[Record | BrokenItem]
 """The records of the valid items, and the broken items."""
-
-
-def parsed(model: type[M], value: JsonValue, file: str, place: str = "") -> M:
-    """A foreign value as a model.
-
-    Raises:
-        ImportRefusedError: with every fault.
-    """
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        faults = [
-            Fault(file, ".".join(part for part in (place, place_of(item["loc"])) if part), reason_of(item))
-            for item in error.errors(include_url=False)
-        ]
-        raise ImportRefusedError.listing(faults) from None
 
 
 @cache

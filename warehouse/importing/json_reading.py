@@ -1,7 +1,5 @@
 """Reads other people's JSON, TOML and YAML; refuses what is unreadable, ambiguous or too deep."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -46,7 +44,8 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     except JsonInvalidError as error:
         at = place or (f"line {error.line}" if error.line else "")
         raise ImportRefusedError(shown, at, str(error)) from None
-    if _depth(text) > _DEEPEST and _nested(value) > _DEEPEST:
+    # It is nested no deeper than it has opening brackets.
+    if text.count("[") + text.count("{") > _DEEPEST and _nested(value) > _DEEPEST:
         raise ImportRefusedError(shown, place, f"is nested more than {_DEEPEST} deep")
     if _HALF.search(text) and (half := _half_character(value)):
         raise ImportRefusedError(shown, place, f"holds half a character ({half}), which no text may")
@@ -63,11 +62,6 @@ def inner_json(text: str) -> JsonValue:
         return parse_json(text, "")
     except ImportRefusedError as error:
         raise ValueError(error.reason) from None
-
-
-def _depth(text: str) -> int:
-    """At least how deep a JSON text is nested, told quickly: no deeper than it has opening brackets."""
-    return text.count("[") + text.count("{")
 
 
 def _nested(value: JsonValue) -> int:
@@ -199,16 +193,12 @@ def read_settings(path: Path, shown: str) -> JsonValue:
     text = read_text(path, shown)
     if len(text) > _LONGEST:
         raise ImportRefusedError(shown, "", f"has more than {_LONGEST} characters for one task")
-    kind, parse = ("TOML", _toml) if path.suffix.casefold() == ".toml" else ("YAML", _yaml)
+    kind = "TOML" if path.suffix.casefold() == ".toml" else "YAML"
     try:
-        value = json.dumps(parse(text), default=str)
+        value = json.dumps(tomllib.loads(text) if kind == "TOML" else _yaml(text), default=str)
     except (tomllib.TOMLDecodeError, YAMLError, ValueError, TypeError, RecursionError) as error:
         raise ImportRefusedError(shown, "", f"is not {kind}: {str(error).splitlines()[0]}") from None
     return parse_json(value, shown)
-
-
-def _toml(text: str) -> object:
-    return tomllib.loads(text)
 
 
 def _yaml(text: str) -> object:

@@ -3,8 +3,6 @@
 A script is one action here, exactly as it is written, or it is refused with the reason.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -59,18 +57,12 @@ _ORDER: Final[dict[str, tuple[str, ...]]] = {
     "moveto": ("x", "y", "duration"),
     "click": ("x", "y", "clicks", "interval", "button"),
     "dragto": ("x", "y", "duration", "tween", "button"),
-    "mousedown": ("x", "y", "button"),
-    "mouseup": ("x", "y", "button"),
-    "scroll": ("clicks", "x", "y"),
-    "vscroll": ("clicks", "x", "y"),
-    "hscroll": ("clicks", "x", "y"),
-    "write": ("message", "interval"),
-    "typewrite": ("message", "interval"),
+    **dict.fromkeys(("mousedown", "mouseup"), ("x", "y", "button")),
+    **dict.fromkeys(("scroll", "vscroll", "hscroll"), ("clicks", "x", "y")),
+    **dict.fromkeys(("write", "typewrite"), ("message", "interval")),
     "press": ("keys", "presses", "interval"),
-    "keydown": ("key",),
-    "keyup": ("key",),
-    "sleep": ("seconds",),
-    "wait": ("seconds",),
+    **dict.fromkeys(("keydown", "keyup"), ("key",)),
+    **dict.fromkeys(("sleep", "wait"), ("seconds",)),
     "copy": ("text",),
     "terminate": ("status", "answer"),
     **dict.fromkeys(("doubleclick", "tripleclick"), ("x", "y", "interval", "button")),
@@ -216,9 +208,8 @@ class _Hands:
 
     def _type(self, name: str, given: dict[str, Any]) -> None:
         if self.copied is not None:
-            if name != "hotkey" or [_modifier(key)[1] for key in given["keys"][:-1]] != ["ctrl"]:
-                raise ValueError("copies a text and does not insert it")
-            if given["keys"][-1] != "v":
+            held = [_modifier(key)[1] for key in given["keys"][:-1]] if name == "hotkey" else []
+            if held != ["ctrl"] or given["keys"][-1] != "v":
                 raise ValueError("copies a text and does not insert it")
             keys, self.copied = escape_keys(self.copied), None
         elif name == "hotkey":
@@ -325,11 +316,13 @@ def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
         call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        if (
+            not isinstance(call, ast.Call)
+            or not isinstance(call.func, ast.Attribute)
+            or any(item.arg is None for item in call.keywords)
+        ):
             raise ValueError("is more than calls")
         name = call.func.attr.replace("_", "").casefold()
-        if any(item.arg is None for item in call.keywords):
-            raise ValueError("is more than calls")
         given = {item.arg: _literal(item.value, name) for item in call.keywords if item.arg}
         positional = [_literal(item, name) for item in call.args]
         if name == "hotkey":

@@ -5,8 +5,6 @@ comes in where all pictures are there and every step is one action here. AgentNe
 of a step stay in the original.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated

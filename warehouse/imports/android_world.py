@@ -3,8 +3,6 @@
 A template becomes a subtask template. One without placeholders is a whole task, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -18,50 +16,29 @@ from taskloom.warehouse.importing.episodes import Description, task_records
 from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, checked, items_of
 
-_APPLICATIONS: Final = {
-    "AudioRecorder": "audio_recorder",
-    "Browser": "chrome",
-    "Camera": "camera",
-    "Clock": "clock",
-    "Contacts": "contacts",
-    "Expense": "pro_expense",
-    "Files": "files",
-    "Markor": "markor",
-    "Notes": "joplin",
-    "OsmAnd": "osmand",
-    "OpenApp": "os",
-    "Recipe": "broccoli",
-    "Retro": "retro_music",
-    "SaveCopyOfReceipt": "gallery",
-    "SimpleCalendar": "simple_calendar",
-    "SimpleDrawPro": "simple_draw",
-    "SimpleSms": "simple_sms",
-    "SportsTracker": "open_tracks",
-    "System": "os",
-    "Tasks": "tasks",
-    "TurnOff": "os",
-    "TurnOn": "os",
-    "Vlc": "vlc",
+_APPLICATIONS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "audio_recorder": (("AudioRecorder",), "audio recorder"),
+    "broccoli": (("Recipe",), "broccoli"),
+    "chrome": (("Browser",), "chrome"),
+    "files": (("Files",), "file manager"),
+    "joplin": (("Notes",), "joplin"),
+    "markor": (("Markor",), "markor"),
+    "osmand": (("OsmAnd",), "osmand"),
+    "open_tracks": (("SportsTracker",), "opentracks"),
+    "pro_expense": (("Expense",), "pro expense"),
+    "retro_music": (("Retro",), "retro music"),
+    "simple_calendar": (("SimpleCalendar",), "simple calendar"),
+    "simple_draw": (("SimpleDrawPro",), "simple draw"),
+    "gallery": (("SaveCopyOfReceipt",), "simple gallery"),
+    "simple_sms": (("SimpleSms",), "simple sms"),
+    "vlc": (("Vlc",), "vlc"),
+    "camera": (("Camera",), ""),
+    "clock": (("Clock",), ""),
+    "contacts": (("Contacts",), ""),
+    "os": (("OpenApp", "System", "TurnOff", "TurnOn"), ""),
+    "tasks": (("Tasks",), ""),
 }
-"""Beginnings of task names, and the application that such a task is about."""
-_NAMED: Final = {
-    "audio recorder": "audio_recorder",
-    "broccoli": "broccoli",
-    "chrome": "chrome",
-    "file manager": "files",
-    "joplin": "joplin",
-    "markor": "markor",
-    "osmand": "osmand",
-    "opentracks": "open_tracks",
-    "pro expense": "pro_expense",
-    "retro music": "retro_music",
-    "simple calendar": "simple_calendar",
-    "simple draw": "simple_draw",
-    "simple gallery": "gallery",
-    "simple sms": "simple_sms",
-    "vlc": "vlc",
-}
-"""Names of applications in the tasks' texts."""
+"""Applications with the beginnings of the names of their tasks, and their name in texts."""
 
 
 class _Template(ForeignModel):
@@ -103,6 +80,7 @@ def _records(item: Item, name: str) -> Iterator[Record]:
 
 def _applications(template: _Template) -> list[str]:
     """The application that the task's name begins with, then those that its text names, as it names them."""
-    first = [known for begin, known in _APPLICATIONS.items() if template.task_name.startswith(begin)]
-    named = [known for said, known in _NAMED.items() if said in template.task_template.casefold()]
+    text = template.task_template.casefold()
+    first = [known for known, (begin, _) in _APPLICATIONS.items() if template.task_name.startswith(begin)]
+    named = [known for known, (_, said) in _APPLICATIONS.items() if said and said in text]
     return list(dict.fromkeys([*(first or ["android"])[:1], *named]))

@@ -4,8 +4,6 @@
 hexadecimal. Subtasks are programs of CRAB, so their instructions here name the program and its attributes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A task is one subtask. The bundles of the archive, with setup and reward, are ne
 that is kept says where in the archive they are.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

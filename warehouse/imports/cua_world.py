@@ -4,8 +4,6 @@ A task is one subtask of the application that its environment is for. Ids repeat
 task's id here is `cua_world:<environment>/<id>`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import AliasChoices, AliasPath, Field

@@ -4,8 +4,6 @@ A task is one subtask in a terminal. Containers, tests and solutions are neither
 what `task.toml` or `task.yaml` says, with the instruction.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from taskloom.warehouse.importing.episodes import Description, read_tasks

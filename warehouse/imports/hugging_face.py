@@ -4,8 +4,6 @@ steps.
 Trajectories have pictures, actions and places but no evidence, so they cannot be judged again.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -7,8 +7,6 @@ if known, `application` and `message`. Error rates count the outcomes of functio
 accepted. Importing a function's verdict on a case again replaces it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

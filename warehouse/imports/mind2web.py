@@ -7,8 +7,6 @@ hovering, Enter or typing; choosing from a list has no action here. A task of a 
 is told by its `task_id` or `index`; Mind2Web-Live's website is that of the first address that it evaluates.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

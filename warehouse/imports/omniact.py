@@ -5,8 +5,6 @@ screenshot. An example is one task on one screen; its trajectory comes in where 
 here.
 """
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path, PurePosixPath
 

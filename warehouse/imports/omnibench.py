@@ -7,13 +7,12 @@ them, a node takes the first parameter set whose values all stand in the instruc
 resource category that its producer writes and its consumer reads.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import unquote
 
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.instances import Resource
@@ -27,13 +26,15 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.application_aliases import canonical_application
 from taskloom.warehouse.exporting.paper_format import (
     EVALUATION_HEADER,
-    node_names,
     subtask_fields,
     task_fields,
 )
-from taskloom.warehouse.exporting.record_files import id_of_name
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
-from taskloom.warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
+from taskloom.warehouse.importing.imported_trajectories import (
+    parameters_in,
+    read_task_trajectory,
+    read_trajectory,
+)
 from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
@@ -104,7 +105,7 @@ def read(path: Path) -> Records:
         yield read_trajectory(item, path, subtasks, f"trajectory-{name}")
 
     def task_trajectory(item: Item, _: str) -> Iterator[Record]:
-        yield from read_task_trajectory(item, path, tasks, _by_name)
+        yield from read_task_trajectory(item, path, tasks)
 
     yield from checked(_items(path, "subtasks"), lambda item: item.named("id"), subtask, "subtask")
     yield from checked(_items(path, "trajectories"), _name, trajectory, "trajectory")
@@ -122,7 +123,7 @@ def _items(root: Path, kind: str) -> Items:
 
 def _name(item: Item) -> str:
     """The id from the file's name; entries of a list are numbered."""
-    return item.place.strip("[]") if item.place else id_of_name(Path(item.file).stem)
+    return item.place.strip("[]") if item.place else unquote(Path(item.file).stem)
 
 
 def _subtask(item: Item) -> Subtask:
@@ -168,7 +169,7 @@ def _functions(root: Path, subtasks: dict[str, Subtask]) -> Records:
 
 
 def _function(file: Path, shown: str, subtasks: dict[str, Subtask]) -> EvaluationFunction:
-    subtask_id = id_of_name(file.stem)
+    subtask_id = unquote(file.stem)
     if subtask_id not in subtasks:
         raise ImportRefusedError(
             shown, "file name", f"names the subtask {subtask_id!r}, which does not exist"
@@ -232,10 +233,7 @@ def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) 
 
 
 def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
-    sets = subtask.available_parameters or ({},)
-    parameters = next(
-        (item for item in sets if all(value in instruction for value in item.values())), sets[0]
-    )
+    parameters = parameters_in(instruction, subtask)
     try:
         text = fill(subtask.instruction_template, parameters)
     except ParameterInvalidError:
@@ -267,10 +265,6 @@ def _flowing(producer: BoundSubtask, consumer: BoundSubtask) -> Resource:
     return (
         producer.outputs[0] if producer.outputs else guessed_resource("completion", producer.application, "")
     )
-
-
-def _by_name(task: Task) -> dict[str, str]:
-    return {name: instance for instance, name in node_names(task).items()}
 
 
 def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:

@@ -3,8 +3,6 @@
 A task is one subtask of the application that its folder is named after.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from taskloom.warehouse.importing.episodes import Description, read_tasks

@@ -7,8 +7,6 @@ parallel lists of results and expectations. A task whose metric is `infeasible` 
 `imported_items`.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self

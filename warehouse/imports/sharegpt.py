@@ -6,8 +6,6 @@ several turns. The task is what the first human turn asks for; the trajectory co
 there and every answer is one of our actions.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re
@@ -57,6 +55,10 @@ class _Turn(ForeignModel):
     )
     value: str = Field(validation_alias=AliasChoices("value", "content"))
 
+    @property
+    def asks(self) -> bool:
+        return self.speaker in ("human", "user")
+
 
 class _Conversation(ForeignModel):
     id: Annotated[str, BeforeValidator(number_as_text)] = ""
@@ -64,6 +66,10 @@ class _Conversation(ForeignModel):
     image: Annotated[list[str], BeforeValidator(_as_list)] = Field(
         default_factory=list, validation_alias=AliasChoices("image", "images")
     )
+
+    @property
+    def asked(self) -> str:
+        return next((turn.value for turn in self.conversations if turn.asks), "")
 
 
 def read(path: Path) -> Records:
@@ -111,8 +117,7 @@ def _step_of(item: Item | BrokenItem) -> tuple[str, int, str] | None:
     except ImportRefusedError:
         return None
     name, _, step = found.id.rpartition("#")
-    asked = next((turn.value for turn in found.conversations if turn.speaker in ("human", "user")), "")
-    if not name or not (step.isascii() and step.isdigit()) or _STEPWISE not in asked:
+    if not name or not (step.isascii() and step.isdigit()) or _STEPWISE not in found.asked:
         return None
     return name, int(step[:9]), item.where
 
@@ -132,7 +137,7 @@ def _name(item: Item) -> str:
 
 def _describe(item: Item, root: Path) -> Description:
     found = _conversations(item)
-    asked = next((turn.value for turn in found[0].conversations if turn.speaker in ("human", "user")), "")
+    asked = found[0].asked
     instruction = _instruction(asked)
     ours = "You operate a computer." in asked
     if ours:
@@ -143,18 +148,14 @@ def _describe(item: Item, root: Path) -> Description:
     coordinates = _coordinates(asked)
     end: Picture | None = None
     for conversation in found:
-        marks = sum(
-            turn.value.count(_MARK)
-            for turn in conversation.conversations
-            if turn.speaker in ("human", "user")
-        )
+        marks = sum(turn.value.count(_MARK) for turn in conversation.conversations if turn.asks)
         if marks != len(conversation.image):
             fault = f"its texts have {marks} marks {_MARK}, its pictures are {len(conversation.image)}"
             return Description(instruction, ("desktop",), steps=fault)
         pictures = iter(conversation.image)
         shown: Picture | None = None
         for turn in conversation.conversations:
-            if turn.speaker in ("human", "user"):
+            if turn.asks:
                 for _ in range(turn.value.count(_MARK)):
                     shown = read_picture(root, next(pictures, ""))
             elif turn.speaker in ("gpt", "assistant"):

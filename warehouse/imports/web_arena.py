@@ -4,8 +4,6 @@ A task is one subtask, which fills in a template: tasks of one template are know
 reference answer is `N/A`, or whose expected status is an error, is kept and marked as infeasible.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Annotated

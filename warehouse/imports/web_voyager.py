@@ -4,8 +4,6 @@ A task is one subtask on that website. Its reference answers (`reference_answer.
 own, which is not read.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from taskloom.warehouse.importing.episodes import Description, read_tasks, website_name

@@ -3,8 +3,6 @@
 A task is one subtask. Its metrics are those of WindowsAgentArena, which has some that OSWorld lacks.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from taskloom.warehouse.importing.items import Records

@@ -4,8 +4,6 @@ The words of other configurations are written by WorkArena's own program when a 
 nowhere in the files; they are refused with that reason.
 """
 
-from __future__ import annotations
-
 from pathlib import Path, PurePosixPath
 
 from taskloom.warehouse.errors import GOAL_NOT_WRITTEN

@@ -5,8 +5,6 @@ declares a parameter, which the SQL uses as `$NAME`; one without a default must 
 `{dimension}` stands once for each complexity dimension.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

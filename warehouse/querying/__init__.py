@@ -1,6 +1,5 @@
 """Questions in SQL.
 
-asking        asks it, in a time that is given
+asking        asks it in a time that is given, also without loading the records
 query_result  the answer
-quick_reader  asks without loading the records
 """

@@ -1,19 +1,21 @@
 """Asks a read-only connection one SELECT, in a time that is given."""
 
-from __future__ import annotations
-
 import json
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final, TypeVar
 
 import duckdb
+import pyarrow as pa
 
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError, TableMissingError
-from taskloom.warehouse.storage.database import retried
+from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.storage.database import LAKE, connect_reader, retried
 from taskloom.warehouse.storage.extensions import quoted
-from taskloom.warehouse.storage.locations import Location
+from taskloom.warehouse.storage.known_schema import is_known
+from taskloom.warehouse.storage.locations import Location, parse_location
 from taskloom.warehouse.storage.storage_access import without_secrets
 
 T = TypeVar("T")
@@ -21,55 +23,124 @@ Bound = Sequence[object] | Mapping[str, object]
 """Parameters of a statement, by position or by name."""
 
 
-def ask(
-    reader: tuple[duckdb.DuckDBPyConnection, str],
-    location: Location,
-    sql: str,
-    parameters: Bound,
-    take: Callable[[duckdb.DuckDBPyConnection], T],
-    timeout_seconds: float | None = None,
-    turn: AbstractContextManager[object] | None = None,
-) -> T:
-    """What `take` makes of the answer to `sql`, asked of a connection, which is then closed, and a catalogue.
+class Reader(ABC):
+    """Asks a warehouse questions in SQL, which can neither change it nor reach outside it."""
+
+    location: Location
+
+    @abstractmethod
+    def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
+        """A connection for one question, the catalogue to ask, and what is held meanwhile."""
+
+    def query(self, sql: str, parameters: Bound = ()) -> QueryResult:
+        """The answer to one SELECT.
+
+        Raises:
+            QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.
+            QueryFailedError: it does not run.
+        """
+        return QueryResult.of(self._ask(sql, parameters, lambda found: found.to_arrow_table()))
+
+    def stream(
+        self,
+        sql: str,
+        take: Callable[[pa.RecordBatchReader], T],
+        parameters: Bound,
+        timeout_seconds: float | None = None,
+        rows: int = 20_000,
+    ) -> T:
+        """What `take` makes of a `query`, `rows` at a time; called again where the catalogue was busy.
+
+        Raises:
+            QueryRefusedError, QueryFailedError: as for `query`, or it takes longer than `timeout_seconds`.
+        """
+        return self._ask(sql, parameters, lambda found: take(found.to_arrow_reader(rows)), timeout_seconds)
+
+    def first_rows(
+        self,
+        sql: str,
+        parameters: Bound,
+        timeout_seconds: float | None,
+        most_rows: int | None,
+        most_bytes: int | None,
+    ) -> tuple[QueryResult, bool]:
+        """The first rows of the answer to `sql`, and whether there are more; see `QueryResult.first`."""
+        return self.stream(
+            sql,
+            lambda reader: QueryResult.first(reader, most_rows, most_bytes),
+            parameters,
+            timeout_seconds,
+            1000,
+        )
+
+    def _ask(
+        self,
+        sql: str,
+        parameters: Bound,
+        take: Callable[[duckdb.DuckDBPyConnection], T],
+        timeout_seconds: float | None = None,
+    ) -> T:
+        connection, catalogue, turn = self._session()
+        bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            connection.interrupt()
+
+        def attempt() -> T:
+            # Before the lake is in use: each statement after that reads the catalogue's state anew.
+            admit(connection, sql)
+            connection.execute(f"USE {catalogue}")
+            return take(connection.execute(sql, bound))
+
+        timer: threading.Timer | None = None
+        if timeout_seconds is not None:
+            timer = threading.Timer(timeout_seconds, stop)
+            timer.start()
+        try:
+            with turn:
+                return retried(attempt, self.location)
+        except (duckdb.Error, OSError) as error:  # Arrow reports an interrupted stream as an OSError.
+            if late.is_set():
+                raise QueryFailedError(
+                    f"The query took longer than {timeout_seconds} s and was stopped."
+                ) from None
+            if not isinstance(error, duckdb.Error):
+                raise
+            kind = TableMissingError if isinstance(error, duckdb.CatalogException) else QueryFailedError
+            raise kind(without_secrets(str(error).strip())) from None
+        finally:
+            if timer is not None:
+                timer.cancel()
+            connection.close()
+
+
+class QuickReader(Reader):
+    """The present state of a warehouse whose schema is known to be the present one: it is asked without
+    loading the records, in half the time."""
+
+    def __init__(self, location: Location, connection: duckdb.DuckDBPyConnection) -> None:
+        """Use `connection`, which `open_quickly` made."""
+        self.location = location
+        self._connection = connection
+
+    def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
+        return self._connection.cursor(), LAKE, nullcontext()
+
+
+def open_quickly(address: str) -> QuickReader | None:
+    """A reader of the warehouse at `address`; None where only `Warehouse` knows how to read it.
 
     Raises:
-        QueryRefusedError: as `admit` refuses it.
-        QueryFailedError: it does not run, or takes longer than `timeout_seconds`.
+        WarehouseMissingError, WarehouseUnavailableError: it cannot be opened.
     """
-    connection, catalogue = reader
-    bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        connection.interrupt()
-
-    def attempt() -> T:
-        # Before the lake is in use: each statement after that reads the catalogue's state anew.
-        admit(connection, sql)
-        connection.execute(f"USE {catalogue}")
-        return take(connection.execute(sql, bound))
-
-    timer: threading.Timer | None = None
-    if timeout_seconds is not None:
-        timer = threading.Timer(timeout_seconds, stop)
-        timer.start()
-    try:
-        with turn or nullcontext():
-            return retried(attempt, location)
-    except (duckdb.Error, OSError) as error:  # Arrow reports an interrupted stream as an OSError.
-        if late.is_set():
-            raise QueryFailedError(
-                f"The query took longer than {timeout_seconds} s and was stopped."
-            ) from None
-        if not isinstance(error, duckdb.Error):
-            raise
-        kind = TableMissingError if isinstance(error, duckdb.CatalogException) else QueryFailedError
-        raise kind(without_secrets(str(error).strip())) from None
-    finally:
-        if timer is not None:
-            timer.cancel()
-        connection.close()
+    location = parse_location(address)
+    connection = connect_reader(location)
+    if retried(lambda: is_known(connection), location):
+        return QuickReader(location, connection)
+    connection.close()
+    return None
 
 
 TABLE_FUNCTIONS: Final = frozenset(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 import pyarrow as pa
 
@@ -29,7 +29,7 @@ class QueryResult:
     """The answer as an Arrow table, whose columns have different names."""
 
     @classmethod
-    def of(cls, table: pa.Table) -> QueryResult:
+    def of(cls, table: pa.Table) -> Self:
         """The answer in `table`; columns with the same name, as from a join, are numbered."""
         taken: set[str] = set()
         names = []
@@ -45,7 +45,7 @@ class QueryResult:
     @classmethod
     def first(
         cls, reader: pa.RecordBatchReader, most_rows: int | None, most_bytes: int | None
-    ) -> tuple[QueryResult, bool]:
+    ) -> tuple[Self, bool]:
         """The first rows that `reader` gives, and whether there are more.
 
         At most `most_rows`, and those of the batch with which they exceed `most_bytes`.
@@ -82,6 +82,14 @@ class QueryResult:
     def as_dicts(self) -> list[dict[str, JsonValue]]:
         """Rows as objects."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
+
+    def texts(self) -> list[str]:
+        """The first column as texts."""
+        return [str(value) for value, *_ in self.rows()]
+
+    def number(self) -> int:
+        """The first value of the first row, a whole number."""
+        return int(str(self.scalar()))
 
     def scalar(self) -> JsonValue:
         """The first value of the first row, or None."""

@@ -1,7 +1,5 @@
 """What is compared of many tasks, as arrays: what no two sets may share, instructions, and strata."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -84,14 +82,9 @@ class ComparedTasks:
         return len(np.unique(both))
 
     @property
-    def first_part(self) -> int:
-        """The number of the first instruction of a subtask among the wordings."""
-        return len(self.table.tasks)
-
-    @property
     def first_line(self) -> int:
         """The number of the first line of a list among the wordings."""
-        return self.first_part + len(self.parts.keys)
+        return len(self.table.tasks) + len(self.parts.keys)
 
 
 @dataclass(slots=True)

@@ -5,8 +5,6 @@ group too large for that is a knot: it is parted so that few tasks would connect
 out.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +40,9 @@ def check_shares(shares: Mapping[SplitName, float]) -> None:
         SelectionInvalidError: shares that are negative or do not add up to 1.
     """
     if any(share < 0 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-6:
+        parts = " + ".join(f"{value:g}" for value in shares.values())
         raise SelectionInvalidError(
-            f"The shares of the sets must add up to 1; these add up to {_sum(shares)}."
+            f"The shares of the sets must add up to 1; these add up to {parts} = {sum(shares.values()):g}."
         )
 
 
@@ -196,7 +195,3 @@ def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
             ends = [f"{name} ({through[name]})" for name in SPLITS if name in through]
             found[table.tasks[task]] = f"would connect {' and '.join(ends)}"
     return found
-
-
-def _sum(shares: Mapping[SplitName, float]) -> str:
-    return f"{' + '.join(f'{value:g}' for value in shares.values())} = {sum(shares.values()):g}"

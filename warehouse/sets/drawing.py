@@ -1,7 +1,5 @@
 """Which tasks an export holds, and in which sets: selected, divided without leaks, then drawn."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,12 +16,7 @@ from taskloom.warehouse.sets.key_table import KeyTable
 from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, SplitName
 from taskloom.warehouse.sets.requests import SetRequest, hold_out
 from taskloom.warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
-from taskloom.warehouse.sets.splits import (
-    Leak,
-    LeakageReport,
-    leakage,
-    resembling,
-)
+from taskloom.warehouse.sets.splits import Leak, LeakageReport, leakage, resembling
 from taskloom.warehouse.store import Warehouse
 
 _FEW = 100_000
@@ -108,7 +101,12 @@ def draw_tasks(
         )
     names = tuple(sorted(chain.from_iterable(splits.values())))
     if not names:
-        raise ExportRefusedError(_nothing_left(removed))
+        raise ExportRefusedError(
+            f"Every selected task resembles an instruction of the lists, such as {removed[0].found_in[1]};"
+            " nothing was written."
+            if removed
+            else "Nothing is left to draw; nothing was written."
+        )
     left_out = {**gone_before, **division.left_out}
     return Drawn(names, tuple(shortfalls), splits, report, left_out, gone_before)
 
@@ -232,15 +230,6 @@ def _with_nearest(
 
 def _kind_of_reason(reason: str) -> str:
     return " ".join(part.partition(" (")[0] for part in reason.split(") ")).removesuffix(")")
-
-
-def _nothing_left(removed: Sequence[Leak]) -> str:
-    return (
-        f"Every selected task resembles an instruction of the lists, such as {removed[0].found_in[1]};"
-        " nothing was written."
-        if removed
-        else "Nothing is left to draw; nothing was written."
-    )
 
 
 def _refuse_empty_sets(

@@ -1,7 +1,5 @@
 """Why a selection finds no tasks: which condition keeps them out, and the nearest cells that have some."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -77,22 +75,16 @@ def nearest_cells(warehouse: Warehouse, selection: Selection, wanted: Mapping[Di
         f" AND {' AND '.join(f'{name}_level IS NOT NULL' for name in wanted)} GROUP BY ALL",
         {"ids": _found(warehouse, selection)},
     ).rows()
+    place = {str(level): number for number, level in enumerate(LEVELS)}
     far = [
         (
-            sum(
-                abs(_place(mine) - _place(theirs))
-                for mine, theirs in zip(found, wanted.values(), strict=True)
-            ),
+            sum(abs(place[str(one)] - place[two]) for one, two in zip(found, wanted.values(), strict=True)),
             -int(str(count)),
             ",".join(f"{name}={level}" for name, level in zip(wanted, found, strict=True)),
         )
         for count, *found in rows
     ]
     return "; ".join(f"{cell} ({-count})" for _, count, cell in sorted(far)[:_NAMED])
-
-
-def _place(level: object) -> int:
-    return [str(name) for name in LEVELS].index(str(level))
 
 
 def _wanted(selection: Selection) -> dict[Dimension, str]:

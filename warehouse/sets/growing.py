@@ -5,8 +5,6 @@ each time by what touches the fewest further tasks; then keys change hands, as i
 that gains tasks. How far the smaller sets grow at first is tried out.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

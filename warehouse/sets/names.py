@@ -1,7 +1,5 @@
 """The names of the sets, and of what they must not share."""
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 SplitName = Literal["train", "validation", "test"]

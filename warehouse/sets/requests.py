@@ -1,7 +1,5 @@
 """Which sets are wanted: by share, or by applications and scenarios reserved for the test set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

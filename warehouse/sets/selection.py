@@ -1,8 +1,6 @@
 """Which tasks go into an export: conditions, cells with quotas, a size, a seed; shortfalls are reported,
 never filled."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -216,9 +214,7 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
         parameters.update(values)
     if selection.scenario:
         names = [item.name for item in load_scenarios()]
-        stored = [
-            str(row["scenario"]) for row in warehouse.query("SELECT DISTINCT scenario FROM tasks").as_dicts()
-        ]
+        stored = warehouse.query("SELECT DISTINCT scenario FROM tasks").texts()
         if selection.scenario not in {*names, *stored}:
             raise SelectionInvalidError(
                 f"Unknown scenario {selection.scenario!r}; known: {', '.join(names)}."
@@ -226,10 +222,7 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
         conditions.append("scenario = $scenario")
         parameters["scenario"] = selection.scenario
     if selection.applications:
-        rows = warehouse.query(
-            "SELECT DISTINCT unnest(applications) AS name FROM tasks ORDER BY 1"
-        ).as_dicts()
-        stored = [str(row["name"]) for row in rows]
+        stored = warehouse.query("SELECT DISTINCT unnest(applications) FROM tasks ORDER BY 1").texts()
         for name in selection.applications:
             if name not in stored:
                 raise SelectionInvalidError(
@@ -270,4 +263,4 @@ def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[lis
 
 def _meeting(warehouse: Warehouse, conditions: Sequence[str], parameters: Mapping[str, object]) -> list[str]:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return [str(row[0]) for row in warehouse.query(f"SELECT task_id FROM tasks{where}", parameters).rows()]
+    return warehouse.query(f"SELECT task_id FROM tasks{where}", parameters).texts()

@@ -1,7 +1,5 @@
 """What must not stand in two sets, and the report on it, computed from the outcome."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -125,19 +123,15 @@ def leakage(
         tasks.table.keys[key]: [name for name in SPLITS if name in found_in and found_in[name][key]]
         for key in several
     }
+    near: Sequence[Leak] = ()
+    if compared is None or not _is_part(tasks, members, *compared):
+        near = resembling(tasks, members, places, between_sets="instruction" not in may_share)
     return LeakageReport(
         sizes={name: len(own) for name, own in members.items()},
         left_out=0,
         may_share=tuple(kind for kind in LEAK_KINDS if kind in may_share),
         checked=dict(sorted(checked.items())),
-        leaks=(
-            *_shared(shared, may_share),
-            *(
-                ()
-                if compared is not None and _is_part(tasks, members, *compared)
-                else resembling(tasks, members, places, between_sets="instruction" not in may_share)
-            ),
-        ),
+        leaks=(*_shared(shared, may_share), *near),
     )
 
 
@@ -156,7 +150,7 @@ def _line_of_each(tasks: ComparedTasks, members: Members, lines: int) -> Rows:
     among = np.arange(tasks.first_line, tasks.first_line + lines)
     found = np.full(len(tasks.table.tasks), -1, np.int64)
     found[chosen] = resembled(tasks.wordings, chosen, among)
-    of_part = resembled(tasks.wordings, np.arange(tasks.first_part, tasks.first_line), among)
+    of_part = resembled(tasks.wordings, np.arange(len(tasks.table.tasks), tasks.first_line), among)
     holders, held = tasks.parts.holders(), of_part[tasks.parts.numbers()]
     listed = (held >= 0) & (found[holders] < 0)
     found[holders[listed][::-1]] = held[listed][::-1]

@@ -1,8 +1,6 @@
 """Finds instructions that resemble each other: equal apart from case and spacing, or sharing half of their
 five-word sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -3,11 +3,10 @@
 The lake is attached as `taskloom`, from a local folder or from Postgres and object storage.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
 
 import duckdb
@@ -39,8 +38,7 @@ _GONE: Final = ("no such file or directory",)
 _ALMOST_NOTHING: Final = 256 * 1024
 _BUSY_MILLISECONDS: Final = 10_000
 _NEEDS_ROLL_BACK: Final = ("attempt to write a readonly database", "unable to open database file")
-RETRY_SECONDS: Final = 60.0
-"""How long a busy catalogue is asked again."""
+_RETRY_SECONDS: Final = 60.0
 
 T = TypeVar("T")
 
@@ -52,12 +50,7 @@ def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
         WarehouseUnavailableError: the place cannot be used; the message says why.
     """
     connection = _connect(location)
-    options = [
-        f"DATA_PATH '{quoted(location.tables)}'",
-        "OVERRIDE_DATA_PATH true",
-        "DATA_INLINING_ROW_LIMIT 0",
-    ]
-    _attach(connection, location, options)
+    _attach(connection, location, ["DATA_INLINING_ROW_LIMIT 0"])
     return connection
 
 
@@ -72,7 +65,9 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     if location.folder and not (location.folder / "catalog.sqlite").exists():
         raise _missing(location)
     connection = _connect(location)
-    options = [*_options(location), "READ_ONLY"]
+    options = ["READ_ONLY"]
+    if location.folder is not None:
+        options.append(f"META_BUSY_TIMEOUT {_BUSY_MILLISECONDS}")
     if snapshot_id is not None:
         options.append(f"SNAPSHOT_VERSION {snapshot_id}")
     _attach(connection, location, options)
@@ -83,9 +78,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     return connection
 
 
-def retried(
-    action: Callable[[], T], location: Location, seconds: float = RETRY_SECONDS, *, roll_back: bool = True
-) -> T:
+def retried(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
     """The result of `action`, retried while other processes hold the catalogue.
 
     A writer that died in a commit leaves a journal, which only a connection for writing can roll back.
@@ -95,14 +88,15 @@ def retried(
         WarehouseUnavailableError: the disk is full, or the place cannot be written.
         duckdb.Error: anything else.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + _RETRY_SECONDS
     pause = 0.01
     rolled_back = not roll_back
     while True:
         try:
             return action()
         except duckdb.Error as error:
-            if not rolled_back and _says(error, _NEEDS_ROLL_BACK) and _has_journal(location):
+            journal = location.folder / "catalog.sqlite-journal" if location.folder else None
+            if not rolled_back and _says(error, _NEEDS_ROLL_BACK) and journal and journal.exists():
                 rolled_back = True
                 with WriterLock(location):
                     connect_writer(location).close()
@@ -111,10 +105,24 @@ def retried(
                 raise _mapped(error, location) from None
             if time.monotonic() >= deadline:
                 raise WarehouseBusyError(
-                    f"The warehouse {location.shown} stayed busy for {seconds:.0f} s: {reason_of(error)}"
+                    f"The warehouse {location.shown} stayed busy for {_RETRY_SECONDS:.0f} s:"
+                    f" {reason_of(error)}"
                 ) from None
         time.sleep(pause)
         pause = min(pause * 1.5, 0.5)
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """A transaction, which is committed, or rolled back where something is raised."""
+    connection.execute("BEGIN")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, ...] | None:
@@ -124,13 +132,6 @@ def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, 
     """
     rows = connection.execute(sql).fetchall()
     return rows[0] if rows else None
-
-
-def _options(location: Location) -> list[str]:
-    options = [f"DATA_PATH '{quoted(location.tables)}'", "OVERRIDE_DATA_PATH true"]
-    if location.folder is not None:
-        options.append(f"META_BUSY_TIMEOUT {_BUSY_MILLISECONDS}")
-    return options
 
 
 def _connect(location: Location) -> duckdb.DuckDBPyConnection:
@@ -146,7 +147,8 @@ def _connect(location: Location) -> duckdb.DuckDBPyConnection:
 
 def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: list[str]) -> None:
     address = quoted(f"ducklake:{location.catalogue}")
-    statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(options)})"
+    given = [f"DATA_PATH '{quoted(location.tables)}'", "OVERRIDE_DATA_PATH true", *options]
+    statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(given)})"
     # Opening asks the catalogue many small things: several threads take twice the processor time for them.
     connection.execute("SET threads = 1")
     try:
@@ -186,10 +188,6 @@ def _mapped(error: duckdb.Error, location: Location) -> Exception:
             f"The warehouse {location.shown} cannot be written: {reason_of(error)}"
         )
     return error
-
-
-def _has_journal(location: Location) -> bool:
-    return location.folder is not None and (location.folder / "catalog.sqlite-journal").exists()
 
 
 def _is_full(location: Location) -> bool:

@@ -4,11 +4,8 @@ Columns and nested fields that are missing are added and read as their default. 
 column renamed, a value rewritten) is a numbered step in `MIGRATIONS`.
 """
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Final
 
 import duckdb
@@ -17,32 +14,24 @@ import pyarrow as pa
 from taskloom.warehouse.errors import WarehouseTooNewError
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table
-from taskloom.warehouse.storage.database import LAKE
+from taskloom.warehouse.storage.database import LAKE, transaction
 from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.known_schema import STATE_TABLE, remember, stored_state
 from taskloom.warehouse.views import View, views
-
-
-def _fill_applications(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute(f"UPDATE tasks SET applications = {APPLICATIONS_SQL}")
-
-
-def _prepare_columns(connection: duckdb.DuckDBPyConnection) -> None:
-    for table in TABLES:
-        if table.prepared:
-            changes = ", ".join(f'"{column}" = {sql}' for column, sql in table.prepared.items())
-            connection.execute(f"UPDATE {table.name} SET {changes}")
-
 
 _REWRITTEN: Final = "rewritten_table"
 _FIELDS: Final = (pa.Schema, pa.StructType)
 COMPLETED: Final = "memory"
 """Catalogue of the views that `complete_for_reading` makes."""
-MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {
-    3: _fill_applications,
-    4: _prepare_columns,
+MIGRATIONS: Final[Mapping[int, tuple[str, ...]]] = {
+    3: (f"UPDATE tasks SET applications = {APPLICATIONS_SQL}",),
+    4: tuple(
+        f'UPDATE {table.name} SET "{column}" = {sql}'
+        for table in TABLES
+        for column, sql in table.prepared.items()
+    ),
 }
-"""For a schema version: what turns the version before into it, after missing columns were added."""
+"""For a schema version: the SQL that turns the version before into it, after missing columns were added."""
 
 
 def fingerprint() -> str:
@@ -80,8 +69,7 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
 def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
     """Create what is missing, in one transaction. Call with the writer's lock held."""
     stored = stored_state(connection)
-    connection.execute("BEGIN")
-    try:
+    with transaction(connection):
         if stored is None:
             connection.execute(
                 f"CREATE TABLE {STATE_TABLE} (version BIGINT, fingerprint VARCHAR, applied_at TIMESTAMP)"
@@ -94,8 +82,8 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
         for table in TABLES:
             _create_or_extend(connection, table, table.name in there)
         for version in range(stored[0] + 1 if stored else SCHEMA_VERSION + 1, SCHEMA_VERSION + 1):
-            if version in MIGRATIONS:
-                MIGRATIONS[version](connection)
+            for statement in MIGRATIONS.get(version, ()):
+                connection.execute(statement)
         for view in views():
             connection.execute(f"CREATE OR REPLACE VIEW {view.name} AS {view.sql}")
             connection.execute(f"COMMENT ON VIEW {view.name} IS '{quoted(view.comment)}'")
@@ -103,10 +91,6 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(
             f"INSERT INTO {STATE_TABLE} VALUES (?, ?, now()::TIMESTAMP)", [SCHEMA_VERSION, fingerprint()]
         )
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     _start_statistics(connection)
     # Tasks are searched: LZ4 is read twice as fast as Zstandard, and takes twice the place of a small part of
     # a dataset.
@@ -122,25 +106,20 @@ def _start_statistics(connection: duckdb.DuckDBPyConnection) -> None:
     empty = "end_snapshot IS NULL AND table_id NOT IN (SELECT table_id FROM ducklake_data_file)"
     # With the lake in use its own transaction would hold the catalogue against this one.
     connection.execute(f"USE __ducklake_metadata_{LAKE}")
-    connection.execute("BEGIN")
     try:
-        connection.execute(
-            "INSERT INTO ducklake_table_column_stats (table_id, column_id, contains_null, contains_nan)"
-            " SELECT table_id, column_id, false, CASE WHEN column_type LIKE 'float%' THEN false END"
-            f" FROM ducklake_column AS c WHERE column_type NOT IN ('struct', 'list', 'map') AND {empty}"
-            " AND NOT EXISTS (FROM ducklake_table_column_stats AS s"
-            " WHERE s.table_id = c.table_id AND s.column_id = c.column_id)"
-        )
-        connection.execute(
-            "INSERT INTO ducklake_table_stats (table_id, record_count, next_row_id, file_size_bytes)"
-            f" SELECT table_id, 0, 0, 0 FROM ducklake_table WHERE {empty}"
-            " AND table_id NOT IN (SELECT table_id FROM ducklake_table_stats)"
-        )
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(duckdb.Error):
-            connection.execute("ROLLBACK")
-        raise
+        with transaction(connection):
+            connection.execute(
+                "INSERT INTO ducklake_table_column_stats (table_id, column_id, contains_null, contains_nan)"
+                " SELECT table_id, column_id, false, CASE WHEN column_type LIKE 'float%' THEN false END"
+                f" FROM ducklake_column AS c WHERE column_type NOT IN ('struct', 'list', 'map') AND {empty}"
+                " AND NOT EXISTS (FROM ducklake_table_column_stats AS s"
+                " WHERE s.table_id = c.table_id AND s.column_id = c.column_id)"
+            )
+            connection.execute(
+                "INSERT INTO ducklake_table_stats (table_id, record_count, next_row_id, file_size_bytes)"
+                f" SELECT table_id, 0, 0, 0 FROM ducklake_table WHERE {empty}"
+                " AND table_id NOT IN (SELECT table_id FROM ducklake_table_stats)"
+            )
     finally:
         connection.execute(f"USE {LAKE}")
 

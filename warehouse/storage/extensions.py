@@ -3,8 +3,6 @@
 Where a wheel is absent, DuckDB fetches what a local warehouse needs; nothing else is fetched unasked.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final

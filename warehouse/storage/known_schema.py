@@ -4,8 +4,6 @@ Importing all records, from which the schema follows, takes a second: the finger
 source files is kept in the user's cache.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

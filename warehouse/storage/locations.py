@@ -1,7 +1,5 @@
 """Where a warehouse lives: a local folder, or a Postgres catalogue with object storage."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,15 +3,12 @@
 It is released when its process ends, and makes "insert what is not there yet" exact between processes.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 import duckdb
@@ -52,9 +49,7 @@ class WriterLock:
         self._release = self._lock_file(folder) if folder else self._lock_database()
         held.add(self._location.catalogue)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._release is not None:
             _held.__dict__["places"].discard(self._location.catalogue)
             self._release()
@@ -67,11 +62,7 @@ class WriterLock:
             raise WarehouseUnavailableError(
                 f"The warehouse {self._location.shown} cannot be written: {error.strerror}"
             ) from None
-
-        def take() -> bool:
-            return lock_descriptor(file, blocking=False)
-
-        self._wait(take, lambda: os.close(file), pause=0.005)
+        self._wait(lambda: lock_descriptor(file, blocking=False), lambda: os.close(file), pause=0.005)
         return lambda: os.close(file)
 
     def _lock_database(self) -> Callable[[], None]:

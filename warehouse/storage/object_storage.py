@@ -1,7 +1,5 @@
 """Where pictures are stored, in a folder or in S3-compatible storage, and DuckDB's access to the latter."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Mapping

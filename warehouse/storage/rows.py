@@ -1,7 +1,5 @@
 """Records to rows and rows to records, validated both ways."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,7 +62,10 @@ def batch_of(records: Iterable[Record]) -> Batch:
             continue
         steps: list[dict[str, Any]] = []
         if isinstance(record, Trajectory):
-            steps = [_encode_step(record.trajectory_id, step, batch.shared) for step in record.steps]
+            name, fields = record.trajectory_id, TABLE_NAMED["trajectory_steps"].fields
+            steps = [
+                {"trajectory_id": name, **encode_fields(fields, step, batch.shared)} for step in record.steps
+            ]
         decode_record(table, row, batch.shared, steps)
         keyed[key] = row
         step_rows = batch.rows.setdefault("trajectory_steps", {}) if steps else {}
@@ -98,7 +99,8 @@ def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any
             {*(node.application for node in record.graph.nodes), *record.other_applications}
         )
     if table.name == "rejections":
-        row["rejection_id"] = _content_id(row)
+        content = json.dumps(row, sort_keys=True, ensure_ascii=False, default=str)
+        row["rejection_id"] = hashlib.sha256(content.encode()).hexdigest()[:32]
     return row
 
 
@@ -155,21 +157,11 @@ def references(node: object) -> tuple[set[str], set[str]]:
     return texts, controls
 
 
-def _encode_step(trajectory_id: str, step: TrajectoryStep, shared: Shared) -> dict[str, Any]:
-    fields = TABLE_NAMED["trajectory_steps"].fields
-    return {"trajectory_id": trajectory_id, **encode_fields(fields, step, shared)}
-
-
 def _key(table: Table, row: Mapping[str, Any]) -> tuple[object, ...]:
     key = tuple(row.get(name) for name in table.key)
     if any(part is None or (part == "" and not table.empty_key) for part in key):
         raise RowInvalidError(f"A row of {table.name} has no {' or no '.join(table.key)}.")
     return key
-
-
-def _content_id(row: Mapping[str, Any]) -> str:
-    content = json.dumps(row, sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def _arrow_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:

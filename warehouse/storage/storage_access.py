@@ -5,8 +5,6 @@ The variables are those that other programs read too: `AWS_ACCESS_KEY_ID`, `AWS_
 `PGPASSWORD`, which Postgres' client library reads by itself.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
+from taskloom.warehouse.querying.asking import Reader, open_quickly
 from taskloom.warehouse.querying.query_result import QueryResult
-from taskloom.warehouse.querying.quick_reader import Streams, first_rows, open_quickly
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -111,13 +111,13 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
     try:
         opened = _opened(str(question["address"]), question["version"])
         # What the database itself takes is no part of what the statement may take.
-        first_rows(opened, "SELECT 1", [], None, None, None)
+        opened.query("SELECT 1")
         _bound_memory(int(str(question["most_bytes"])))
         if "save" in question:
             path = Path(str(question["save"]))
             save = functools.partial(_save_parquet if path.suffix == ".parquet" else _save_csv, path)
             return {"saved": opened.stream(sql, save, bound, seconds, _ROWS_AT_ONCE)}
-        found, _ = first_rows(opened, sql, bound, seconds, int(str(question["most_rows"])), None)
+        found, _ = opened.first_rows(sql, bound, seconds, int(str(question["most_rows"])), None)
         return {"columns": found.columns, "rows": list(found.rows())}
     except QueryRefusedError as error:
         return {"refused": str(error)}
@@ -129,7 +129,7 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
         return {"too_large": True}
 
 
-def _opened(address: str, version: JsonValue) -> Streams:
+def _opened(address: str, version: JsonValue) -> Reader:
     quick = open_quickly(address) if version is None else None
     if quick is not None:
         return quick

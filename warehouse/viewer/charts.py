@@ -1,7 +1,5 @@
 """Bar charts of a dataset, counted by SQL; the report and the viewer draw them with one macro."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,11 +43,14 @@ class Chart:
     bars: tuple[Bar, ...]
 
 
-def chart(title: str, note: str, rows: Sequence[tuple[str, object]]) -> Chart:
-    """A chart of labelled counts; negative ones have no length."""
+def chart(title: str, note: str, rows: Sequence[tuple[str, object]], *, coloured: bool = False) -> Chart:
+    """A chart of labelled counts, also coloured by label; negative ones have no length."""
     counts = [(label, float(str(count))) for label, count in rows]
     longest = max((count for _, count in counts), default=0) or 1
-    return Chart(title, note, tuple(Bar(label, count, max(0.0, count / longest)) for label, count in counts))
+    bars = (
+        Bar(label, count, max(0.0, count / longest), label if coloured else "") for label, count in counts
+    )
+    return Chart(title, note, tuple(bars))
 
 
 def funnel_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
@@ -137,17 +138,13 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
 
 
 def _complexity(warehouse: Warehouse, dimension: DimensionDefinition) -> tuple[Chart, Chart]:
-    levels = {
-        str(level): int(str(count))
-        for level, count in warehouse.query(
-            f"SELECT {dimension.level_column}, count(*) FROM tasks GROUP BY 1"
-        ).rows()
-    }
-    longest = max(levels.values(), default=0) or 1
-    by_level = Chart(
+    counted = warehouse.query(f"SELECT {dimension.level_column}, count(*) FROM tasks GROUP BY 1")
+    levels = {str(level): count for level, count in counted.rows()}
+    by_level = chart(
         f"{dimension.name.capitalize()} complexity",
         "tasks per level",
-        tuple(Bar(level, levels.get(level, 0), levels.get(level, 0) / longest, level) for level in LEVELS),
+        [(level, levels.get(level, 0)) for level in LEVELS],
+        coloured=True,
     )
     values = warehouse.query(f"SELECT {dimension.column}, count(*) FROM tasks GROUP BY 1 ORDER BY 1").rows()
     return by_level, chart(

@@ -1,11 +1,7 @@
 """The report: one self-contained HTML file, nothing loaded from outside."""
 
-from __future__ import annotations
-
 import base64
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -19,7 +15,7 @@ from taskloom.warehouse.records import DatasetVersion, RunRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import task_quality
 from taskloom.warehouse.viewer.charts import complexity_charts, dataset_figures
-from taskloom.warehouse.viewer.pages.strips import Frame, read_strip
+from taskloom.warehouse.viewer.pages.strips import read_strip
 from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
 from taskloom.warehouse.viewer.website import asset, page_templates
 
@@ -59,46 +55,30 @@ def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0)
 _PICTURE_WIDTH = 560
 
 
-@dataclass(frozen=True, slots=True)
-class TaskView:
-    """One task in full."""
-
-    task: Task
-    title: str
-    drawing: str
-    """Its graph as SVG."""
-    replays: tuple[Replay, ...]
-    steps: tuple[Frame, ...]
-    """Steps of the first successful replay."""
-    pictures: Mapping[int, str]
-    """The screen before each step with the control marked, as a data address; empty where none is stored."""
-
-
 def _sample(warehouse: Warehouse, size: int, seed: int) -> list[Task]:
     chosen = warehouse.query(
         "SELECT task_id FROM tasks WHERE status IN ('validated', 'imported') ORDER BY task_id NOT IN (SELECT"
         " task_id FROM replays), sha256($seed || ':' || task_id), task_id LIMIT $size",
         {"seed": str(seed), "size": size},
     )
-    names = [str(row[0]) for row in chosen.rows()]
+    names = chosen.texts()
     tasks = warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names])
     return sorted(tasks, key=lambda task: names.index(task.task_id))
 
 
-def _view(warehouse: Warehouse, task: Task) -> TaskView:
+def _view(warehouse: Warehouse, task: Task) -> dict[str, object]:
+    """One task in full, with the steps of the first successful replay."""
     replays = tuple(warehouse.read(Replay, "task_id = ?", [task.task_id]))
     shown = next((replay for replay in replays if replay.success), None)
-    recorded = (
-        next(warehouse.read(Trajectory, "trajectory_id = ?", [shown.trajectory_id]), None) if shown else None
-    )
-    return TaskView(
-        task,
-        title_of(task),
-        draw_svg(task.graph, numbers_of(task)),
-        replays,
-        read_strip(warehouse, recorded, shown.subtasks) if recorded and shown else (),
-        {step.step: _picture(warehouse, step) for step in recorded.steps} if recorded else {},
-    )
+    recorded = warehouse.find(Trajectory, "trajectory_id", shown.trajectory_id) if shown else None
+    return {
+        "task": task,
+        "title": title_of(task),
+        "drawing": draw_svg(task.graph, numbers_of(task)),
+        "replays": replays,
+        "steps": read_strip(warehouse, recorded, shown.subtasks) if recorded and shown else (),
+        "pictures": {step.step: _picture(warehouse, step) for step in recorded.steps} if recorded else {},
+    }
 
 
 def _picture(warehouse: Warehouse, step: TrajectoryStep) -> str:

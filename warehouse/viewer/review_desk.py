@@ -1,7 +1,5 @@
 """Takes reviews from the viewer's own pages and stores them."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import threading

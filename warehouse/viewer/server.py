@@ -1,7 +1,5 @@
 """Serves the viewer on the loopback address until it is interrupted."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus

@@ -1,10 +1,8 @@
 """Other versions of the dataset, each below a path of its own: `/at/v1/tasks` lists the tasks of `v1`."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -30,7 +28,7 @@ class VersionSwitch:
         self._store = store
         self._pages = pages
         self._guard = threading.Lock()
-        self._open: dict[str, ASGIApp] = {}
+        self._latest = lru_cache(_MOST_OPEN)(self._opened)
 
     def choices(self) -> Sequence[tuple[str, str]]:
         """The present state and all versions, the latest first; nothing where no version is published."""
@@ -60,14 +58,11 @@ class VersionSwitch:
             VersionError: no such version; the published ones are named.
         """
         with self._guard:
-            known = self._open.pop(name, None)
-            if known is None:
-                version = None if name == _PRESENT_PATH else name
-                known = self._pages(self._store.reopened(version), f"{_BELOW}{quote(name)}", self.choices)
-            self._open[name] = known
-            while len(self._open) > _MOST_OPEN:
-                self._open.pop(next(iter(self._open)))
-            return known
+            return self._latest(name)
+
+    def _opened(self, name: str) -> ASGIApp:
+        version = None if name == _PRESENT_PATH else name
+        return self._pages(self._store.reopened(version), f"{_BELOW}{quote(name)}", self.choices)
 
 
 class VersionPaths:

@@ -1,7 +1,5 @@
 """What every page needs: the warehouse, the templates, and counts that were made before."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
@@ -127,7 +125,7 @@ class Site:
         Raises:
             HTTPException: there is none; the message calls it `noun`.
         """
-        found = next(self.store.read(record, f"{key} = ?", [name]), None)
+        found = self.store.find(record, key, name)
         if found is None:
             raise HTTPException(404, f"There is no {noun} {name} in {self.store.version or 'the warehouse'}.")
         return found

@@ -4,8 +4,6 @@ The first comment line of a file says what a row is; every further comment line 
 a column. A line with `{dimension}` stands once for each complexity dimension.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -5,8 +5,6 @@ The machine image has every application under `/home/user/applications/<name>`, 
 path. State lies under `.applications` of the home folder, where evaluation functions look for it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +38,17 @@ def setup(
     applications: Sequence[Application], before_browser: Sequence[dict[str, object]] = ()
 ) -> list[dict[str, object]]:
     """The steps of `config`, a port for each application; `before_browser` when all have started."""
+    steps, urls = _own_steps(applications)
+    return [
+        *steps,
+        *before_browser,
+        *(_step("launch", command=list(command)) for command in _CHROME),
+        _step("chrome_open_tabs", urls_to_open=urls),
+    ]
+
+
+def _own_steps(applications: Sequence[Application]) -> tuple[list[dict[str, object]], list[str]]:
+    """What writes and starts the applications, and their addresses."""
     steps: list[dict[str, object]] = []
     written: set[str] = set()
     urls: list[str] = []
@@ -55,10 +64,7 @@ def setup(
         steps.append(_step("launch", command=_launch(application, places)))
         steps.append(execute(["python3", "-c", _WAIT, str(port)]))
         urls.append(f"http://localhost:{port}{application.launch.url_path}")
-    steps += before_browser
-    steps += [_step("launch", command=list(command)) for command in _CHROME]
-    steps.append(_step("chrome_open_tabs", urls_to_open=urls))
-    return steps
+    return steps, urls
 
 
 def _places(application: Application, port: int) -> dict[str, str]:
@@ -172,20 +178,5 @@ if len(sys.argv) > 1:
 
 def start_script(applications: Sequence[Application]) -> str:
     """The program's text. It runs the command it is given once all is started."""
-    steps = setup(applications)
-    urls = [
-        url
-        for step in steps
-        if step["type"] == "chrome_open_tabs" and isinstance(step["parameters"], dict)
-        for url in step["parameters"]["urls_to_open"]
-    ]
-    own = [step for step in steps if not _is_browser(step)]
-    return _PROGRAM.format(copy=START_COPY, steps=json.dumps(own), urls=json.dumps(urls))
-
-
-def _is_browser(step: dict[str, object]) -> bool:
-    parameters = step["parameters"]
-    command = parameters.get("command") if isinstance(parameters, dict) else None
-    return step["type"] == "chrome_open_tabs" or (
-        isinstance(command, list) and command[:1] in (["google-chrome"], ["socat"])
-    )
+    steps, urls = _own_steps(applications)
+    return _PROGRAM.format(copy=START_COPY, steps=json.dumps(steps), urls=json.dumps(urls))

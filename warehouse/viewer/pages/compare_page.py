@@ -1,7 +1,5 @@
 """Two versions side by side: how many rows of what, and which tasks are new, gone or changed."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -9,7 +7,6 @@ from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
-from taskloom.warehouse.errors import VersionError
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.versions import TableChange, differences
 from taskloom.warehouse.viewer.website import Site
@@ -52,27 +49,21 @@ def add_pages(application: FastAPI, site: Site) -> None:
         versions = {item.name: item for item in site.store.versions()}
         for name in (first, second):
             if name not in versions:
-                raise HTTPException(404, str(VersionError(_unknown(name, list(versions)))))
+                known = ", ".join(versions) or "none yet"
+                raise HTTPException(404, f"There is no dataset version {name!r}; published: {known}.")
         before, after = versions[first], versions[second]
         changes = {item.table: item for item in differences(site.store, first, second)}
         tables = sorted({*before.counts, *after.counts})
+        unchanged = TableChange(table="", added=0, removed=0, changed=0)
         return site.page(
             "compare.html.jinja",
             before=before,
             after=after,
             rows=[
-                (name, before.counts.get(name), after.counts.get(name), changes.get(name, _same(name)))
+                (name, before.counts.get(name), after.counts.get(name), changes.get(name, unchanged))
                 for name in tables
             ],
             steps=[step for step in dict.fromkeys((*before.funnel, *after.funnel)) if ": " not in step],
             tasks=task_changes(site.store, before.snapshot_id, after.snapshot_id),
             most=TASKS_SHOWN,
         )
-
-
-def _same(table: str) -> TableChange:
-    return TableChange(table=table, added=0, removed=0, changed=0)
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    return f"There is no dataset version {name!r}; published: {', '.join(known) or 'none yet'}."

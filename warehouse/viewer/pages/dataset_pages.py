@@ -1,7 +1,5 @@
 """Pages about the dataset as a whole: overview, complexity, costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

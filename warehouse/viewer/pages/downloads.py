@@ -1,7 +1,5 @@
 """Answers as files: CSV for people, Parquet with all types."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path

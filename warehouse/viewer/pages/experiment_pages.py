@@ -1,7 +1,5 @@
 """Attempts of agents in a run; experiments: leaderboards, agents side by side, attempts by step."""
 
-from __future__ import annotations
-
 import json
 
 from fastapi import FastAPI, Request
@@ -87,8 +85,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
     def experiment(request: Request, name: str) -> HTMLResponse:
         found = site.one(Experiment, "experiment_id", name, "experiment")
         asked = request.query_params
-        first, second, agent = asked.get("first", ""), asked.get("second", ""), asked.get("agent", "")
-        other = asked.get("other", "")
+        first, second, agent, other = (asked.get(part, "") for part in ("first", "second", "agent", "other"))
         both = site.one(Experiment, "experiment_id", other, "experiment") if other else None
         pairs: list[dict[str, JsonValue]] = []
         if first and second:
@@ -117,8 +114,8 @@ def add_pages(application: FastAPI, site: Site) -> None:
     @application.get("/attempts/{attempt_id:path}")
     def attempt(request: Request, attempt_id: str) -> HTMLResponse:
         run = site.one(AgentRun, "agent_run_id", attempt_id, "attempt")
-        task = next(iter(site.store.read(Task, "task_id = ?", [run.task_id])), None)
-        recorded = next(iter(site.store.read(Trajectory, "trajectory_id = ?", [run.trajectory_id])), None)
+        task = site.store.find(Task, "task_id", run.task_id)
+        recorded = site.store.find(Trajectory, "trajectory_id", run.trajectory_id)
         steps = list(site.store.read(AgentStep, "agent_run_id = ?", [attempt_id], order_by="step"))
         frames = read_strip(site.store, recorded) if recorded else ()
         return site.page(
@@ -149,12 +146,8 @@ def _figures(standings: tuple[Standing, ...]) -> dict[str, dict[str, Standing]]:
         if item.group == "all":
             found.setdefault(item.agent, {})[item.metric] = item
 
-    def rank(agent: str) -> tuple[float, float]:
-        own = found[agent]
-        success, rate = own.get("success"), own.get("coverage_rate")
-        return (
-            -((success.value if success else None) or 0.0),
-            -((rate.value if rate else None) or 0.0),
-        )
+    def rank(agent: str) -> list[float]:
+        own = (found[agent].get(metric) for metric in ("success", "coverage_rate"))
+        return [-((item.value if item else None) or 0.0) for item in own]
 
     return {agent: found[agent] for agent in sorted(found, key=rank)}

@@ -1,7 +1,5 @@
 """The model calls behind an item: who was asked, what was said, what it cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from fastapi import FastAPI, Request

@@ -1,7 +1,5 @@
 """A person plays: attempts of the agent `human` that wait, the screen of one, and what is done on it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """Pages on which people accept and reject tasks, and on which it is seen how far they agree."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,6 +7,7 @@ from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -33,6 +32,7 @@ _MEANING = {
     "sense": "Makes sense: somebody could want this",
 }
 """The questions of the rubric, as asked."""
+_PEOPLE: Final = "SELECT reviewer, count(*) AS tasks FROM latest_reviews GROUP BY reviewer ORDER BY reviewer"
 
 
 def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None:
@@ -40,11 +40,10 @@ def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None
 
     @application.get("/review")
     def reviews(request: Request) -> HTMLResponse:
-        rows = site.store.query(named_query("acceptance").sql).as_dicts()
         return site.page(
             "reviews.html.jinja",
-            figures=rows,
-            people=_people(site),
+            figures=site.store.query(named_query("acceptance").sql).as_dicts(),
+            people=site.store.query(_PEOPLE).as_dicts(),
             enabled=desk is not None,
             chosen=TaskFilter.of(request.query_params).values,
             choices=site.memory.get("choices", lambda: choices(site.store)),
@@ -152,25 +151,13 @@ def _desk_page(
     )
 
 
-def _others(site: Site, task: Task, by: str) -> list[dict[str, object]]:
+def _others(site: Site, task: Task, by: str) -> list[dict[str, JsonValue]]:
     """What others said of the task; shown only to those who have said something themselves."""
-    return [
-        dict(row)
-        for row in site.store.query(
-            "SELECT reviewer, accepted, failed, note FROM latest_reviews"
-            " WHERE task_id = ? AND instruction = ? AND reviewer <> ? ORDER BY reviewer",
-            [task.task_id, task.instruction, by],
-        ).as_dicts()
-    ]
-
-
-def _people(site: Site) -> list[dict[str, object]]:
-    return [
-        dict(row)
-        for row in site.store.query(
-            "SELECT reviewer, count(*) AS tasks FROM latest_reviews GROUP BY reviewer ORDER BY reviewer"
-        ).as_dicts()
-    ]
+    return site.store.query(
+        "SELECT reviewer, accepted, failed, note FROM latest_reviews"
+        " WHERE task_id = ? AND instruction = ? AND reviewer <> ? ORDER BY reviewer",
+        [task.task_id, task.instruction, by],
+    ).as_dicts()
 
 
 MOST_TASKS: Final = 1000
@@ -216,8 +203,8 @@ def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = No
         f" ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition}) ORDER BY task_id NOT IN"
         f" (SELECT unnest(?::VARCHAR[])), place > 1, lot, task_id LIMIT {MOST_TASKS}",
         [*bound, list(known)],
-    ).rows()
-    present = [str(row[0]) for row in rows]
+    )
+    present = rows.texts()
     return Queue(tuple(dict.fromkeys([*known, *present])), frozenset(present))
 
 
@@ -227,8 +214,8 @@ def reviewed_by(warehouse: Warehouse, reviewer: str) -> set[str]:
         "SELECT r.task_id FROM latest_reviews AS r"
         " JOIN tasks AS t ON t.task_id = r.task_id AND t.instruction = r.instruction WHERE r.reviewer = ?",
         [reviewer],
-    ).rows()
-    return {str(row[0]) for row in rows}
+    )
+    return set(rows.texts())
 
 
 def progress_of(queue: Queue, reviewed: Collection[str], after: str = "") -> Progress:

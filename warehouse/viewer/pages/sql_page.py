@@ -1,7 +1,5 @@
 """The page that asks SQL: a table, and bars where the answer is labels with numbers."""
 
-from __future__ import annotations
-
 import re
 import time
 from dataclasses import dataclass

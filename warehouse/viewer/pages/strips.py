@@ -1,7 +1,5 @@
 """A trajectory as a strip: for each step the screen with the control acted on, the thought, the action."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from taskloom.taskgraph.records.task import ReplayedSubtask

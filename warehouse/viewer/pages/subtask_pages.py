@@ -1,7 +1,5 @@
 """The subtask list, the page of one subtask, and the page of one trajectory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 
@@ -106,7 +104,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
             rows=rows[:_PAGE_ROWS],
             total=site.store.query(f"SELECT count(*) FROM subtasks WHERE {_CHOSEN}", chosen).scalar(),
             chosen=chosen,
-            applications=[str(row[0]) for row in applications.rows()],
+            applications=applications.texts(),
             first=address("/subtasks", chosen) if after else "",
             following=last and address("/subtasks", {**chosen, "after": last}),
         )

@@ -159,12 +159,9 @@ def read_page(
             at = f"(SELECT {number} FROM tasks WHERE task_id = ?)"
             condition += f" AND ({number} {place} {at} OR ({number} = {at} AND task_id {place} ?))"
             bound += [edge] * 3
-    found = [
-        str(row[0])
-        for row in warehouse.query(
-            f"SELECT task_id FROM tasks WHERE {condition} ORDER BY {order} LIMIT {PAGE_ROWS + 1}", bound
-        ).rows()
-    ]
+    found = warehouse.query(
+        f"SELECT task_id FROM tasks WHERE {condition} ORDER BY {order} LIMIT {PAGE_ROWS + 1}", bound
+    ).texts()
     more = len(found) > PAGE_ROWS
     shown = found[:PAGE_ROWS][:: -1 if backwards else 1]
     if not shown:
@@ -187,7 +184,7 @@ def read_page(
 def count_tasks(warehouse: Warehouse, chosen: TaskFilter) -> int:
     """How many tasks the filter allows."""
     condition, bound = chosen.condition()
-    return int(str(warehouse.query(f"SELECT count(*) FROM tasks WHERE {condition}", bound).scalar()))
+    return warehouse.query(f"SELECT count(*) FROM tasks WHERE {condition}", bound).number()
 
 
 def choices(warehouse: Warehouse) -> dict[str, list[str]]:

@@ -1,9 +1,6 @@
 """The task list and the page of one task."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
@@ -11,7 +8,6 @@ from fastapi.responses import HTMLResponse
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.drawing.svg import draw_svg
 from taskloom.taskgraph.records.agent_run import AgentRun
-from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.viewer.pages.model_call_pages import calls_for
@@ -25,19 +21,6 @@ _REVIEWS = (
     "SELECT reviewer, accepted, failed, note, reviewed_at, instruction FROM latest_reviews WHERE task_id = ?"
     " ORDER BY reviewed_at, reviewer"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NodeRow:
-    """A subtask of the task, as listed under the graph."""
-
-    number: int
-    """Its number on the page: its place in the first successful order."""
-    node: BoundSubtask
-    instruction: str
-    """Its low-level instruction."""
-    needs: tuple[int, ...]
-    """Numbers of the subtasks it depends on."""
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
@@ -108,24 +91,16 @@ def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
 def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
     if replay is None:
         return ()
-    recording = next(site.store.read(Trajectory, "trajectory_id = ?", [replay.trajectory_id]), None)
+    recording = site.store.find(Trajectory, "trajectory_id", replay.trajectory_id)
     return read_strip(site.store, recording, replay.subtasks) if recording else ()
 
 
-def node_rows(task: Task, numbers: Mapping[str, int]) -> list[NodeRow]:
-    """The subtasks of a task, by their numbers on the page."""
-    rows = []
+def node_rows(task: Task, numbers: Mapping[str, int]) -> list[dict[str, object]]:
+    """The subtasks of a task by their numbers on the page, with the numbers of those that each `needs`."""
+    rows: list[dict[str, object]] = []
     for node in sorted(task.graph.nodes, key=lambda node: numbers[node.instance_id]):
         number = numbers[node.instance_id]
-        low_level = task.low_level_instructions
-        rows.append(
-            NodeRow(
-                number=number,
-                node=node,
-                instruction=low_level[number - 1] if number <= len(low_level) else node.instruction,
-                needs=tuple(
-                    sorted(numbers[first] for first, then in task.graph.pairs if then == node.instance_id)
-                ),
-            )
-        )
+        said = (*task.low_level_instructions[number - 1 : number], node.instruction)[0]
+        needs = sorted(numbers[first] for first, then in task.graph.pairs if then == node.instance_id)
+        rows.append({"number": number, "node": node, "instruction": said, "needs": needs})
     return rows

@@ -1,7 +1,5 @@
 """What a task is called on a page, and how its subtasks are numbered there."""
 
-from __future__ import annotations
-
 from taskloom.taskgraph.records.task import Task
 
 
