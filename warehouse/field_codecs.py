@@ -130,11 +130,7 @@ def _field_codec(record: type[BaseModel], name: str, info: FieldInfo) -> FieldCo
 
 
 def codec_of(annotation: Any) -> Codec:
-    """The codec of a type annotation.
-
-    Raises:
-        TypeError: the annotation has no column type.
-    """
+    """The codec of a type annotation; a `TypeError` where it has no column type."""
     if get_origin(annotation) is Annotated:
         return codec_of(get_args(annotation)[0])
     if _is_json(annotation):

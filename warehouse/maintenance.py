@@ -68,11 +68,8 @@ def clean(
 
 
 def tag(warehouse: Warehouse, name: str, version: str) -> VersionTag:
-    """Give a version a further name, or move the name from the version that has it.
-
-    Raises:
-        VersionError: no such version, or the name is a version's own.
-    """
+    """Give a version a further name, or move the name; a `VersionError` for no version, or a version's own
+    name."""
     published = {item.name for item in warehouse.versions()}
     if version not in published:
         known = ", ".join(sorted(published)) or "none yet"

@@ -34,13 +34,10 @@ class AcceptanceRule(Record):
 
 
 def parse_rule(text: str) -> AcceptanceRule:
-    """The rule in text such as `all` or `majority:3`.
+    """The rule in text; `SelectionInvalidError` for no such rule, or no number of people.
 
     >>> parse_rule("majority:3")
     AcceptanceRule(rule='majority', people=3)
-
-    Raises:
-        SelectionInvalidError: no such rule, or no number of people.
     """
     name, colon, people = text.strip().partition(":")
     rule = next((known for known in get_args(Rule) if known == name), None)
@@ -68,11 +65,7 @@ def accepted_tasks(warehouse: Warehouse, rule: AcceptanceRule) -> list[tuple[str
 def new_review(
     task_id: str, instruction: str, reviewer: str, verdict: str, failed: tuple[str, ...] = (), note: str = ""
 ) -> Review:
-    """A review given now.
-
-    Raises:
-        ReviewInvalidError: no name, no verdict, or reasons that do not fit the verdict.
-    """
+    """A review given now; `ReviewInvalidError` for no name, no verdict, or reasons that do not fit it."""
     try:
         return Review.model_validate(
             {

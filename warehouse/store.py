@@ -95,23 +95,19 @@ class Warehouse(Reader):
             self._writer = self._reader = None
 
     def reopened(self, version: str | None = None) -> Warehouse:
-        """A second, read-only connection to the same warehouse: its present state or one version of it.
-
-        Raises:
-            VersionError: no such version.
-        """
+        """A second, read-only connection: to the present state or one version; `VersionError` where there is
+        none."""
         return Warehouse(self.address, read_only=True, version=version)
 
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
         """Store records of any classes in one commit over all tables.
 
         A row whose id is stored already is left as it is, so a write may be repeated; with `replace` it is
-        exchanged. Screenshots are stored first, under the hash of their bytes.
+        exchanged. Screenshots are stored first.
 
         Raises:
             RowInvalidError: a record that fits no table; nothing was stored.
-            WarehouseUnavailableError, WarehouseBusyError: the disk is full or read-only, or others hold the
-            catalogue too long.
+            WarehouseUnavailableError, WarehouseBusyError: not writable, or others hold it too long.
         """
         batch = batch_of(records)
         tables = batch.arrow()
@@ -120,11 +116,7 @@ class Warehouse(Reader):
             self.change(lambda connection: insert_rows(connection, tables, replace))
 
     def change(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-        """Run `action` in one transaction as the only writer, and commit.
-
-        Raises:
-            WarehouseUnavailableError, WarehouseBusyError: as `write` does, or opened read-only.
-        """
+        """Run `action` in one transaction as the only writer, and commit; raises what `write` does."""
 
         def once() -> T:
             with transaction(writer):
@@ -159,11 +151,8 @@ class Warehouse(Reader):
         description: str = "",
         settings: Mapping[str, JsonValue] | None = None,
     ) -> DatasetVersion:
-        """Publish the present state as a dataset version; without a name it is the next `v<number>`.
-
-        Raises:
-            VersionError: the name is taken or not a name.
-        """
+        """Publish the present state, by default as the next `v<number>`; `VersionError` for a taken or bad
+        name."""
         self.compact()
 
         def put(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
@@ -178,11 +167,8 @@ class Warehouse(Reader):
         return list(self.read(DatasetVersion, order_by="snapshot_id, name"))
 
     def snapshot_of(self, version: str) -> int:
-        """The catalogue's snapshot of a published version, named by its own name or a tag.
-
-        Raises:
-            VersionError: no such version; the published ones are named.
-        """
+        """The snapshot of a published version, named by its own name or a tag; `VersionError` where there is
+        none."""
         rows = self.query(
             "SELECT name, snapshot_id FROM dataset_versions ORDER BY snapshot_id, name"
         ).as_dicts()

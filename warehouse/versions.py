@@ -28,11 +28,8 @@ class TableChange(Record):
 
 
 def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableChange]:
-    """Rows added, removed and changed from one version to another, for every table with a difference.
-
-    Raises:
-        VersionError: a version is not published.
-    """
+    """Rows added, removed and changed from one published version to another, for every table with a
+    difference."""
     first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
     found = []
     for table in TABLES:
@@ -236,11 +233,7 @@ class VersionFigures(Record):
 
 
 def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
-    """The counts of the published `version`, or of the present state.
-
-    Raises:
-        VersionError: no such version.
-    """
+    """The counts of the published `version`, or of the present state."""
     at = _at(warehouse, version)
     try:
         counts = _counts(warehouse, tuple(_COUNTS), at)
@@ -253,13 +246,8 @@ def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
 
 
 def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -> list[str]:
-    """Instructions of validated tasks of a version, or of the present state, in an order of their ids alone.
-
-    Tasks of the version `beyond` are left out.
-
-    Raises:
-        VersionError: no such version.
-    """
+    """Instructions of validated tasks of a version, or of the present state, in an order of their ids alone;
+    without those of the version `beyond`."""
     sql = f"SELECT instruction FROM tasks{_at(warehouse, version)} WHERE status = 'validated'"
     if beyond:
         sql += (

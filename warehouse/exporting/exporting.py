@@ -287,18 +287,15 @@ def export(
     named_lists: Mapping[str, Sequence[str]] | None = None,
     checks: Mapping[str, CheckFacts] | None = None,
 ) -> Manifest:
-    """Export the selected tasks to `folder`, which must not exist yet.
+    """Export the selected tasks to `folder`, which must not exist yet; nothing is left behind where it fails.
 
     With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or
-    instruction, but for what they may share; `sets.json` says which task is in which, `left_out.jsonl` which
-    is in none and why. Tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The
-    manifest carries the leakage report. Formats that are judged elsewhere need `checks` (`check_facts`).
+    instruction, but for what they may share. Tasks whose instruction, or a subtask's, `named_lists` hold
+    are taken out. Formats that are judged elsewhere need `checks` (`check_facts`).
 
     Raises:
-        ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a
-            set would be empty, or the folder cannot be written; nothing is left behind.
-        UnknownFormatError: no such format.
-        SelectionInvalidError: the selection names unknown things.
+        ExportRefusedError: the folder exists or cannot be written, or nothing or an empty set would be.
+        UnknownFormatError, SelectionInvalidError: no such format; the selection names unknown things.
     """
     module = cast(ExportFormat, EXPORTS.load(format_name))
     selection, options = selection or Selection(), options or ExportOptions()

@@ -13,10 +13,8 @@ from taskloom.taskgraph.records.interaction import Screenshot
 
 
 class RecordFiles:
-    """One file per set: JSON lines, or one JSON list.
-
-    Lines go into further files, `<set>-00001.jsonl`, where one would grow beyond a limit.
-    """
+    """One file per set: JSON lines, or one JSON list; beyond a limit lines go into `<set>-00001.jsonl` and
+    on."""
 
     def __init__(
         self, folder: Path, *, lines: bool, most_bytes: float = math.inf, most_records: float = math.inf

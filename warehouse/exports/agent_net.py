@@ -60,10 +60,7 @@ def _record(
 
 
 def agent_net_code(step: TrajectoryStep, size: tuple[int, int]) -> str:
-    """The step as PyAutoGUI code with points as fractions of a screen of this size.
-
-    PyAutoGUI's keyboard has ASCII alone; other text is inserted from the clipboard.
-    """
+    """The step as PyAutoGUI code with points as fractions; text beyond its ASCII keyboard is inserted."""
     if isinstance(step.action, WaitInput):
         return "computer.wait()" if step.action.seconds == 1 else f"computer.wait({step.action.seconds!r})"
     return "\n".join(_in_fractions(_typeable(line), size) for line in pyautogui_statements(step))

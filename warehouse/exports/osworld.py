@@ -43,11 +43,8 @@ REFUSES_TASKS = True
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write every task that files alone can judge, and one list of them by domain.
-
-    Raises:
-        ExportRefusedError: it can say none of them.
-    """
+    """Write every task that files alone can judge, and one list of them by domain; where there is none it
+    refuses."""
     listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
     for task, original in source.with_originals():

@@ -87,8 +87,7 @@ def read_tasks(
 ) -> Records:
     """The records of items that each are a task of one subtask, and the broken items.
 
-    `name` gives an item's id in its collection, `describe` what it says; both raise `ImportRefusedError`
-    where it is broken.
+    `name` gives an item's id in its collection, `describe` what it says, or `ImportRefusedError`.
     """
     yield from checked(
         items,
@@ -224,13 +223,10 @@ def as_picture(data: bytes) -> Picture | None:
 
 
 def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
-    """The rectangle of one pixel at fractions of a picture.
+    """The rectangle of one pixel at fractions of a picture; a `ValueError` where they are outside.
 
     >>> point(0.5, 1.0, Picture(b"", 100, 50))
     (50, 49, 51, 50)
-
-    Raises:
-        ValueError: the point is outside.
     """
     if not (0 <= x <= 1 and 0 <= y <= 1):
         raise ValueError(f"its point {x:g}, {y:g} (of 0 to 1) is outside the screen")
@@ -241,11 +237,7 @@ def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
 
 
 def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrated:
-    """A drag along points given as fractions of a picture.
-
-    Raises:
-        ValueError: a point is outside.
-    """
+    """A drag along points given as fractions of a picture; a `ValueError` where one is outside."""
     for x, y in points:
         point(x, y, picture)
     path = tuple(points)
@@ -253,11 +245,7 @@ def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrate
 
 
 def typing(text: str) -> Demonstrated:
-    """Typing a text; characters that would mean keys are escaped.
-
-    Raises:
-        ValueError: there is no text.
-    """
+    """Typing a text; characters that would mean keys are escaped, and no text is a `ValueError`."""
     if not text:
         raise ValueError("types nothing")
     return Demonstrated(KeyboardInput(keys=escape_keys(text)))

@@ -34,12 +34,9 @@ def build_task(
     intent: str = "",
     other_applications: Mapping[str, str] | None = None,
 ) -> Task:
-    """The task of an imported graph.
+    """The task of an imported graph; `refused` where it is cyclic, names unknown nodes, or is too large.
 
     `other_applications`, with their categories, count for the knowledge that the task takes.
-
-    Raises:
-        ImportRefusedError: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
     """
     others = other_applications or {}
     categories = {*(node.application_category for node in nodes), *others.values()}

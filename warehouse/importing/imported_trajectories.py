@@ -65,11 +65,7 @@ class _TaskTrajectory(_Steps):
 
 
 def read_trajectory(item: Item, root: Path, subtasks: Mapping[str, Subtask], default_id: str) -> Trajectory:
-    """A subtask's trajectory (C.2).
-
-    Raises:
-        ImportRefusedError: a field, a picture or the subtask is missing or wrong.
-    """
+    """A subtask's trajectory (C.2); refused where a field, a picture or the subtask is missing or wrong."""
     found = item.parsed(_SubtaskTrajectory)
     if found.subtask_id not in subtasks:
         raise item.refused("subtask_id", f"names {found.subtask_id!r}, which does not exist")
@@ -91,11 +87,7 @@ def parameters_in(instruction: str, subtask: Subtask) -> Mapping[str, str]:
 
 
 def read_task_trajectory(item: Item, root: Path, tasks: Mapping[str, Task]) -> list[Record]:
-    """A task's trajectory (C.5): the replay and its recording.
-
-    Raises:
-        ImportRefusedError: a field, a picture or the task is missing or wrong.
-    """
+    """The replay and recording of C.5; refused where a field, a picture or the task is missing or wrong."""
     found = item.parsed(_TaskTrajectory)
     task = tasks.get(found.task_id)
     if task is None:
@@ -140,11 +132,7 @@ def _steps(found: _Steps, item: Item, root: Path) -> tuple[TrajectoryStep, ...]:
 
 
 def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
-    """Our equivalent of `action`; `place` says where it stands in `item`, for messages.
-
-    Raises:
-        ImportRefusedError: an unknown function, or arguments that it does not take.
-    """
+    """Our equivalent of `action`, at a place of `item`; refused where function or arguments are unknown."""
     values: dict[str, object] = {_RENAMED.get(name, name): value for name, value in action.args.items()}
     values["operation"] = action.function
     if action.function in ("click_input", "drag_input"):

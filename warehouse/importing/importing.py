@@ -105,12 +105,8 @@ def _another_kind(format_name: str, described: str, broken: Sequence[BrokenItem]
 
 
 def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> list[Record]:
-    """All records in `path`, checked but not stored; with `skip_broken`, rejections replace broken items.
-
-    Raises:
-        ImportRefusedError: items break the format; every fault is named.
-        UnknownFormatError: no such format.
-    """
+    """All records in `path`, checked but not stored; with `skip_broken`, rejections replace broken items,
+    else `ImportRefusedError` names every fault."""
     reading = survey_import(format_name, path)
     if not reading.broken:
         return list(reading.records)
@@ -129,11 +125,7 @@ def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> l
 
 
 def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Record]) -> ImportSummary:
-    """Store what `read_import` read, all or nothing.
-
-    Raises:
-        WarehouseUnavailableError: the warehouse cannot be written; nothing was stored.
-    """
+    """Store what `read_import` read, all or nothing."""
     verdicts = [item for item in records if isinstance(item, JudgedOutcome)]
     if verdicts:
         warehouse.write(verdicts, replace=True)
@@ -155,11 +147,8 @@ _MOST_FILES: Final = 500_000
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The folder that a `.zip` file holds, called as the file or as its one folder; anything else as it is.
-
-    Raises:
-        ImportRefusedError: not a whole zip file, encrypted, or larger unpacked than 4 GB or 500,000 files.
-    """
+    """The folder of a `.zip` file, called as the file or as its one folder; anything else as it is. Refused
+    is what is not a whole zip file, encrypted, or larger unpacked than 4 GB or 500,000 files."""
     if path.suffix.casefold() != ".zip" or not path.is_file():
         yield path
         return

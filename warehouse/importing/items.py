@@ -78,11 +78,7 @@ class Item:
         return ImportRefusedError(self.file, named, reason, code=code)
 
     def parsed(self, model: type[M]) -> M:
-        """The item as a model.
-
-        Raises:
-            ImportRefusedError: with every fault.
-        """
+        """The item as a model; `ImportRefusedError` with every fault."""
         try:
             return model.model_validate(self.value)
         except ValidationError as error:
@@ -97,11 +93,7 @@ class Item:
             raise ImportRefusedError.listing(faults) from None
 
     def named(self, *fields: str) -> str:
-        """Its id: the first of some fields that is there.
-
-        Raises:
-            ImportRefusedError: there is none.
-        """
+        """Its id: the first of some fields that is there; `ImportRefusedError` where there is none."""
         return str(vars(self.parsed(_id_in(fields)))["item_id"])
 
     def original(
@@ -282,11 +274,8 @@ def unreadable(
 def table_rows(
     file: Path, shown: str, at_once: int, wanted: Callable[[pa.Field], bool] = lambda _: True
 ) -> Iterator[dict[str, Any]]:
-    """The rows of the `wanted` columns of a Parquet file, of which `at_once` are in memory.
-
-    Raises:
-        ImportRefusedError: it is not a Parquet file, or ends in the middle.
-    """
+    """The rows of the `wanted` columns of a Parquet file, of which `at_once` are in memory; refused where it
+    is none, or ends in the middle."""
     try:
         opened = pyarrow.parquet.ParquetFile(file)
         columns = [field.name for field in opened.schema_arrow if wanted(field)]

@@ -33,12 +33,7 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
-    """The JSON value of a text.
-
-    Raises:
-        ImportRefusedError: no JSON, a key that occurs twice in one object, a number such as NaN, half a
-            character, or nested too deeply.
-    """
+    """The JSON value of a text; refused with a key twice in an object, NaN, half a character, or too deep."""
     try:
         value = strict_json(text)
     except JsonInvalidError as error:
@@ -53,11 +48,7 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
 
 
 def inner_json(text: str) -> JsonValue:
-    """The JSON value of a text inside an item.
-
-    Raises:
-        ValueError: as `parse_json` refuses it.
-    """
+    """The JSON value of a text inside an item; a `ValueError` where `parse_json` refuses it."""
     try:
         return parse_json(text, "")
     except ImportRefusedError as error:
@@ -96,11 +87,8 @@ def collection_files(
 ) -> list[tuple[Path, str]]:
     """The JSON files of a folder and its subfolders, sorted, or the one file, each with its name in `root`.
 
-    Where there are none, its JSON Lines; with `lines_first` the other way round. The manifest of an export of
-    ours is left out.
-
-    Raises:
-        ImportRefusedError: nothing is there.
+    Where there are none, its JSON Lines; with `lines_first` the other way round; refused where nothing is
+    there. The manifest of an export of ours is left out.
     """
     if path.is_file():
         return _with_names(root or path, [path])
@@ -120,11 +108,7 @@ def collection_files(
 
 
 def matching_files(path: Path, *patterns: str) -> list[tuple[Path, str]]:
-    """The one file, or the files of a folder and its subfolders that match a pattern, each with its name.
-
-    Raises:
-        ImportRefusedError: nothing is there.
-    """
+    """The one file, or those below a folder that match a pattern, with their names; refused without any."""
     inside = {file for pattern in patterns for file in path.rglob(pattern)} if path.is_dir() else {path}
     found = sorted(file for file in inside if file.is_file())
     if not found:
@@ -156,11 +140,7 @@ def _plain_name(path: Path) -> str:
 
 
 def read_text(path: Path, shown: str) -> str:
-    """The text of a file.
-
-    Raises:
-        ImportRefusedError: unreadable, or no UTF-8.
-    """
+    """The text of a file; refused where it is unreadable, or no UTF-8."""
     try:
         if path.suffix.casefold() != ".gz":
             return path.read_text(encoding="utf-8-sig")
@@ -184,12 +164,8 @@ _LONGEST: Final = 1 << 20
 
 
 def read_settings(path: Path, shown: str) -> JsonValue:
-    """The value of a TOML file, or of a YAML file; dates become text.
-
-    Raises:
-        ImportRefusedError: unreadable, too long, nested too deeply, neither TOML nor YAML, or YAML that
-            refers to other parts of itself.
-    """
+    """The value of a TOML or YAML file, dates as text; refused where it is neither, too long, too deep, or
+    refers to other parts of itself."""
     text = read_text(path, shown)
     if len(text) > _LONGEST:
         raise ImportRefusedError(shown, "", f"has more than {_LONGEST} characters for one task")

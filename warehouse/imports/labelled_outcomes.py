@@ -38,11 +38,7 @@ class _Outcome(ForeignModel):
 
 
 def read(path: Path) -> Records:
-    """The outcomes of a file, or of all JSON files of a folder.
-
-    Raises:
-        ImportRefusedError: nothing is there, or a file is no list of outcomes.
-    """
+    """The outcomes of a file, or of the JSON files of a folder; refused where one is no list of outcomes."""
     yield from checked(_items(path), _name, _records, kind="evaluation_function")
 
 

@@ -74,11 +74,8 @@ class _Task(ForeignModel):
 
 
 def read(path: Path) -> Records:
-    """The records of a folder. An item that refers to a broken subtask or task is broken as well.
-
-    Raises:
-        ImportRefusedError: nothing is there, or `templates.jsonl` or `bindings.jsonl` is broken.
-    """
+    """The records of a folder; what refers to something broken is broken as well. Refused where
+    `templates.jsonl` or `bindings.jsonl` is broken."""
     if not path.is_dir():
         raise ImportRefusedError(str(path), "", "is not a folder with subtasks and tasks")
     templates = _sidecar(path, "templates.jsonl", Subtask, lambda item: item.subtask_id)

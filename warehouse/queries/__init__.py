@@ -43,11 +43,7 @@ class NamedQuery:
     sql: str
 
     def bind(self, given: Mapping[str, str]) -> dict[str, str]:
-        """The values of all parameters.
-
-        Raises:
-            QueryFailedError: an unknown or a missing parameter.
-        """
+        """The values of all parameters; `QueryFailedError` for an unknown or a missing one."""
         known = {item.name: item for item in self.parameters}
         for name in given:
             if name not in known:
@@ -70,11 +66,7 @@ def named_queries() -> dict[str, NamedQuery]:
 
 
 def named_query(name: str) -> NamedQuery:
-    """The query with this name.
-
-    Raises:
-        UnknownQueryError: there is none; the nearest and all known names are given.
-    """
+    """The query with this name; `UnknownQueryError` gives the nearest and all known names."""
     known = _queries_of(__package__)
     if name not in known:
         known = named_queries()

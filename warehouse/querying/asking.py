@@ -130,11 +130,7 @@ class QuickReader(Reader):
 
 
 def open_quickly(address: str) -> QuickReader | None:
-    """A reader of the warehouse at `address`; None where only `Warehouse` knows how to read it.
-
-    Raises:
-        WarehouseMissingError, WarehouseUnavailableError: it cannot be opened.
-    """
+    """A reader of the warehouse at `address`; None where only `Warehouse` knows how to read it."""
     location = parse_location(address)
     connection = connect_reader(location)
     if retried(lambda: is_known(connection), location):
@@ -187,12 +183,8 @@ _REFUSED_CATALOGUES: Final = ("__ducklake_metadata", "system", "temp")
 
 
 def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Accept `sql`, or raise with the reason.
-
-    Raises:
-        QueryFailedError: it is no SQL.
-        QueryRefusedError: several statements, no SELECT, or a function that is not admitted.
-    """
+    """Accept `sql`, or raise: `QueryFailedError` for no SQL, `QueryRefusedError` for several statements, no
+    SELECT, or a function that is not admitted."""
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:

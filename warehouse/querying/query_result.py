@@ -46,10 +46,8 @@ class QueryResult:
     def first(
         cls, reader: pa.RecordBatchReader, most_rows: int | None, most_bytes: int | None
     ) -> tuple[Self, bool]:
-        """The first rows that `reader` gives, and whether there are more.
-
-        At most `most_rows`, and those of the batch with which they exceed `most_bytes`.
-        """
+        """At most the first `most_rows`, cut at the batch that exceeds `most_bytes`, and whether there are
+        more."""
         batches, rows, size = [], 0, 0
         for batch in reader:
             batches.append(batch)
@@ -113,11 +111,7 @@ class QueryResult:
             )
 
     def write_parquet(self, path: Path) -> None:
-        """Write the answer to a Parquet file, complete or not at all.
-
-        Raises:
-            WarehouseUnavailableError: the file cannot be written.
-        """
+        """Write the answer to a Parquet file, complete or not at all (`WarehouseUnavailableError`)."""
         import pyarrow.parquet
 
         aside = path.with_name(f".{path.name}.part")

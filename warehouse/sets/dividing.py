@@ -34,11 +34,7 @@ class Division:
 
 
 def check_shares(shares: Mapping[SplitName, float]) -> None:
-    """Refuse shares that make no sense.
-
-    Raises:
-        SelectionInvalidError: shares that are negative or do not add up to 1.
-    """
+    """Refuse shares that are negative or do not add up to 1 (`SelectionInvalidError`)."""
     if any(share < 0 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-6:
         parts = " + ".join(f"{value:g}" for value in shares.values())
         raise SelectionInvalidError(
@@ -51,10 +47,7 @@ def divide(
 ) -> Division:
     """Divide tasks into sets that share no key of `table`; the same input and seed give the same outcome.
 
-    Every set gets its share of each label of `strata` where that can be.
-
-    Raises:
-        SelectionInvalidError: shares that are negative or do not add up to 1.
+    Every set gets its share of each label of `strata` where that can be. Shares are checked.
     """
     check_shares(shares)
     dealer = _Dealer(strata or KeyTable.of((task, ()) for task in table.tasks), shares)

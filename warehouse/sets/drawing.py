@@ -54,8 +54,7 @@ def draw_tasks(
     where it can be.
 
     Raises:
-        ExportRefusedError: nothing meets the selection, or a set would be empty.
-        SelectionInvalidError, QueryFailedError, QueryRefusedError: as `select` does, or shares make no sense.
+        ExportRefusedError: nothing meets the selection, or a set would be empty; else as `select`.
     """
     pools = candidates(warehouse, selection)
     if not any(pool.task_ids for pool in pools):

@@ -38,10 +38,7 @@ _FREE: Final = -1
 
 
 def grow(table: KeyTable, group: Sequence[int], room: Mapping[SplitName, float]) -> dict[int, SplitName]:
-    """The set of each task of a connected group; tasks that would connect two sets are absent.
-
-    `room` is what each set should get.
-    """
+    """The set of each task of a connected group; tasks that would connect two sets are absent."""
     by_content: dict[Content, list[int]] = {}
     for task in group:
         by_content.setdefault(table.content(task), []).append(task)

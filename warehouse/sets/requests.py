@@ -38,11 +38,8 @@ class SetRequest(Record):
 
 
 def parse_shares(text: str) -> dict[SplitName, float]:
-    """Shares from text such as `train=0.8,test=0.2`.
-
-    Raises:
-        SelectionInvalidError: an unknown set, a set named twice, or no number.
-    """
+    """Shares from text such as `train=0.8,test=0.2`; refused for an unknown set, one named twice, or no
+    number."""
     shares: dict[SplitName, float] = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
@@ -60,11 +57,7 @@ def parse_shares(text: str) -> dict[SplitName, float]:
 
 
 def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
-    """The request on a command line; None if it asks for no sets.
-
-    Raises:
-        SelectionInvalidError: the request makes no sense; the allowed values are named.
-    """
+    """The request on a command line; None if it asks for no sets; refused where it makes no sense."""
     kinds: list[LeakKind] = []
     for name in filter(None, (part.strip() for part in leak.split(","))):
         kind = next((known for known in LEAK_KINDS if known == name), None)
@@ -88,10 +81,7 @@ def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest 
 
 def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
     """What is held out as the test set, the other tasks by shares; what shares a key with both is left out.
-
-    Raises:
-        SelectionInvalidError: no task belongs to what is held out, or every task does.
-    """
+    Refused where no task belongs to what is held out, or every task does."""
     used = strata.users()
     present = {label: number for number, label in enumerate(strata.keys) if used[number]}
     for item in request.held_out:

@@ -93,11 +93,7 @@ def select(warehouse: Warehouse, selection: Selection) -> tuple[str, ...]:
 
 
 def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
-    """What every cell of `selection` may draw from.
-
-    Raises:
-        SelectionInvalidError, QueryFailedError, QueryRefusedError: as `select` does.
-    """
+    """What every cell of `selection` may draw from; raises what `select` does."""
     asked = sum(quota.size for quota in selection.cells)
     if selection.size is not None and selection.size < asked:
         raise SelectionInvalidError(
@@ -141,11 +137,7 @@ def draw(
 
 
 def parse_levels(text: str) -> dict[Dimension, str]:
-    """Levels from text such as `dependency=hard,instruction=easy`.
-
-    Raises:
-        SelectionInvalidError: an unknown dimension or level.
-    """
+    """Levels from text such as `dependency=hard,instruction=easy`; refused where one is unknown."""
     levels: dict[Dimension, str] = {}
     for part in filter(None, (item.strip() for item in text.split(","))):
         name, _, value = part.partition("=")
@@ -158,11 +150,8 @@ def parse_levels(text: str) -> dict[Dimension, str]:
 
 
 def parse_quota(text: str) -> CellQuota:
-    """A quota from text such as `dependency=hard,instruction=hard:50`.
-
-    Raises:
-        SelectionInvalidError: no number, or unknown levels.
-    """
+    """A quota from text such as `dependency=hard,instruction=hard:50`; refused for no number or unknown
+    levels."""
     levels, _, size = text.rpartition(":")
     if not size.isdigit() or int(size) < 1:
         raise SelectionInvalidError(

@@ -44,11 +44,7 @@ T = TypeVar("T")
 
 
 def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
-    """A connection that may change the lake; creates the lake where there is none.
-
-    Raises:
-        WarehouseUnavailableError: the place cannot be used; the message says why.
-    """
+    """A connection that may change the lake; creates the lake where there is none."""
     connection = _connect(location)
     _attach(connection, location, ["DATA_INLINING_ROW_LIMIT 0"])
     return connection
@@ -58,9 +54,6 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     """A connection that cannot write, attach, install, or open a file outside the lake's data.
 
     Functions that read files of the lake or bypass DuckDB's file system are refused by `asking.admit`.
-
-    Raises:
-        WarehouseMissingError: there is no warehouse at the place.
     """
     if location.folder and not (location.folder / "catalog.sqlite").exists():
         raise _missing(location)
@@ -126,10 +119,8 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, ...] | None:
-    """The first row of an answer, or None.
-
-    All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock.
-    """
+    """The first row of an answer, or None; an answer that is not fetched whole keeps the catalogue's read
+    lock."""
     rows = connection.execute(sql).fetchall()
     return rows[0] if rows else None
 

@@ -46,11 +46,7 @@ def fingerprint() -> str:
 
 
 def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
-    """Whether the attached lake has the present schema.
-
-    Raises:
-        WarehouseTooNewError: it was written by a later version of taskloom.
-    """
+    """Whether the attached lake has the present schema; `WarehouseTooNewError` where it has a later one."""
     stored = stored_state(connection)
     if stored is None:
         return False
@@ -100,8 +96,7 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
 def _start_statistics(connection: duckdb.DuckDBPyConnection) -> None:
     """Give tables that never had rows the statistics of no rows, to which DuckLake adds those of each file.
 
-    Without them DuckLake asks the catalogue once or twice for each column that a query plans to read, so a
-    query of an empty table takes several times as long as one of a table with rows.
+    Without them DuckLake asks the catalogue for each column that a query plans to read.
     """
     empty = "end_snapshot IS NULL AND table_id NOT IN (SELECT table_id FROM ducklake_data_file)"
     # With the lake in use its own transaction would hold the catalogue against this one.

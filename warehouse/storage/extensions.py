@@ -32,9 +32,6 @@ def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
 
     DuckDB checks the signature of an extension's file, 0.1 s each, for every connection; a file that this
     process has loaded is not checked again while it stays the same.
-
-    Raises:
-        WarehouseUnavailableError: an extension cannot be loaded.
     """
     stamps = {_stamp(name) for name in names}
     checked = None not in stamps and stamps <= _CHECKED

@@ -38,10 +38,7 @@ def stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | Non
 
 
 def is_known(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the attached lake has the schema that was last found to be the present one.
-
-    False says nothing: `evolution.is_current` knows.
-    """
+    """Whether the lake has the schema last found to be the present one; else `evolution.is_current` knows."""
     try:
         kept = json.loads(_cache().read_text("utf-8"))
     except (OSError, ValueError):

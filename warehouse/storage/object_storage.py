@@ -29,13 +29,10 @@ _READ_FROM_ENVIRONMENT: Final = (
 
 
 def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
-    """Give a connection access to the objects below `prefix` only.
+    """Give a connection access to the objects below `prefix` only; refused where the environment lacks the
+    keys.
 
-    DuckDB shows a secret's key redacted. What it read from the environment into its settings, which any query
-    could read, is emptied.
-
-    Raises:
-        WarehouseUnavailableError: the environment lacks the keys.
+    What DuckDB read from the environment into its settings, which any query could read, is emptied.
     """
     access = storage_access()
     for name in _READ_FROM_ENVIRONMENT:
@@ -67,11 +64,7 @@ class Screenshots:
         self.place = place
 
     def write_all(self, pictures: Mapping[str, bytes]) -> None:
-        """Store pictures by hash; those that are stored already are left as they are.
-
-        Raises:
-            WarehouseUnavailableError: a hash is not that of its bytes, or the place cannot be written.
-        """
+        """Store pictures by hash; those that are stored already are left as they are."""
         if self.place.startswith(_BUCKET) and pictures:
             with ThreadPoolExecutor(min(_AT_ONCE, len(pictures))) as several:
                 list(several.map(self._write, pictures, pictures.values()))
@@ -80,22 +73,15 @@ class Screenshots:
                 self._write(sha256, png)
 
     def read(self, sha256: str) -> bytes:
-        """The bytes of a picture.
-
-        Raises:
-            ScreenshotMissingError: nothing is stored under the hash, or what is stored is damaged.
-        """
+        """The bytes of a picture; `ScreenshotMissingError` where nothing is stored, or what is stored is
+        damaged."""
         png = self.head(sha256, None)
         if hashlib.sha256(png).hexdigest() != sha256:
             raise ScreenshotMissingError(f"The screenshot {sha256} in {self.place} is damaged.")
         return png
 
     def head(self, sha256: str, size: int | None) -> bytes:
-        """The first `size` bytes of a picture, unchecked.
-
-        Raises:
-            ScreenshotMissingError: nothing is stored under the hash.
-        """
+        """The first `size` bytes of a picture, unchecked; `ScreenshotMissingError` where it is not stored."""
         try:
             with self._storage.open_input_file(self.path(sha256)) as stream:
                 return bytes(stream.read(size))
@@ -107,11 +93,8 @@ class Screenshots:
             ) from None
 
     def path(self, sha256: str) -> str:
-        """Where the picture of a hash is, or would be: in one of 256 folders by the first two digits.
-
-        Raises:
-            ScreenshotMissingError: `sha256` is no SHA-256 in hexadecimal, so it could name a file elsewhere.
-        """
+        """Where the picture of a hash is, or would be; `ScreenshotMissingError` for what is no SHA-256 in
+        hexadecimal, as it could name a file elsewhere."""
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise ScreenshotMissingError(f"{sha256!r} is not a SHA-256 in hexadecimal.")
         return f"{self.place.removeprefix(_BUCKET)}{sha256[:2]}/{sha256}.png"

@@ -29,11 +29,8 @@ class Batch:
     """Texts, lists of controls and pictures that the rows refer to."""
 
     def arrow(self) -> dict[str, pa.Table]:
-        """One Arrow table for each table that has rows.
-
-        Raises:
-            RowInvalidError: a value that its column cannot hold.
-        """
+        """One Arrow table for each table that has rows; `RowInvalidError` for a value that its column cannot
+        hold."""
         rows = {name: list(keyed.values()) for name, keyed in self.rows.items()}
         if self.shared.texts:
             rows["file_texts"] = [{"text_id": key, "text": text} for key, text in self.shared.texts.items()]
@@ -75,11 +72,7 @@ def batch_of(records: Iterable[Record]) -> Batch:
 
 
 def table_of(record: type[Record]) -> Table:
-    """The table that keeps records of a class.
-
-    Raises:
-        RowInvalidError: no table keeps it.
-    """
+    """The table that keeps records of a class; `RowInvalidError` where none does."""
     table = TABLE_OF_RECORD.get(record)
     if table is None or record is TrajectoryStep:
         known = ", ".join(sorted(item.__name__ for item in TABLE_OF_RECORD if item is not TrajectoryStep))
@@ -107,11 +100,7 @@ def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any
 def decode_record(
     table: Table, row: Mapping[str, Any], shared: Shared, steps: Sequence[Mapping[str, Any]] = ()
 ) -> Record:
-    """The record of a row, and of its steps for a trajectory.
-
-    Raises:
-        RowInvalidError: the row is no valid record; table, id and field are named.
-    """
+    """The record of a row, and of its steps for a trajectory; `RowInvalidError` names table, id and field."""
     if table.record is None:
         raise RowInvalidError(f"The table {table.name} keeps no records.")
     try:

@@ -36,11 +36,7 @@ class StorageAccess:
 
 
 def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess:
-    """The access that the environment describes.
-
-    Raises:
-        WarehouseUnavailableError: keys are missing, or the service's address is invalid.
-    """
+    """The access that the environment describes; refused where keys are missing or the address is invalid."""
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     missing = [name for name in names if not environment.get(name)]
     if missing:

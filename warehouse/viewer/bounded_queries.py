@@ -42,11 +42,8 @@ def ask_bounded(
     most_rows: int,
     most_seconds: float,
 ) -> tuple[tuple[str, ...], tuple[tuple[JsonValue, ...], ...]]:
-    """The columns and the first `most_rows` rows of the answer to `sql`.
-
-    Raises:
-        QueryRefusedError, QueryFailedError: it could leave the warehouse; it fails, or takes too much.
-    """
+    """The columns and the first `most_rows` rows of the answer to `sql`; a `QueryRefusedError` where it could
+    leave the warehouse, a `QueryFailedError` where it fails or takes too much."""
     answer = _in_a_process(warehouse, sql, most_seconds, most_rows=most_rows)
     return tuple(answer["columns"]), tuple(map(tuple, answer["rows"]))
 
@@ -59,11 +56,7 @@ def save_bounded(
     parameters: Sequence[str] = (),
     most_seconds: float,
 ) -> None:
-    """Write the answer to `sql` to `path`: Parquet where it ends in `.parquet`, else CSV.
-
-    Raises:
-        QueryRefusedError, QueryFailedError: as `ask_bounded` does.
-    """
+    """Write the answer to `sql` to `path`, Parquet or CSV by its ending; raises what `ask_bounded` does."""
     _in_a_process(warehouse, sql, most_seconds, parameters=list(parameters), save=str(path))
 
 
@@ -160,7 +153,7 @@ def _save_parquet(path: Path, reader: pa.RecordBatchReader) -> int:
 def _bound_memory(more: int) -> None:
     """Limit this process to `more` bytes beyond what it uses now.
 
-    Addresses are limited at twice that: DuckDB reserves them for vectors of wide nested rows, mostly unused.
+    Addresses are limited at twice that: DuckDB reserves more than it uses.
     """
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + 2 * more

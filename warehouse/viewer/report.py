@@ -25,9 +25,6 @@ def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0)
     first.
 
     All text of the dataset is escaped; only the graph drawings and the style sheet are markup.
-
-    Raises:
-        WarehouseUnavailableError: the file cannot be written.
     """
     versions = store.read(DatasetVersion, "name = ?", [store.version or ""])
     page = (

@@ -28,11 +28,7 @@ class ReviewDesk:
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def store(self, review: Review) -> None:
-        """Store and commit a review.
-
-        Raises:
-            WarehouseUnavailableError, WarehouseBusyError: not written, or others took too long.
-        """
+        """Store and commit a review, or raise."""
         with self._guard, Warehouse(self._address) as opened:
             opened.write([review])
 

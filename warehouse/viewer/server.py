@@ -43,11 +43,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on the loopback address; port 0 takes a free one.
-
-    Raises:
-        OSError: the port is taken or not allowed.
-    """
+    """A socket on the loopback address; port 0 takes a free one, an `OSError` says what is not allowed."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

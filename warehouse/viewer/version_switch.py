@@ -52,11 +52,7 @@ class VersionSwitch:
         return self._path("")
 
     def page_of(self, name: str) -> ASGIApp:
-        """The pages of a version.
-
-        Raises:
-            VersionError: no such version; the published ones are named.
-        """
+        """The pages of a version; `VersionError` where there is none."""
         with self._guard:
             return self._latest(name)
 

@@ -120,11 +120,7 @@ class Site:
         return HTMLResponse(text, status_code=status)
 
     def one(self, record: type[R], key: str, name: str, noun: str) -> R:
-        """The record whose column `key` is `name`.
-
-        Raises:
-            HTTPException: there is none; the message calls it `noun`.
-        """
+        """The record whose column `key` is `name`; where there is none, status 404 calls it `noun`."""
         found = self.store.find(record, key, name)
         if found is None:
             raise HTTPException(404, f"There is no {noun} {name} in {self.store.version or 'the warehouse'}.")
@@ -132,11 +128,8 @@ class Site:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; of one with several values, joined with commas.
-
-    Raises:
-        HTTPException: it is no form, or too long.
-    """
+    """The fields of a form, several values joined with commas; an `HTTPException` where it is none or too
+    long."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
         raise HTTPException(415, "Only forms are taken here.")
     body = b""

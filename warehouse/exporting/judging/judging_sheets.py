@@ -28,11 +28,7 @@ _CLIPBOARD: Final = "clipboard"
 
 
 def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
-    """How a task is judged.
-
-    Raises:
-        InexpressibleError: with the reason, for the list of refused tasks.
-    """
+    """How a task is judged; an `InexpressibleError` says why it cannot be."""
     _refuse_what_is_elsewhere(task, source)
     graph = task.graph.to_networkx()
     nodes = {node.instance_id: node for node in task.graph.nodes}
@@ -92,11 +88,8 @@ def expressed(
 
 
 def applications_of(task: Task, source: ExportSource) -> list[Application]:
-    """The applications of a task, with the data of its world.
-
-    Raises:
-        InexpressibleError: one of them is not stored, or cannot be started, or nobody knows the world.
-    """
+    """The applications of a task in its world; `InexpressibleError` where one is not stored or cannot be
+    started."""
     names = sorted({node.application for node in task.graph.nodes})
     missing = next((name for name in names if name not in source.applications), None)
     if missing is not None:
@@ -137,11 +130,8 @@ def rewritten(
     source: str, node: BoundSubtask, checks: Mapping[str, CheckFacts], given: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
     """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
-    is left. What is `given` in the clipboard or an editor is known.
-
-    Raises:
-        InexpressibleError: it judges the route, or its logic cannot be taken apart.
-    """
+    is left, `InexpressibleError` where it judges the route or cannot be taken apart. What is `given` is
+    known."""
     try:
         module = ast.parse(source)
     except SyntaxError:
@@ -179,12 +169,8 @@ def _taken_over(
     clipboard: bool,
     checks: Mapping[str, CheckFacts],
 ) -> tuple[str, ...]:
-    """Files of applications whose state between the subtasks is compared with, and is there at the end.
-
-    Raises:
-        InexpressibleError: what is compared with is not kept: a clipboard that no file was copied into, or
-            something that an earlier subtask made and this one changes.
-    """
+    """Files of applications whose state between the subtasks is compared with, and is there at the end;
+    `InexpressibleError` where it is not kept."""
     made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD}
     read: set[str] = set()
     changed: set[str] = set()

@@ -80,11 +80,6 @@ def _read(path: Path) -> Turn | None:
 
 
 def _move_of(form: dict[str, str]) -> Move:
-    """What a form says.
-
-    Raises:
-        HTTPException: it is no move.
-    """
     given: dict[str, object] = {name: form.get(name, "") for name in ("status", "message", "answer")}
     if form.get("text"):
         given["action"] = {"operation": "keyboard_input", "keys": escape_keys(form["text"])}

@@ -45,11 +45,7 @@ class Answer:
 def ask(
     warehouse: Warehouse, sql: str, *, most_rows: int = MOST_ROWS, most_seconds: float = MOST_SECONDS
 ) -> Answer:
-    """The first rows of the answer to `sql`; the database does not make rows that nobody sees.
-
-    Raises:
-        QueryRefusedError, QueryFailedError: as `ask_bounded` does.
-    """
+    """The first rows of the answer to `sql`, of which no others are made; raises what `ask_bounded` does."""
     asked = sql.strip().rstrip(";").strip()
     if _WRAPPED.match(asked):
         asked = f"SELECT * FROM (\n{asked}\n) LIMIT {most_rows + 1}"

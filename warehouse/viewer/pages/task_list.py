@@ -87,11 +87,8 @@ class TaskFilter:
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> TaskFilter:
-        """The filter in a page's parameters; others are left alone.
-
-        Raises:
-            SelectionInvalidError: a level or status that does not exist.
-        """
+        """The filter in a page's parameters; `SelectionInvalidError` for a level or status that does not
+        exist."""
         values = {name: given.get(name, "").strip() for name in FILTERS}
         for name, value in values.items():
             known = LEVELS if name in DIMENSIONS else _ALLOWED.get(name, (value,))
@@ -125,11 +122,8 @@ class TaskPage:
 
 
 def sort_in(given: Mapping[str, str]) -> str:
-    """The order named in a page's parameters; empty for the order of ids.
-
-    Raises:
-        SelectionInvalidError: no such order.
-    """
+    """The order named in a page's parameters, empty for that of ids; `SelectionInvalidError` for no such
+    order."""
     name = given.get("sort", "").strip()
     if name and name not in SORTS:
         raise SelectionInvalidError(f"sort is {name!r}; known: {', '.join(SORTS)}.")
