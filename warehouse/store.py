@@ -1,7 +1,5 @@
 """The warehouse: records in, records and answers out. The rest of this package builds on it."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,7 +92,7 @@ class Warehouse(Reader):
                     connection.close()
             self._writer = self._reader = None
 
-    def reopened(self, version: str | None = None) -> Warehouse:
+    def reopened(self, version: str | None = None) -> "Warehouse":
         """A second, read-only connection: to the present state or one version; `VersionError` where there is
         none."""
         return Warehouse(self.address, read_only=True, version=version)

@@ -15,7 +15,7 @@ from taskloom.warehouse.errors import ExportRefusedError, SelectionInvalidError
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS
-from taskloom.warehouse.sets.requests import HeldOut, SetRequest
+from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import CellQuota, Selection
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import complexity, node, subtask
@@ -60,9 +60,7 @@ def test_sets_have_their_shares_of_the_whole_and_of_every_level(pool: Warehouse)
 
 
 def test_held_out_applications_make_the_test_set(pool: Warehouse) -> None:
-    request = SetRequest(
-        shares={"train": 0.9, "validation": 0.1}, held_out=(HeldOut(kind="application", name="mail"),)
-    )
+    request = SetRequest(shares={"train": 0.9, "validation": 0.1}, held_out=("application=mail",))
 
     drawn = draw_tasks(pool, Selection(), request)
 
@@ -73,7 +71,7 @@ def test_held_out_applications_make_the_test_set(pool: Warehouse) -> None:
 
 
 def test_what_shares_something_with_the_held_out_is_left_out_unless_allowed(pool: Warehouse) -> None:
-    held = (HeldOut(kind="scenario", name="Travel"),)
+    held = ("scenario=Travel",)
 
     strict = draw_tasks(
         pool, Selection(), SetRequest(shares={"train": 1.0}, held_out=held, may_share=("template",))
@@ -88,7 +86,7 @@ def test_what_shares_something_with_the_held_out_is_left_out_unless_allowed(pool
 
 
 def test_an_unknown_application_to_hold_out_names_the_known_ones(pool: Warehouse) -> None:
-    request = SetRequest(shares={"train": 1.0}, held_out=(HeldOut(kind="application", name="excel"),))
+    request = SetRequest(shares={"train": 1.0}, held_out=("application=excel",))
 
     with pytest.raises(SelectionInvalidError, match="mail, notes, sheets"):
         draw_tasks(pool, Selection(), request)

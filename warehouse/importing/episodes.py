@@ -3,9 +3,7 @@
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from PIL import Image, UnidentifiedImageError
@@ -23,9 +21,6 @@ from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, c
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, imported_trajectory
 from taskloom.warehouse.importing.items import BrokenItem, Item, Records, checked
 from taskloom.warehouse.importing.json_reading import file_inside
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,22 +176,15 @@ def _first_fault(steps: Sequence[Step]) -> str:
 
 
 def understood(
-    read: Callable[Concatenate[T, Picture, P], Demonstrated | str | None],
-) -> Callable[Concatenate[T, Picture | None, P], Demonstrated | str | None]:
-    """`read`, with the reason where it refuses a value; without a picture nothing is read."""
-
-    @wraps(read)
-    def reading(
-        said: T, picture: Picture | None, /, *args: P.args, **named: P.kwargs
-    ) -> Demonstrated | str | None:
-        try:
-            return None if picture is None else read(said, picture, *args, **named)
-        except ValidationError as error:
-            return reason_of(error.errors(include_url=False)[0])
-        except (ValueError, ArithmeticError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-            return str(error)[:200] or "its action cannot be read"
-
-    return reading
+    picture: Picture | None, read: Callable[[Picture], Demonstrated | None]
+) -> Demonstrated | str | None:
+    """What `read` gives, or the reason where it refuses a value; without a picture nothing is read."""
+    try:
+        return None if picture is None else read(picture)
+    except ValidationError as error:
+        return reason_of(error.errors(include_url=False)[0])
+    except (ValueError, ArithmeticError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        return str(error)[:200] or "its action cannot be read"
 
 
 def read_picture(root: Path, name: str) -> Picture | None:

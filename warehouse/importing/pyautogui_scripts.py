@@ -252,17 +252,20 @@ class _Hands:
             self.used = False
 
 
-@understood
-def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | str | None:
+def done_by(script: str, picture: Picture | None, *, fractions: bool) -> Demonstrated | str | None:
     """The single action that a script stands for on the screen before it, or why it is none.
 
     Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place
     before typing. Points are pixels, or `fractions` of the screen.
     """
-    hands = _Hands(picture, fractions)
-    for name, given in _calls(script):
-        hands.do(name, given)
-    return _one(hands.done())
+
+    def read(shown: Picture) -> Demonstrated:
+        hands = _Hands(shown, fractions)
+        for name, given in _calls(script):
+            hands.do(name, given)
+        return _one(hands.done())
+
+    return understood(picture, read)
 
 
 def _one(found: list[Demonstrated]) -> Demonstrated:

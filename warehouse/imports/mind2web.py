@@ -8,6 +8,7 @@ is told by its `task_id` or `index`; Mind2Web-Live's website is that of the firs
 """
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,12 +142,11 @@ def _describe(item: Item, pictures: list[bytes | None]) -> Description:
     if kept and len(kept) != len(task.action_reprs or kept):
         steps = f"{len(kept)} of its {len(task.action_reprs)} actions are there"
     elif kept:
-        steps = [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
+        steps = [(at, understood(at, partial(_done, done))) for at, done in zip(shown, kept, strict=True)]
     return Description(task.confirmed_task, (website_name(task.website),), content=content, steps=steps)
 
 
-@understood
-def _done(action: dict[str, JsonValue], picture: Picture) -> Demonstrated | str | None:
+def _done(action: dict[str, JsonValue], picture: Picture) -> Demonstrated | None:
     try:
         operation = _Operation.model_validate(_json(action.get("operation")))
         box = _box(action.get("pos_candidates"))

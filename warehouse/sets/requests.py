@@ -1,7 +1,6 @@
 """Which sets are wanted: by share, or by applications and scenarios reserved for the test set."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import Field
 
@@ -12,20 +11,6 @@ from taskloom.warehouse.sets.key_table import KeyTable
 from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
 
 
-class HeldOut(Record):
-    """An application or a scenario whose tasks make the test set."""
-
-    kind: Literal["application", "scenario"]
-    """What it is."""
-    name: str
-    """Its name."""
-
-    @property
-    def label(self) -> str:
-        """The stratum of its tasks."""
-        return f"{self.kind}={self.name}"
-
-
 class SetRequest(Record):
     """The sets of an export."""
 
@@ -33,8 +18,8 @@ class SetRequest(Record):
     """Part that each set gets, adding up to 1."""
     may_share: tuple[LeakKind, ...] = ()
     """What the sets may have in common."""
-    held_out: tuple[HeldOut, ...] = ()
-    """What makes the test set; the shares then divide all other tasks."""
+    held_out: tuple[str, ...] = ()
+    """What makes the test set, as `application=NAME` or `scenario=NAME`; the shares divide the others."""
 
 
 def parse_shares(text: str) -> dict[SplitName, float]:
@@ -85,13 +70,12 @@ def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) 
     used = strata.users()
     present = {label: number for number, label in enumerate(strata.keys) if used[number]}
     for item in request.held_out:
-        if item.label not in present:
-            known = sorted(label for label in present if label.startswith(f"{item.kind}="))
+        if item not in present:
+            kind, _, name = item.partition("=")
+            known = sorted(label for label in present if label.startswith(f"{kind}="))
             names = ", ".join(label.partition("=")[2] for label in known)
-            raise SelectionInvalidError(
-                f"No selected task has the {item.kind} {item.name!r}; there are: {names}."
-            )
-    labels = {present[item.label] for item in request.held_out}
+            raise SelectionInvalidError(f"No selected task has the {kind} {name!r}; there are: {names}.")
+    labels = {present[item] for item in request.held_out}
     test = [number for number in range(len(table.tasks)) if labels.intersection(strata.content(number))]
     chosen = set(test)
     holders = {key for number in test for key in table.content(number)}
@@ -118,8 +102,8 @@ def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) 
     return Division(tasks, {**left_out, **inner.left_out})
 
 
-def _held_out(text: str) -> HeldOut:
+def _held_out(text: str) -> str:
     kind, _, name = text.partition("=")
     if kind not in ("application", "scenario") or not name.strip():
         raise SelectionInvalidError(f"--hold-out takes application=NAME or scenario=NAME, not {text!r}.")
-    return HeldOut.model_validate({"kind": kind, "name": name.strip()})
+    return f"{kind}={name.strip()}"

@@ -24,7 +24,6 @@ from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages import (
     compare_page,
     dataset_pages,
-    downloads,
     experiment_pages,
     model_call_pages,
     play_pages,
@@ -112,7 +111,6 @@ def _pages(
 ) -> FastAPI:
     application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
     for pages in (
-        downloads,
         experiment_pages,
         dataset_pages,
         task_pages,

@@ -139,9 +139,11 @@ def rewritten(
 
     def is_gone(call: ast.Call) -> bool:
         facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        return facts is not None and (
-            facts.momentary or _reads_what_is_open(call, given) or _is_copied_out(call)
+        copied_out = any(
+            word.arg == "target" and isinstance(word.value, ast.Constant) and word.value.value == _CLIPBOARD
+            for word in call.keywords
         )
+        return facts is not None and (facts.momentary or copied_out or _reads_what_is_open(call, given))
 
     calls = list(_checks_in(module))
     for name, _ in calls:
@@ -223,13 +225,6 @@ def _reads_what_is_open(call: ast.Call, given: Collection[str]) -> bool:
         and is_open_document(item.value)
         and not (item in sources and item.value in given)
         for item in ast.walk(call)
-    )
-
-
-def _is_copied_out(call: ast.Call) -> bool:
-    return any(
-        word.arg == "target" and isinstance(word.value, ast.Constant) and word.value.value == _CLIPBOARD
-        for word in call.keywords
     )
 
 

@@ -8,5 +8,5 @@ play_pages                       a person plays
 model_call_pages                 the model calls behind an item, and what was said in one
 review_pages                     people accept and reject tasks
 compare_page                     two versions side by side
-sql_page, downloads              asks SQL; answers and tasks as files
+sql_page                         asks SQL; answers and tasks as files
 """

@@ -1,7 +1,6 @@
 """Pages about the dataset as a whole: overview, complexity, costs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import cast
 
@@ -118,25 +117,11 @@ def _cost_charts(store: Warehouse, charged: bool) -> tuple[Chart, ...]:
     )
 
 
-_SHADES = 5
+_Places = list[dict[str, object]]
+_SHADES = 5  # beside 0, for no task
 _ROWS, _COLUMNS, _SUMMED_UP = (
     tuple(row.name for row in TABLE if row.on_map == place) for place in ("row", "column", "")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class GridCell:
-    """One place of the grid or of the map."""
-
-    label: str
-    """Its levels, in words."""
-    count: int
-    possible: bool
-    """Whether some graph has these levels."""
-    chosen: bool
-    link: str
-    shade: int
-    """How dark it is drawn, from 0 (no task) to 5."""
 
 
 def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
@@ -146,7 +131,7 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
     return {cast(Cell, tuple(levels)): int(str(tasks)) for *levels, tasks in rows}
 
 
-def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, list[GridCell]]]:
+def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, _Places]]:
     """A row per dimension, a place per level: it counts the tasks with it and the other fixed ones."""
     rows = []
     for dimension in DIMENSIONS:
@@ -164,7 +149,7 @@ def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tup
     return rows
 
 
-def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[list[GridCell]]:
+def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[_Places]:
     pairs = list(product(LEVELS, repeat=2))
     others: dict[str, str] = {name: fixed[name] for name in _SUMMED_UP if name in fixed}
     wanted: list[dict[str, str]] = [
@@ -188,17 +173,17 @@ def _places(
     labels: Sequence[str],
     chosen: Sequence[bool],
     links: Sequence[str],
-) -> list[GridCell]:
+) -> _Places:
     counts = [_count(cells, item) for item in wanted]
     return [
-        GridCell(
-            label=label,
-            count=count,
-            possible=any(_has(cell, item) for cell in possible_cells()),
-            chosen=at,
-            link=link,
-            shade=0 if not count else max(1, round(_SHADES * count / max(counts))),
-        )
+        {
+            "label": label,
+            "count": count,
+            "possible": any(_has(cell, item) for cell in possible_cells()),
+            "chosen": at,
+            "link": link,
+            "shade": 0 if not count else max(1, round(_SHADES * count / max(counts))),
+        }
         for item, label, count, at, link in zip(wanted, labels, counts, chosen, links, strict=True)
     ]
 

@@ -1,19 +1,25 @@
-"""The page that asks SQL: a table, and bars where the answer is labels with numbers."""
+"""The page that asks SQL: a table, and bars for labels with numbers; answers and tasks as files."""
 
 import re
+import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from pydantic import JsonValue
+from starlette.exceptions import HTTPException
 
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
 from taskloom.warehouse.queries import named_queries
 from taskloom.warehouse.schema import TABLES
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.bounded_queries import ask_bounded
+from taskloom.warehouse.viewer.bounded_queries import ask_bounded, save_bounded
 from taskloom.warehouse.viewer.charts import Chart, chart
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 from taskloom.warehouse.viewer.website import Site
 
 MOST_ROWS = 1000
@@ -22,6 +28,12 @@ MOST_SECONDS = 10.0
 """After this an answer is given up."""
 MOST_CHARACTERS = 600
 """Characters shown of one value: a thousand lists of controls would be ten megabytes of page."""
+MOST_TASKS: Final = 100_000
+"""Tasks of a download at most."""
+_SECONDS: Final = 60.0
+_SECONDS_OF_TASKS: Final = 300.0
+"""Writing a hundred thousand tasks with their graphs takes longer than a query may."""
+_KINDS: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _MOST_BARS = 60
 _WRAPPED = re.compile(r"\s*(?:--[^\n]*\n\s*)*(select|with|from|values)\b", re.IGNORECASE)
 _FIRST = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nORDER BY tasks DESC"
@@ -77,7 +89,7 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add `/sql?q=…`; a query that is refused or fails is answered with status 400 and the reason."""
+    """Add `/sql?q=…`, where a refused or failed query gives status 400 and the reason, and the files."""
 
     @application.get("/sql")
     def sql(request: Request) -> HTMLResponse:
@@ -100,3 +112,42 @@ def add_pages(application: FastAPI, site: Site) -> None:
             most_characters=MOST_CHARACTERS,
             most_seconds=MOST_SECONDS,
         )
+
+    @application.get("/tasks.{ending}")
+    def tasks(ending: str, request: Request) -> Response:
+        chosen = TaskFilter.of(request.query_params)
+        if count_tasks(site.store, chosen) > MOST_TASKS:
+            raise QueryFailedError(
+                f'More than {MOST_TASKS:,} tasks match; `taskloom sql "SELECT * FROM tasks" --parquet FILE`'
+                " writes any number."
+            )
+        condition, bound = chosen.condition()
+        # Not sorted: all tasks with their graphs would have to be in memory for that.
+        return _file(
+            site.store, f"SELECT * FROM tasks WHERE {condition}", "tasks", ending, bound, _SECONDS_OF_TASKS
+        )
+
+    @application.get("/sql.{ending}")
+    def answer(ending: str, request: Request) -> Response:
+        asked = request.query_params.get("q", "").strip()
+        if not asked:
+            raise HTTPException(400, "The address names no query.")
+        return _file(site.store, asked, "answer", ending)
+
+
+def _file(
+    store: Warehouse,
+    sql: str,
+    name: str,
+    ending: str,
+    parameters: Sequence[str] = (),
+    seconds: float = _SECONDS,
+) -> Response:
+    if ending not in _KINDS:
+        raise HTTPException(404, f"There are files of {' and '.join(_KINDS)} only.")
+    with tempfile.TemporaryDirectory(prefix="taskloom-") as folder:
+        path = Path(folder) / f"{name}.{ending}"
+        save_bounded(store, sql, path, parameters=parameters, most_seconds=seconds)
+        content = path.read_bytes()
+    headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
+    return Response(content, media_type=_KINDS[ending], headers=headers)

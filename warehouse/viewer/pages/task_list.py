@@ -1,10 +1,8 @@
 """The task list: filters as SQL, and pages by key, so that the last page costs no more than the first."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import Final, Self, get_args
 
 from pydantic import JsonValue
 
@@ -86,7 +84,7 @@ class TaskFilter:
     """Value by name of the filter."""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> TaskFilter:
+    def of(cls, given: Mapping[str, str]) -> Self:
         """The filter in a page's parameters; `SelectionInvalidError` for a level or status that does not
         exist."""
         values = {name: given.get(name, "").strip() for name in FILTERS}
