@@ -153,8 +153,7 @@ class RecordedAgent:
             return None
         self._turns += 1
         self._seen = observation.controls
-        left, top, right, bottom = step.target_rectangle
-        return WheelMouseInput(wheel_distance=_NOTCHES, point=((left + right) / 2, (top + bottom) / 2))
+        return WheelMouseInput(wheel_distance=_NOTCHES, point=_middle(step.target_rectangle))
 
     def _wait(self, thought: str) -> Decision:
         self._looks += 1
@@ -239,10 +238,14 @@ def _turned_there(step: TrajectoryStep) -> Action | None:
     """
     if not isinstance(step.action, WheelMouseInput) or step.target_rectangle is None:
         return None
-    left, top, right, bottom = step.target_rectangle
-    middle = ((left + right) / 2, (top + bottom) / 2)
-    aimed = {"control_label": "", "control_text": "", "position": None, "point": step.action.point or middle}
+    point = step.action.point or _middle(step.target_rectangle)
+    aimed = {"control_label": "", "control_text": "", "position": None, "point": point}
     return step.action.model_copy(update=aimed)
+
+
+def _middle(rectangle: tuple[int, int, int, int]) -> tuple[int, int]:
+    left, top, right, bottom = rectangle
+    return (left + right) // 2, (top + bottom) // 2
 
 
 def _waits_on(observation: Observation) -> str:

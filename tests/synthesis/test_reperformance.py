@@ -251,7 +251,7 @@ async def test_a_control_that_is_not_on_the_screen_is_scrolled_for_where_it_was(
         update={
             "action": ClickInput(control_label="1"),
             "target": link,
-            "target_rectangle": (0, 100, 50, 120),
+            "target_rectangle": (0, 100, 51, 121),
         }
     )
     player = RecordedAgent(recorded.model_copy(update={"steps": (step,)}))
