@@ -1,7 +1,5 @@
 """The agent protocol: what decides on actions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, Protocol
 

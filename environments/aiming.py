@@ -1,16 +1,14 @@
-"""Resolves the target of an action: the control that it names, or the one at its point. A recorded action has
-both.
+"""Resolves the target of an action: the control that it names, or the one at its point.
 
 An action without a valid target is refused with a message that an agent can act on, and nothing is done.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.errors import ActionInvalidError
+from taskloom.taskgraph.errors import KeysInvalidError
 from taskloom.taskgraph.records.gestures import (
     Action,
     DragInput,
@@ -20,6 +18,7 @@ from taskloom.taskgraph.records.gestures import (
     PointedGesture,
 )
 from taskloom.taskgraph.records.interaction import Control, WheelMouseInput
+from taskloom.taskgraph.records.keys import KeyPress, read_keys
 from taskloom.taskgraph.text_folding import fold_label, same_label
 
 _CUT = ("…", "...")
@@ -33,8 +32,7 @@ class Aim:
     action: Action
     """The action, with label and point filled in where it has them."""
     target: Control | None = None
-    """The control that it acts on; None for keys without a control, waiting, and points outside all
-    controls."""
+    """The control that it acts on; None for keys without one, waiting, and points outside all controls."""
     end: Control | None = None
     """The control that a drag ends on, where that is another one."""
 
@@ -53,7 +51,8 @@ def aim(action: Action, controls: Sequence[Control], screen_size: tuple[int, int
     if action.control_label:
         target = require_control(controls, action.control_label)
         _refuse_other_text(action.control_text, target, controls)
-        return Aim(action.model_copy(update={"point": _point_of(action, target)}), target)
+        point = target.point if action.position is None else _pixel(target, action.position)
+        return Aim(action.model_copy(update={"point": point}), target)
     if action.point is not None:
         _refuse_outside(action.point, screen_size)
         hit = control_at(controls, action.point)
@@ -73,8 +72,13 @@ def aim(action: Action, controls: Sequence[Control], screen_size: tuple[int, int
 
 def control_at(controls: Sequence[Control], point: Point) -> Control | None:
     """The control at a point: the smallest that contains it; of several, the last in reading order."""
+
+    def area(control: Control) -> int:
+        place = control.rectangle
+        return (place.right - place.left) * (place.bottom - place.top)
+
     hit = [control for control in controls if control.rectangle.contains(*point)]
-    return min(reversed(hit), key=_area, default=None)
+    return min(reversed(hit), key=area, default=None)
 
 
 def fraction_of(control: Control, point: Point) -> Fraction:
@@ -99,19 +103,38 @@ def require_control(controls: Sequence[Control], label: str) -> Control:
     return found
 
 
-def moved_or_gone(target: Control, point: Point, now: Sequence[Control]) -> str:
-    """Why `target`, seen earlier, can no longer be acted on at `point` among the current controls; else
-    empty.
+def refuse_stale(aimed: Aim, now: Sequence[Control]) -> None:
+    """Make sure that the target of `aimed`, seen earlier, is still there among the controls of now.
 
     Numbers in its text may have changed in the meantime, as in a clock.
+
+    Raises:
+        ActionInvalidError: it moved or is gone.
     """
+    target = aimed.target
+    if target is None:
+        return
+    point = getattr(aimed.action, "point", None) or target.point
     same = [control for control in now if _is_same(target, control)]
-    if any(control.rectangle.contains(*point) for control in same):
-        return ""
-    name = f"{target.control_type} {target.text!r}"
-    if same:
-        return f"{name} has moved since the screen was shown; look again and name it anew."
-    return f"{name} is gone since the screen was shown; look again and choose anew."
+    if not any(control.rectangle.contains(*point) for control in same):
+        what = "has moved" if same else "is gone"
+        advice = "name it anew" if same else "choose anew"
+        raise ActionInvalidError(
+            f"{target.control_type} {target.text!r} {what} since the screen was shown;"
+            f" look again and {advice}."
+        )
+
+
+def parse_keys(keys: str) -> tuple[KeyPress, ...]:
+    """The presses that `keys` stands for, in order (`taskloom.taskgraph.records.keys`).
+
+    Raises:
+        ActionInvalidError: they break the syntax; the message says where and how to write it.
+    """
+    try:
+        return read_keys(keys)
+    except KeysInvalidError as error:
+        raise ActionInvalidError(str(error)) from None
 
 
 def _aim_drag(action: DragInput, controls: Sequence[Control], screen_size: tuple[int, int]) -> Aim:
@@ -143,12 +166,6 @@ def _aim_drag(action: DragInput, controls: Sequence[Control], screen_size: tuple
         "end_label": end.label if end else "",
     }
     return Aim(action.model_copy(update=values), start, end)
-
-
-def _point_of(action: PointedGesture, target: Control) -> Point:
-    if action.position is not None:
-        return _pixel(target, action.position)
-    return target.point
 
 
 def _pixel(control: Control, place: Fraction) -> Point:
@@ -203,8 +220,3 @@ def _is_same(seen: Control, now: Control) -> bool:
         and seen.row == now.row
         and _NUMBER.sub("0", seen.text) == _NUMBER.sub("0", now.text)
     )
-
-
-def _area(control: Control) -> int:
-    place = control.rectangle
-    return (place.right - place.left) * (place.bottom - place.top)

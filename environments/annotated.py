@@ -1,7 +1,5 @@
 """Annotated screenshots: a numbered box around every control, coloured by control type (App. E.1)."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io
@@ -49,7 +47,10 @@ def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
     Raises:
         ValueError: the observation's picture has no bytes, because only its hash was read back.
     """
-    picture = _open(observation)
+    if not observation.screenshot.png:
+        raise ValueError("This observation's screenshot has no picture, only a hash.")
+    with Image.open(io.BytesIO(observation.screenshot.png)) as opened:
+        picture = opened.convert("RGB")
     pen = ImageDraw.Draw(picture, "RGBA")
     shown = [
         control
@@ -71,7 +72,9 @@ def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
         pen.rectangle((tag.left, tag.top, tag.right - 1, tag.bottom - 1), fill=colour)
         middle = ((tag.left + tag.right) / 2, (tag.top + tag.bottom) / 2)
         pen.text(middle, control.label, fill="#ffffff", font=font(_FONT_SIZE), anchor="mm")
-    return _as_png(picture)
+    output = io.BytesIO()
+    picture.save(output, "PNG", compress_level=1)
+    return output.getvalue()
 
 
 def colour_of(control_type: str) -> str:
@@ -92,11 +95,7 @@ def colour_of(control_type: str) -> str:
 def _place_of_number(
     control: Control, taken: Sequence[Rectangle], others: Sequence[Rectangle], plain: Image.Image
 ) -> Rectangle:
-    """The place for a number at its control that covers the least of other numbers, other controls and the
-    picture.
-
-    `plain` is the picture in greyscale, before anything was drawn on it.
-    """
+    """The place for a number that covers the least of other numbers, controls and the greyscale picture."""
     width = round(font(_FONT_SIZE).getlength(control.label)) + 5
     place = control.rectangle
     middle = place.top + (place.bottom - place.top - _TAG_HEIGHT) // 2
@@ -137,19 +136,6 @@ def _common_area(one: Rectangle, other: Rectangle) -> int:
     width = min(one.right, other.right) - max(one.left, other.left)
     height = min(one.bottom, other.bottom) - max(one.top, other.top)
     return width * height if width > 0 and height > 0 else 0
-
-
-def _open(observation: Observation) -> Image.Image:
-    if not observation.screenshot.png:
-        raise ValueError("This observation's screenshot has no picture, only a hash.")
-    with Image.open(io.BytesIO(observation.screenshot.png)) as picture:
-        return picture.convert("RGB")
-
-
-def _as_png(picture: Image.Image) -> bytes:
-    output = io.BytesIO()
-    picture.save(output, "PNG", compress_level=1)
-    return output.getvalue()
 
 
 @functools.cache

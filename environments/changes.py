@@ -1,7 +1,5 @@
 """What an action changed on the screen, in a few words for the history that an agent is shown."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The environment protocol, as in Gymnasium: reset, observe, act, and evidence beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Protocol, runtime_checkable
 

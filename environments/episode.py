@@ -1,7 +1,5 @@
 """The one agent-environment loop: reset, look, decide, act, record the evidence, and again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -24,7 +22,6 @@ from taskloom.taskgraph.records.grounding import describe_control, find_control
 from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
-    Control,
     KeyboardInput,
     Observation,
     WaitInput,
@@ -248,7 +245,6 @@ def describe_failure(error: EnvironmentFailureError) -> str:
 
 
 def _heard(step: TrajectoryStep, decision: Decision, companion: Companion | None) -> TrajectoryStep:
-    """The step with what the agent hears after it."""
     asked = decision.message if decision.status == "ask_user" else ""
     told = companion.says(asked, step.step) if companion is not None else ""
     if asked and not told:
@@ -297,6 +293,7 @@ async def _do(
     except ActionInvalidError as error:
         problem = str(error)
         observation = await environment.observe()
+    at = target.rectangle if target is not None else None
     step = TrajectoryStep(
         step=number,
         observation_screenshot=seen.screenshot,
@@ -306,18 +303,13 @@ async def _do(
         slip=decision.slip,
         action=action,
         target=describe_control(target, seen.controls) if target is not None else None,
-        target_rectangle=_edges(target) if target is not None else None,
+        target_rectangle=(at.left, at.top, at.right, at.bottom) if at is not None else None,
         end_target=describe_control(end, seen.controls) if end is not None else None,
         change=change,
         problem=problem,
         evidence=await environment.evidence(),
     )
     return step, observation
-
-
-def _edges(control: Control) -> tuple[int, int, int, int]:
-    rectangle = control.rectangle
-    return (rectangle.left, rectangle.top, rectangle.right, rectangle.bottom)
 
 
 _FIELD = "Edit"

@@ -11,16 +11,9 @@ EnvironmentFailureError
 ├── PictureUnreadableError       no OCR engine here, or it failed
 ├── RequestRefusedError          the server in a machine cannot do what it was asked
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
-AgentError                       what an agent raises when it cannot decide: its model refused
-├── UnusableReplyError           the model answered something that is no action; it is told and asked again
-├── UnusableRepliesError         it did so too often
-├── AgentCrashedError            an exception in the agent's own code
-├── AgentTimeoutError            no decision in time
-├── RefusedActionsError          too many actions in a row that cannot be carried out
-└── AttemptBudgetError           the attempt has cost what it may
+AgentError                       the agent cannot decide, or may not any more; says how its attempt ends
+└── UnusableReplyError           the model answered something that is no action; it is told and asked again
 """
-
-from __future__ import annotations
 
 from taskloom.resources.errors import ExitCode, TaskloomError
 from taskloom.taskgraph.records.trajectory import Termination
@@ -83,7 +76,9 @@ class EnvironmentBrokenError(EnvironmentFailureError):
 class AgentError(TaskloomError):
     """The agent cannot decide; the episode ends as `termination` says, and its steps are kept."""
 
-    termination: Termination = "model_error"
+    def __init__(self, message: str, termination: Termination = "model_error") -> None:
+        super().__init__(message)
+        self.termination = termination
 
 
 class UnusableReplyError(AgentError):
@@ -94,36 +89,5 @@ class UnusableReplyError(AgentError):
     """
 
     def __init__(self, message: str, reply: str = "") -> None:
-        """With what the model said."""
         super().__init__(message)
         self.reply = reply
-
-
-class UnusableRepliesError(AgentError):
-    """Too many replies in a row cannot be used."""
-
-    termination = "unusable_replies"
-
-
-class AgentCrashedError(AgentError):
-    """An exception in the agent's own code."""
-
-    termination = "agent_error"
-
-
-class AgentTimeoutError(AgentError):
-    """The agent did not decide in time."""
-
-    termination = "out_of_time"
-
-
-class RefusedActionsError(AgentError):
-    """Too many actions in a row cannot be carried out."""
-
-    termination = "refused_actions"
-
-
-class AttemptBudgetError(AgentError):
-    """The attempt has cost what one may cost."""
-
-    termination = "attempt_budget"

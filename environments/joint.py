@@ -5,8 +5,6 @@ What became of the files, and the text of the clipboard, goes along whenever ano
 front.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import Collection, Mapping, Sequence
@@ -54,7 +52,6 @@ class JointEnvironment:
     """One screen with the applications of all its members."""
 
     def __init__(self, members: Sequence[Member]) -> None:
-        """Join closed environments of different platforms."""
         self._members = tuple(members)
         self.platform = "+".join(member.platform for member in members)
         self.simulated = any(member.simulated for member in members)
@@ -168,11 +165,7 @@ class JointEnvironment:
         return self._front
 
     async def _change_to(self, member: Member, text: str) -> str:
-        """Put another platform in front; the label of its task bar button with `text`.
-
-        Raises:
-            ActionInvalidError: what was there is closed by now.
-        """
+        """Put another platform in front; the label of its button with `text`, unless that is closed."""
         self._front = member
         await self._share()
         seen = await member.observe()
@@ -243,7 +236,6 @@ class JointEnvironment:
 
 
 def _is_button(control: Control) -> bool:
-    """Whether a control is a button of the environment's task bar."""
     return control.application == OWNER and control.control_type == TASK_BAR_BUTTON
 
 

@@ -1,14 +1,11 @@
 """Platforms, found by name: a folder of `platforms/` with the module `platform`, or what a package brings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import UnknownPlatformError
-from taskloom.environments.installing.results import InstallationResult
 from taskloom.resources.applications import Application
 from taskloom.resources.plugins import PluginKind
 from taskloom.resources.record import Record
@@ -25,6 +22,28 @@ PLATFORMS = PluginKind(
 _JOINT = "+"
 
 
+class InstallationResult(Record):
+    """What became of installing one application."""
+
+    application: str
+    """Name of the application."""
+    outcome: Literal["installed", "skipped", "failed"]
+    """`skipped` means that it was there already."""
+    reason: str = ""
+    """Why it failed."""
+    seconds: float = 0.0
+    """How long it took, waiting for the lock left out."""
+    size_bytes: int = 0
+    """Disk space of its place."""
+
+    def in_words(self) -> str:
+        """The result as a line of progress."""
+        words = f"{self.application}: {self.outcome}"
+        if self.outcome == "installed":
+            words += f" in {self.seconds:.0f} s, {self.size_bytes / 1e6:.0f} MB"
+        return f"{words}: {self.reason}" if self.reason else words
+
+
 class Platform(Protocol):
     """What a platform module offers."""
 
@@ -38,8 +57,7 @@ class Platform(Protocol):
 
     @staticmethod
     def missing(application: Application, data_folder: Path) -> str:
-        """What an application still needs before it can start, as text for people; empty if nothing is
-        missing."""
+        """What an application still needs before it can start, for people; empty if nothing is missing."""
         ...
 
     @staticmethod

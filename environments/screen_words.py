@@ -1,7 +1,4 @@
-"""What a screen shows and what a control is, in the words of a person: for steps whose agent said nothing of
-what it saw."""
-
-from __future__ import annotations
+"""Screens and controls in the words of a person, for steps whose agent did not say what it saw."""
 
 from collections.abc import Sequence
 

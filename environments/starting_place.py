@@ -5,8 +5,6 @@ The way there is made of ordinary actions on the task bar; a recording that hold
 screen to its last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,8 +21,7 @@ TASK_BAR_BUTTON = "TaskBarButton"
 UNRESPONSIVE, WAIT_ON = "Page unresponsive", "Wait"
 """Title of the window that asks what to do with a page that does not answer, and its button to wait."""
 START_PAGE = "Start page"
-"""Text of the task bar button that leads to the first page of the application in front, with its state
-kept."""
+"""Text of the task bar button that leads to the application's first page, with its state kept."""
 ENVIRONMENT = "environment"
 """Application name of controls that the environment owns."""
 LEAVE = "Leave"
@@ -37,8 +34,7 @@ _STAYS_OPEN = frozenset(
 
 
 def needs_open_page(instance: BoundSubtask) -> bool:
-    """Whether `instance` reads what only the page that is open now holds, so that it must not be left
-    before."""
+    """Whether `instance` reads what only the page that is open now holds, which must not be left then."""
     return any(item.kind in _STAYS_OPEN for item in instance.inputs)
 
 

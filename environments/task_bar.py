@@ -1,7 +1,4 @@
-"""The task bar at the bottom of the screen, which the environment owns: buttons that navigate, then one per
-application or tab."""
-
-from __future__ import annotations
+"""The task bar below every screen, the environment's own: buttons that navigate, then one per tab."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,8 +41,7 @@ def lay_out(
     screen_size: tuple[int, int],
     commands: Sequence[tuple[str, str]] = ((START_PAGE, "start"),),
 ) -> tuple[TaskBarButton, ...]:
-    """The buttons of `commands` (text and command), then those for tabs with `titles`, the `active` one
-    marked."""
+    """The buttons of `commands` (text and command), then those of tabs with `titles`, one of them active."""
     width, height = screen_size
     top, bottom = height - TASK_BAR_HEIGHT + 5, height - 5
     buttons = []

@@ -1,7 +1,5 @@
 """An agent that follows a worked example of the catalogue, grounding every step on the live controls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from taskloom.environments.installing.results import InstallationResult
+    from taskloom.environments.lookup import InstallationResult
     from taskloom.resources.applications import Application
 
 

@@ -13,24 +13,16 @@ import inspect
 import re
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import cast
 
 from pydantic import ValidationError
 
-from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agent import Decision
 from taskloom.environments.agents.perceiving import Perception, perceive, pointed
-from taskloom.environments.errors import (
-    AgentCrashedError,
-    AgentError,
-    AgentTimeoutError,
-    PictureUnreadableError,
-    RefusedActionsError,
-    UnusableRepliesError,
-    UnusableReplyError,
-)
+from taskloom.environments.errors import AgentError, PictureUnreadableError, UnusableReplyError
 from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Observation
@@ -112,7 +104,8 @@ class GuardedAgent:
         self._refuse_too_many(history)
         left = self._began + self.patience.attempt_seconds - now
         if left <= 0:
-            raise AgentTimeoutError(f"The attempt took longer than {self.patience.attempt_seconds:g} s.")
+            seconds = self.patience.attempt_seconds
+            raise AgentError(f"The attempt took longer than {seconds:g} s.", "out_of_time")
         started, unusable = monotonic(), ""
         try:
             answer = await self._asked(min(left, self.patience.decision_seconds), instruction, seen, history)
@@ -126,9 +119,8 @@ class GuardedAgent:
         seconds = self._answered_at - started
         self.decided.append(Decided(len(history) + 1, decision, bool(unusable), seconds))
         if self._unusable >= self.patience.unusable_replies:
-            raise UnusableRepliesError(
-                f"{self._unusable} replies in a row are no action; the last: {unusable}"
-            )
+            message = f"{self._unusable} replies in a row are no action; the last: {unusable}"
+            raise AgentError(message, "unusable_replies")
         return decision
 
     async def close(self) -> None:
@@ -155,9 +147,8 @@ class GuardedAgent:
                 break
             refused += 1
         if refused >= self.patience.refused_actions:
-            raise RefusedActionsError(
-                f"{refused} actions in a row could not be carried out; the last: {history[-1].problem}"
-            )
+            message = f"{refused} actions in a row could not be carried out; the last: {history[-1].problem}"
+            raise AgentError(message, "refused_actions")
 
     async def _asked(
         self,
@@ -169,26 +160,24 @@ class GuardedAgent:
         try:
             async with asyncio.timeout(seconds):
                 if not self.apart:
-                    if self._agent is None:
-                        self._agent = self.make()
-                    return await cast(Agent, self._agent).decide(instruction, observation, history)
+                    return await cast(Awaitable[object], self._decide(instruction, observation, history))
                 if self._thread is None:
                     self._thread = _AgentThread()
                 shown = self._without_evidence(history)
                 return await self._thread.do(lambda: self._decide(instruction, observation, shown))
         except TimeoutError as error:
             if _raised_within(error):
-                raise AgentCrashedError(_described(error)) from error
-            raise AgentTimeoutError(f"The agent did not decide within {seconds:g} s.") from None
+                raise _crash(error) from error
+            raise AgentError(f"The agent did not decide within {seconds:g} s.", "out_of_time") from None
         except TaskloomError:
             raise
         except Exception as error:
-            raise AgentCrashedError(_described(error)) from error
+            raise _crash(error) from error
 
     def _decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> object:
-        """In the thread of the agent: a decision, or what can be awaited for one."""
+        """A decision, or what can be awaited for one; of foreign code, in its own thread."""
         if self._agent is None:
             self._agent = self.make()
         decide = getattr(self._agent, "decide", None)
@@ -214,8 +203,6 @@ class _AgentThread:
         self._loop.close()
 
     async def do(self, work: Callable[[], object]) -> object:
-        """What `work` returns, or what it brings when it is awaited."""
-
         async def done() -> object:
             try:
                 found = work()
@@ -225,13 +212,12 @@ class _AgentThread:
             except BaseException as error:  # also what would end the thread, or the run
                 if isinstance(error, asyncio.CancelledError) and _is_given_up():
                     raise
-                raise AgentCrashedError(_described(error)) from error
+                raise _crash(error) from error
 
         running: concurrent.futures.Future[object] = asyncio.run_coroutine_threadsafe(done(), self._loop)
         return await asyncio.wrap_future(running)
 
     def leave(self) -> None:
-        """Stop the loop as soon as the agent lets it."""
         self._loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
@@ -262,15 +248,13 @@ def _as_decision(answer: object) -> Decision:
 
 
 def _raised_within(error: TimeoutError) -> bool:
-    """Whether the agent's own code raised it, and not our patience."""
     return not isinstance(error.__cause__, asyncio.CancelledError)
 
 
-def _described(error: BaseException) -> str:
-    """The error and the place in the agent's code where it was raised: the last one outside of installed
-    packages, where there is one."""
+def _crash(error: BaseException) -> AgentError:
+    """An exception in the agent's own code, with the last place outside of installed packages, if any."""
     places = traceback.extract_tb(error.__traceback__)
     own = [place for place in places if not place.filename.endswith("agents/guarding.py")]
     own = [place for place in own if not _LIBRARY.search(place.filename)] or own
     where = f" ({own[-1].filename.rpartition('/')[2]}, line {own[-1].lineno})" if own else ""
-    return f"{type(error).__name__}: {error}{where}"
+    return AgentError(f"{type(error).__name__}: {error}{where}", "agent_error")

@@ -4,8 +4,6 @@ Text that no control tells is read from the picture, known icons are found in it
 their colour. What was perceived has labels as controls have; an action on one is done at its middle.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 from collections.abc import Iterator, Sequence
@@ -139,7 +137,6 @@ def _distance(one: Sequence[int], other: object) -> int:
 
 
 def _told(text: str, place: Rectangle, controls: Sequence[Control]) -> bool:
-    """Whether a control around it tells the text already."""
     wanted = fold_label(text)
     return any(
         control.rectangle.contains(*place.center) and wanted in fold_label(f"{control.text} {control.value}")
@@ -157,7 +154,6 @@ def _icons(folder: str) -> tuple[tuple[str, Image.Image], ...]:
 
 
 def _places(icon: Image.Image, picture: Image.Image) -> list[Rectangle]:
-    """Where an icon stands in a picture, pixel by pixel."""
     found: list[Rectangle] = []
     if icon.width > picture.width or icon.height > picture.height:
         return found

@@ -1,7 +1,5 @@
 """An agent that repeats a recording, each action grounded anew on the live controls (method section 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -121,8 +119,7 @@ class RecordedAgent:
         return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
 
     def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
-        """The recorded action that comes next with the control it will be made on; None if it needs none, or
-        none is there."""
+        """The next recorded action and the control that it needs; None where it needs or finds none."""
         steps = [step for step in self.trajectory.steps if not step.problem]
         if self._next >= len(steps) or steps[self._next].target is None:
             return None
@@ -232,10 +229,7 @@ def _state(evidence: Evidence) -> tuple[object, ...]:
 
 
 def _turned_there(step: TrajectoryStep) -> Action | None:
-    """A turn of the wheel at the place where it was recorded; None for another action.
-
-    It scrolls what lies there, whichever control is under the pointer.
-    """
+    """A turn of the wheel where it was recorded, whichever control lies there; None for another action."""
     if not isinstance(step.action, WheelMouseInput) or step.target_rectangle is None:
         return None
     point = step.action.point or _middle(step.target_rectangle)

@@ -1,11 +1,8 @@
 """Where recorded keys went, and whether the same place has the focus now.
 
-Keys that are pressed into no control of their own go to whatever has the focus. A page that is still at work
-gives the focus
-later: keys that come before it is there go into a field, or a document, that was used before.
+Keys go to whatever has the focus. A page still at work gives it later: keys that come before go into a field,
+or a document, that was used before.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 
@@ -50,8 +47,7 @@ def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observa
 
 
 def window_left(steps: Sequence[TrajectoryStep], position: int, now: Observation, start: Evidence) -> str:
-    """The title of the window in front, if the step before `position` had left it when it was recorded; else
-    empty."""
+    """The title of the window in front, if the step before `position` left it when recorded; else empty."""
     titles = [start.window_title, *(step.evidence.window_title for step in steps)]
     left = titles[position - 1] if position else ""
     return left if left != titles[position] and left == now.window_title else ""

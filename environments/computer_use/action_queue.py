@@ -1,7 +1,5 @@
 """Batches of actions, carried out one gesture at a time; buttons and keys may be held between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

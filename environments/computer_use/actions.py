@@ -1,7 +1,4 @@
-"""Actions on a picture of the screen as gestures, and pictures at a size that providers do not shrink
-again."""
-
-from __future__ import annotations
+"""Actions on a picture of the screen as gestures, and pictures that providers do not shrink again."""
 
 import io
 from collections.abc import Sequence
@@ -19,8 +16,7 @@ from taskloom.taskgraph.records.keys import KEY_NAMES
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _LONGEST_EDGE = 1568
 _MOST_PIXELS = 1_150_000
-"""Larger pictures are shrunk by Anthropic before the model sees them, and its coordinates would mean that
-smaller picture."""
+"""Anthropic shrinks larger pictures before the model sees them; its coordinates would mean that one."""
 _LONGEST_SECONDS = 5.0
 _MODIFIERS: dict[str, Modifier] = {
     "ctrl": "ctrl",
@@ -140,8 +136,7 @@ def chord(keys: tuple[str, ...]) -> str:
 
 
 def picture_and_scale(screenshot: Screenshot, size: tuple[int, int]) -> tuple[Screenshot, float]:
-    """The picture to send, and the pixels of the screen per pixel of it; small enough to be shown as it is
-    sent."""
+    """The picture to send, small enough to be shown as it is, and pixels of the screen per pixel of it."""
     scale = max(1.0, max(size) / _LONGEST_EDGE, (size[0] * size[1] / _MOST_PIXELS) ** 0.5)
     if scale == 1.0:
         return screenshot, 1.0
@@ -149,8 +144,7 @@ def picture_and_scale(screenshot: Screenshot, size: tuple[int, int]) -> tuple[Sc
 
 
 def shown_part(screenshot: Screenshot, corners: Sequence[Point]) -> Screenshot:
-    """The part of a picture between two corners, enlarged to its width; all of it where that is no
-    rectangle."""
+    """The part of a picture between two corners, enlarged to its width; all of it where that is none."""
     xs, ys = sorted(x for x, _ in corners), sorted(y for _, y in corners)
     picture = Image.open(io.BytesIO(screenshot.png))
     box = (

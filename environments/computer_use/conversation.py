@@ -1,7 +1,5 @@
 """An agent in one conversation with a model that operates the screen through its provider's computer tool."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -73,7 +71,6 @@ class ComputerConversation:
         )
 
     def _begin(self, observation: Observation) -> None:
-        """Begin a conversation at the screen as it is now."""
         self._turns, self._reply = [], None
         self._first, scale = picture_and_scale(observation.screenshot, observation.screen_size)
         self._queue = ActionQueue(scale)
@@ -86,8 +83,7 @@ class ComputerConversation:
         return Decision(status="continue", thought=words, action=gesture)
 
     async def _next_reply(self, instruction: str, observation: Observation) -> Decision | None:
-        """Send the results of the last calls and take in the next ones; a decision only where that ends the
-        work."""
+        """Send the results of the last calls, take in the next ones; a decision where that ends the work."""
         assert self._first is not None
         if self._reply is not None:
             picture, _ = picture_and_scale(observation.screenshot, observation.screen_size)

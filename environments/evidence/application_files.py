@@ -3,8 +3,6 @@ or dates. Bookmarks of Chromium, journals of Xournal++, playlists in XSPF, proje
 Gnumeric, wallets of HomeBank.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import html

@@ -1,7 +1,5 @@
 """What documents of word processors (odt, docx) say: lines, with marks for headings, lists and pictures."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import posixpath
@@ -78,8 +76,6 @@ def render_document(content: bytes) -> str | None:
 
 
 class _Reader:
-    """Reads one document."""
-
     def __init__(self, packed: zipfile.ZipFile) -> None:
         self._packed = packed
         self._pictures: dict[str, str] = {}
@@ -102,7 +98,6 @@ class _Reader:
         return None if body is None else list(self._below(body, ""))
 
     def _below(self, node: ElementTree.Element, mark: str) -> Iterator[str]:
-        """The lines of what stands in a document, a section or a list."""
         for item in node:
             self._counted(" ")
             if item.tag in _LINES:

@@ -1,7 +1,5 @@
 """The files of a sandbox home as evidence; a file that did not change is not read again."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import io
@@ -115,8 +113,7 @@ class FileSnapshots:
     def told(
         self, told: Mapping[tuple[str, str], str | None]
     ) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
-        """What applications tell of themselves, by application and name, as if these were files of them; and
-        the paths of what they did not tell."""
+        """What applications tell of themselves, as if these were files; and the paths of what is not told."""
         paths = {f"{APPLICATIONS_FOLDER}/{name}/{file}": text for (name, file), text in told.items()}
         return (
             tuple(self._told(path, text) for path, text in paths.items() if text is not None),
@@ -136,7 +133,6 @@ class FileSnapshots:
         )
 
     def _shown(self, text: str) -> str:
-        """A text with `~` for the home."""
         for application, place in self.elsewhere.items():
             text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
         return text.replace(self.shown_home or str(self.home), _HOME_SHOWN_AS)
@@ -159,15 +155,14 @@ class FileSnapshots:
         text: str | None
         log, kind = _log_ending(file), "text"
         if is_database(content):
-            rendered = render_database(file, TEXT_LIMIT)
-            kind, text = "database", None if rendered is None else rendered.text
-            truncated = rendered is not None and not rendered.complete
+            kind, (text, complete) = "database", render_database(file, TEXT_LIMIT) or (None, True)
+            truncated = not complete
         elif (document := render_document(content)) is not None:
             kind, text = "document", document
             truncated = len(text) > TEXT_LIMIT
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
-            kind, text = "archive", listing.text
-            truncated = not listing.whole or len(text) > TEXT_LIMIT
+            kind, (text, whole) = "archive", listing
+            truncated = not whole or len(text) > TEXT_LIMIT
         elif (shown := unpacked_text(content)) is not None:
             kind, text = shown
             truncated = len(text) > TEXT_LIMIT
@@ -247,19 +242,9 @@ _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compressions of zip archives that are unpacked in pieces, so that a small bomb stays small."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What an archive holds."""
-
-    text: str
-    """A line per file, behind the header."""
-    whole: bool
-    """Whether all of its files are in the text."""
-
-
-def list_members(content: bytes) -> Listing | None:
-    """One line per file in a zip or tar archive (compressed or not): name, size, checksum. None for anything
-    else.
+def list_members(content: bytes) -> tuple[str, bool] | None:
+    """A line per file in a zip or tar archive (compressed or not): name, size, checksum; and whether that is
+    all of them. None for anything else.
 
     Office documents are zip archives. The checksum is the SHA-256 of what is packed, by which a file is known
     elsewhere; of a member of a zip archive that cannot be unpacked, such as one with a password or behind too
@@ -287,10 +272,8 @@ def list_members(content: bytes) -> Listing | None:
     ):
         return None
     told = sorted(line for line in lines[:_MOST_MEMBERS] if line is not None)
-    return Listing(
-        ARCHIVE_HEADER + "".join(f"{line}\n" for line in told),
-        whole=None not in lines and len(lines) <= _MOST_MEMBERS,
-    )
+    whole = None not in lines and len(lines) <= _MOST_MEMBERS
+    return ARCHIVE_HEADER + "".join(f"{line}\n" for line in told), whole
 
 
 def _zip_members(content: bytes) -> Iterator[str]:

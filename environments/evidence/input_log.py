@@ -1,7 +1,5 @@
 """The inputs of an episode as evidence records them, the same way on every platform."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.taskgraph.records.evidence import InputEvent
@@ -13,7 +11,6 @@ class InputLog:
     """Collects input events, oldest first."""
 
     def __init__(self) -> None:
-        """Begin with no events."""
         self._events: list[InputEvent] = []
         self.step = 0
 

@@ -3,8 +3,6 @@
 Tesseract is used if its program is installed, else RapidOCR if its package is.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import importlib.util

@@ -1,11 +1,8 @@
 """A SQLite database as SQL text, so that its records can be checked like the text of a file."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from taskloom.taskgraph.text_folding import cut_text
@@ -23,18 +20,9 @@ def is_database(content: bytes) -> bool:
     return content.startswith(_MAGIC)
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedDatabase:
-    """A database as text that people, models and the reader of states understand."""
-
-    text: str
-    """Per table, a CREATE TABLE line with its columns and row count, then INSERT statements."""
-    complete: bool
-    """Whether every row is in the text."""
-
-
-def render_database(file: Path, limit: int) -> RenderedDatabase | None:
-    """The tables with their newest rows, in about `limit` characters, or None if the file cannot be read.
+def render_database(file: Path, limit: int) -> tuple[str, bool] | None:
+    """The tables with their newest rows, in about `limit` characters, and whether every row is in the text;
+    None if the file cannot be read. Per table, CREATE TABLE with its row count, then INSERT statements.
 
     Reads a copy, including the log, so the application that has it open is not disturbed. Each table gets an
     equal share of the limit, newest rows first, because checks look for what an agent added. Empty tables are
@@ -58,7 +46,7 @@ def render_database(file: Path, limit: int) -> RenderedDatabase | None:
             connection.close()
 
 
-def _render(connection: sqlite3.Connection, limit: int) -> RenderedDatabase:
+def _render(connection: sqlite3.Connection, limit: int) -> tuple[str, bool]:
     connection.text_factory = lambda raw: raw.decode(errors="replace")
     derived = {row[1] for row in connection.execute("PRAGMA table_list") if row[2] == _DERIVED}
     names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -75,7 +63,7 @@ def _render(connection: sqlite3.Connection, limit: int) -> RenderedDatabase:
                 break
             left -= len(statement)
             kept.append(statement)
-    return RenderedDatabase("".join(kept), complete)
+    return "".join(kept), complete
 
 
 def _table(connection: sqlite3.Connection, table: str, limit: int) -> tuple[list[str], bool]:

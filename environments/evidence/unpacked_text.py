@@ -1,7 +1,5 @@
 """What a file says that is no text as it stands: packed texts, PDF documents, pictures, bookmarks."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -95,7 +93,6 @@ def _as_text(content: bytes) -> str | None:
 
 
 def _rendered(text: str) -> tuple[str, str] | None:
-    """Kind and content of a document in XML of a known kind."""
     root = _ROOT.match(text[:_HEAD])
     render = _RENDERED.get(root.group(1)) if root else None
     if root is None or render is None or "<!ENTITY" in text or "<!DOCTYPE" in text:

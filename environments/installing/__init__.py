@@ -1,6 +1,5 @@
 """Getting applications and the browser onto this machine.
 
-results            what became of an installation
 applications       installs catalogue entries, each in a place of its own
 node_finding       finds or installs Node, for npm
 system_packages    by apt, and Python packages by pip

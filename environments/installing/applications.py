@@ -1,7 +1,5 @@
 """Installs applications of the catalogue, each in its own folder, so that their dependencies cannot clash."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -11,44 +9,32 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import lock_descriptor
 
 from taskloom.environments.errors import EnvironmentFailureError, InstallationFailedError
 from taskloom.environments.installing.machine_commands import CommandRunner
 from taskloom.environments.installing.node_finding import find_node, install_node
-from taskloom.environments.installing.results import InstallationResult
 from taskloom.environments.installing.system_packages import (
     install_packages,
     install_python_packages,
     missing_packages,
     unpack_wheel,
 )
+from taskloom.environments.lookup import InstallationResult
 from taskloom.resources.applications import Application, Installation
 from taskloom.resources.assets import ASSET_PREFIX, content_of
 from taskloom.resources.errors import CatalogError
 from taskloom.resources.record import Record
+from taskloom.resources.whole_files import write_whole
 
 SMALLEST_FREE_BYTES = 400_000_000
 """Free disk space below which no installation is begun, unless the caller says otherwise."""
 
 _STAMP = "installed.json"
 _STAMP_FORMAT = 1
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledPlace:
-    """Paths of an application's files: the values of the placeholders `install`, `venv` and `node`."""
-
-    install: Path
-    """Folder of the application."""
-
-    @property
-    def venv(self) -> Path:
-        """Its Python environment."""
-        return self.install / "venv"
 
 
 class _InstallationStamp(Record):
@@ -60,23 +46,23 @@ class _InstallationStamp(Record):
     """Where it was installed: programs of packages name their place, so they do not run from another."""
 
 
-def installed_place(application: Application, data_folder: Path) -> InstalledPlace:
-    """The place of `application` under `data_folder`, installed or not; links on the way are followed, since
+def installed_place(application: Application, data_folder: Path) -> Path:
+    """The folder of `application` under `data_folder`, installed or not; links on the way are followed, since
     a confined program sees what they lead to and not the links."""
-    return InstalledPlace((data_folder / "applications" / application.name).resolve())
+    return (data_folder / "applications" / application.name).resolve()
 
 
 def is_installed(application: Application, data_folder: Path) -> bool:
     """Whether `application` is completely installed by the catalogue's current recipe, its Python still
     exists, and its programs were not moved."""
     place = installed_place(application, data_folder)
-    stamp = _read_stamp(place.install)
+    stamp = _read_stamp(place)
     if stamp is None or stamp.recipe != _recipe_hash(application):
         return False
     recipe = application.installation
-    if stamp.place and (recipe.pip or recipe.npm) and Path(stamp.place) != place.install:
+    if stamp.place and (recipe.pip or recipe.npm) and Path(stamp.place) != place:
         return False
-    return not recipe.pip or (place.venv / "bin" / "python").exists()
+    return not recipe.pip or (place / "venv" / "bin" / "python").exists()
 
 
 def missing_for_start(application: Application, data_folder: Path) -> str:
@@ -142,56 +128,40 @@ def _install_or_skip(
     on_start: Callable[[str], None],
     smallest_free_bytes: int,
 ) -> InstallationResult:
-    place = installed_place(application, data_folder)
+    place, name = installed_place(application, data_folder), application.name
     started = time.monotonic()
+    told: dict[str, Any] = {"outcome": "installed"}
     try:
         if not missing_for_start(application, data_folder):
-            stamp = _read_stamp(place.install)
+            stamp = _read_stamp(place)
             size = stamp.size_bytes if stamp else 0
-            return InstallationResult(application=application.name, outcome="skipped", size_bytes=size)
-        on_start(application.name)
+            return InstallationResult(application=name, outcome="skipped", size_bytes=size)
+        on_start(name)
         _check_free_space(data_folder, smallest_free_bytes)
-        size = _install(application, place, data_folder, runner)
+        told["size_bytes"] = _install(application, place, data_folder, runner)
     except (EnvironmentFailureError, CatalogError, OSError, zipfile.BadZipFile) as error:
-        return InstallationResult(
-            application=application.name,
-            outcome="failed",
-            reason=_reason(error),
-            seconds=time.monotonic() - started,
-        )
-    return InstallationResult(
-        application=application.name,
-        outcome="installed",
-        seconds=time.monotonic() - started,
-        size_bytes=size,
-    )
+        told = {"outcome": "failed", "reason": _reason(error)}
+    return InstallationResult(application=name, seconds=time.monotonic() - started, **told)
 
 
-def _install(
-    application: Application,
-    place: InstalledPlace,
-    data_folder: Path,
-    runner: CommandRunner,
-) -> int:
+def _install(application: Application, place: Path, data_folder: Path, runner: CommandRunner) -> int:
     recipe = application.installation
-    if place.install.exists():
-        shutil.rmtree(place.install)
-    place.install.mkdir(parents=True)
+    if place.exists():
+        shutil.rmtree(place)
+    place.mkdir(parents=True)
     install_packages(recipe.apt, runner)
     if recipe.pip:
-        install_python_packages(place.venv, recipe.pip, runner)
+        install_python_packages(place / "venv", recipe.pip, runner)
     for package in recipe.unpacked_wheels:
-        unpack_wheel(place.install / "wheels", package, runner)
+        unpack_wheel(place / "wheels", package, runner)
     if recipe.npm:
         node = install_node(data_folder, runner)
-        (place.install / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-        node.run_npm(["install", "--save-exact", *recipe.npm], place.install, runner)
-    _assemble_site(application, place.install)
-    size = _size_of(place.install)
-    stamp = _InstallationStamp(recipe=_recipe_hash(application), size_bytes=size, place=str(place.install))
-    unfinished = place.install / f".{_STAMP}"
-    unfinished.write_text(stamp.model_dump_json(), encoding="utf-8")
-    unfinished.replace(place.install / _STAMP)
+        (place / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+        node.run_npm(["install", "--save-exact", *recipe.npm], place, runner)
+    _assemble_site(application, place)
+    size = sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir())
+    stamp = _InstallationStamp(recipe=_recipe_hash(application), size_bytes=size, place=str(place))
+    write_whole(place / _STAMP, stamp.model_dump_json())
     return size
 
 
@@ -217,11 +187,7 @@ def _assemble_site(application: Application, install_folder: Path) -> None:
 
 
 def _recipe_hash(application: Application) -> str:
-    """A hash of everything that determines what is installed, including the content of assets.
-
-    Raises:
-        UnknownCatalogEntryError: an asset does not exist.
-    """
+    """A hash of everything that determines what is installed, including the content of assets."""
     content = application.installation.model_dump(mode="json") | {"stamp_format": _STAMP_FORMAT}
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     for source in sorted(application.installation.site.values()):
@@ -250,10 +216,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.strerror or error}: {error.filename or 'no file named'}"
     return str(error)
-
-
-def _size_of(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
 
 
 @contextlib.contextmanager

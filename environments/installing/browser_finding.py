@@ -1,7 +1,5 @@
 """Finds the browser that runs web applications, and installs one if there is none."""
 
-from __future__ import annotations
-
 import functools
 import io
 import os
@@ -23,43 +21,33 @@ from taskloom.environments.installing.system_packages import install_packages
 
 PACKAGE = "@sparticuz/chromium@147.0.0"
 """The pinned npm package."""
-
 _ARCHIVES = ("chromium.br", "al2023.tar.br", "fonts.tar.br")
 
 
 @dataclass(frozen=True, slots=True)
-class BrowserPackage:
-    """The unpacked browser."""
+class BrowserInstallation:
+    """A Chromium that can be started."""
 
     executable: Path
     """The program."""
-    environment: Mapping[str, str]
-    """Where it finds its bundled libraries and fonts; without the latter all text is blank on a bare
-    machine."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables it needs beside the caller's own: where an unpacked one finds its libraries and fonts."""
+    source: str = "path"
+    """Where it comes from: `variable`, `path` or `package`."""
 
 
-def unpacked_browser(data_folder: Path) -> BrowserPackage | None:
-    """The browser unpacked in `data_folder`, or None."""
+def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
     folder = _place(data_folder)
     executable = folder / "chromium"
     if not executable.is_file():
         return None
     libraries = [str(folder / "al2023" / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    return BrowserPackage(
-        executable,
-        {
-            "LD_LIBRARY_PATH": os.pathsep.join(libraries),
-            VARIABLE: str(folder / "fonts.conf"),
-        },
-    )
+    variables = {"LD_LIBRARY_PATH": os.pathsep.join(libraries), VARIABLE: str(folder / "fonts.conf")}
+    return BrowserInstallation(executable, variables, "package")
 
 
-def install_browser_package(data_folder: Path, runner: CommandRunner) -> BrowserPackage:
-    """Fetch and unpack the browser into `data_folder`, completely or not at all.
-
-    Raises:
-        InstallationFailedError: npm fails, the package has unexpected contents, or the disk is full.
-    """
+def _install_browser_package(data_folder: Path, runner: CommandRunner) -> BrowserInstallation:
+    """Fetch and unpack the browser into `data_folder`, completely or not at all."""
     folder = _place(data_folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     node = install_node(data_folder, runner)
@@ -67,18 +55,7 @@ def install_browser_package(data_folder: Path, runner: CommandRunner) -> Browser
         download, unfinished = Path(temporary, "download"), Path(temporary, "browser")
         download.mkdir()
         unfinished.mkdir()
-        runner.run(
-            [
-                *node.npm_command,
-                "pack",
-                PACKAGE,
-                "--ignore-scripts",
-                "--no-update-notifier",
-                "--loglevel=error",
-            ],
-            folder=download,
-            environment={"PATH": f"{node.executable.parent}{os.pathsep}{os.environ.get('PATH', '')}"},
-        )
+        node.run_npm(["pack", PACKAGE], download, runner)
         archives = _read_archives(download)
         executable = unfinished / "chromium"
         executable.write_bytes(brotli.decompress(archives["chromium.br"]))
@@ -91,7 +68,7 @@ def install_browser_package(data_folder: Path, runner: CommandRunner) -> Browser
         (unfinished / "fonts.conf").write_text(settings, encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         unfinished.rename(folder)
-    browser = unpacked_browser(data_folder)
+    browser = _unpacked_browser(data_folder)
     if browser is None:
         raise InstallationFailedError(f"{PACKAGE} was unpacked into {folder}, but the browser is not there.")
     return browser
@@ -136,18 +113,6 @@ _HOW_TO_GET_ONE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserInstallation:
-    """A Chromium that can be started."""
-
-    executable: Path
-    """The program."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables it needs beside the caller's own."""
-    source: str = "path"
-    """Where it comes from: `variable`, `path` or `package`."""
-
-
 def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) -> BrowserInstallation:
     """The browser named by TASKLOOM_BROWSER, else the first of `programs` that runs, else the one in
     `data_folder`.
@@ -168,9 +133,9 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
         program = shutil.which(name)
         if program is not None and _runs(program):
             return BrowserInstallation(Path(program), {}, "path")
-    package = unpacked_browser(data_folder)
+    package = _unpacked_browser(data_folder)
     if package is not None:
-        return _of_package(package)
+        return package
     raise BrowserMissingError(f"No Chromium is installed on this machine. {_HOW_TO_GET_ONE}")
 
 
@@ -204,14 +169,10 @@ def install_browser(
         reasons.append(str(error))
     try:
         on_progress("installing the browser's npm package")
-        return _of_package(install_browser_package(data_folder, runner))
+        return _install_browser_package(data_folder, runner)
     except (InstallationFailedError, OSError) as error:
         reasons.append(str(error))
     raise BrowserMissingError(f"No Chromium could be installed. {' '.join(reasons)} {_HOW_TO_GET_ONE}")
-
-
-def _of_package(package: BrowserPackage) -> BrowserInstallation:
-    return BrowserInstallation(package.executable, package.environment, "package")
 
 
 @functools.cache

@@ -5,8 +5,6 @@ spaces from the emoji font where none of them is known. The browser takes no ali
 names themselves, in settings for fontconfig that only the browser reads.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

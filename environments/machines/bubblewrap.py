@@ -5,8 +5,6 @@ or a notebook cell typed by an agent, cannot reach other machines, see the machi
 outside its sandbox.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -16,12 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 Isolation = Literal["automatic", "always", "never"]
-"""`automatic` uses bubblewrap where it works; where it does not, a run in which a model acts refuses to
-start."""
+"""`automatic` uses bubblewrap where it works; elsewhere, a run in which a model acts refuses to start."""
 
 NAMESPACES = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev")
-"""Options for every confined program: its own namespaces, no capabilities, no network except its own
-loopback."""
+"""Options for every confined program: own namespaces, no capabilities, no network but its own loopback."""
 
 WITHOUT = "bubblewrap (bwrap) is not installed or not permitted on this machine"
 """Why nothing can be confined."""

@@ -4,8 +4,6 @@ The plain call comes first. Some hosts need more: control groups without systemd
 their own. Which way works is found out once per process, by starting a container.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

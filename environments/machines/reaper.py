@@ -6,8 +6,6 @@ environment, and removes the sandbox and any further folders named in its input,
 the standard library, so it starts in a few milliseconds.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -20,8 +18,7 @@ MARK = "TASKLOOM_SANDBOX"
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Ids of the processes of this user whose environment carries `mark` (a `NAME=value` text), except this
-    one."""
+    """Ids of the other processes of this user whose environment carries `mark` (a `NAME=value` text)."""
     wanted = b"\0" + mark.encode() + b"\0"
     found = []
     for entry in os.scandir("/proc"):

@@ -1,5 +1,4 @@
-"""The sandbox: one temporary folder per environment, with the home that applications and agents see,
-and that goes away however its maker ends.
+"""One temporary folder per environment, with the home that agents see; it goes however its maker ends.
 
     <temporary>/taskloom-xxxxxxxx/home                    {home}: Documents, Downloads, Music, Pictures,
     Videos
@@ -10,8 +9,6 @@ and that goes away however its maker ends.
 All sandbox paths have the same length, so that a state recorded in one works in another once its old path has
 been replaced by the new one byte for byte (see `template_state`).
 """
-
-from __future__ import annotations
 
 import os
 import secrets
@@ -80,8 +77,7 @@ _DIRECTORY = "directory_path"
 
 
 def is_left_out(path: str, without: Collection[str]) -> bool:
-    """Whether a fixture's path is one of `without`, or lies below one: what a task makes a folder for is not
-    there yet."""
+    """Whether a fixture's path is one of `without`, or lies below one."""
     place = PurePosixPath(path)
     return any(place.is_relative_to(other) for other in without)
 
@@ -90,7 +86,6 @@ class Sandbox(WatchedFolder):
     """One sandbox, watched by a reaper process from the moment it exists."""
 
     def __init__(self, temporary_folder: Path | None = None) -> None:
-        """Make the folder under `temporary_folder`, or under the system's, and start its reaper."""
         super().__init__(temporary_folder)
         self.home = self.root / "home"
         self.logs = self.root / "logs"
@@ -207,7 +202,6 @@ class Sandbox(WatchedFolder):
 
 
 def _remove_files(folder: Path) -> None:
-    """Remove all files below `folder`."""
     for place, folders, files in os.walk(folder):
         links = [name for name in folders if Path(place, name).is_symlink()]
         for name in (*files, *links):

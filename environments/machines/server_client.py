@@ -1,7 +1,5 @@
 """Talks to the server in a machine over a Unix socket."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import io
@@ -12,13 +10,26 @@ import tarfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from taskloom.environments.errors import EnvironmentBrokenError, RequestRefusedError
-from taskloom.environments.machines.machine import Document, Reply
 
 _PART = 65536
 _CONNECT_SECONDS = 10
+Document = dict[str, Any]
+"""A message to or from the server of a machine, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the server of a machine answered."""
+
+    document: Document
+    """The answer."""
+    content: bytes = b""
+    """A picture or archive that belongs to it."""
 
 
 class ServerClient:
@@ -125,8 +136,6 @@ class ServerClient:
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
     def __init__(self, path: Path, seconds: float) -> None:
         super().__init__("machine", timeout=seconds)
         self._path = path

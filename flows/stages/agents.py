@@ -18,7 +18,7 @@ from typing import TypeVar, cast
 from pydantic import BaseModel, JsonValue
 
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
-from taskloom.environments.errors import AgentError, AttemptBudgetError
+from taskloom.environments.errors import AgentError
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.flows.errors import CommandError
 from taskloom.flows.wiring import Run, Workplace
@@ -287,5 +287,6 @@ class _Bounded:
             row = self.ledger.select(_SPENT, (item_id,))[0]
             spent, taken = float(str(row[0])), float(str(row[1]))
             if (usd and spent >= usd) or (tokens and taken >= tokens):
-                raise AttemptBudgetError(f"The attempt has cost {spent:.4f} USD and {taken:.0f} tokens.")
+                message = f"The attempt has cost {spent:.4f} USD and {taken:.0f} tokens."
+                raise AgentError(message, "attempt_budget")
         return await self.models.ask(question, stage=stage, item_id=item_id, attempt=attempt)

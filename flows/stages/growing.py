@@ -173,7 +173,7 @@ class PoolGrowth:
         """The entry with what the application changes by itself, measured in the worlds that subtasks are
         verified in, where nobody has for its version; one that does not start is left to its exploration."""
         run, settings, name = self.run, self.run.settings.noise, application.name
-        installed = installed_place(application, run.settings.data).install
+        installed = installed_place(application, run.settings.data)
         stored = {
             item.noise_id: item for item in run.warehouse.read(ApplicationNoise, "application = ?", [name])
         }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.environments.aiming import aim, control_at, moved_or_gone
+from taskloom.environments.aiming import Aim, aim, control_at, refuse_stale
 from taskloom.environments.errors import ActionInvalidError
 from taskloom.taskgraph.records.interaction import (
     Action,
@@ -121,8 +121,11 @@ def test_a_control_that_moved_or_is_gone_is_named() -> None:
     tick = control("5", "Keep", (0, 0, 20, 20), "CheckBox", row="Library hours")
     moved = control("1", "Keep", (0, 40, 20, 60), "CheckBox", row="Library hours")
     other = control("1", "Keep", (0, 0, 20, 20), "CheckBox", row="Opening times")
-    assert moved_or_gone(tick, (10, 10), (tick,)) == ""
-    assert "'Keep' has moved" in moved_or_gone(tick, (10, 10), (other, moved))
-    assert "'Keep' is gone" in moved_or_gone(tick, (10, 10), (other,))
+    aimed = Aim(ClickInput(point=(10, 10)), tick)
+    refuse_stale(aimed, (tick,))
+    with pytest.raises(ActionInvalidError, match="'Keep' has moved"):
+        refuse_stale(aimed, (other, moved))
+    with pytest.raises(ActionInvalidError, match="'Keep' is gone"):
+        refuse_stale(aimed, (other,))
     clock = control("1", "Pause 0:12", (0, 0, 20, 20))
-    assert moved_or_gone(clock, (10, 10), (clock.model_copy(update={"text": "Pause 0:13"}),)) == ""
+    refuse_stale(Aim(ClickInput(), clock), (clock.model_copy(update={"text": "Pause 0:13"}),))

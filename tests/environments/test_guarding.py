@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from taskloom.environments.agent import Decision
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
-from taskloom.environments.errors import (
-    AgentCrashedError,
-    AgentTimeoutError,
-    RefusedActionsError,
-    UnusableRepliesError,
-    UnusableReplyError,
-)
+from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.interaction import Observation, Screenshot, WaitInput
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -53,11 +48,18 @@ async def asked(agent: GuardedAgent, history: Sequence[TrajectoryStep] = ()) -> 
         await agent.close()
 
 
+@contextlib.contextmanager
+def ends_as(termination: str, match: str) -> Iterator[None]:
+    with pytest.raises(AgentError, match=match) as caught:
+        yield
+    assert caught.value.termination == termination
+
+
 async def test_an_exception_in_the_agent_is_its_own_end() -> None:
     def decide(*_: object) -> None:
         raise ValueError("could not parse")
 
-    with pytest.raises(AgentCrashedError, match=r"ValueError: could not parse \(test_guarding.py, line"):
+    with ends_as("agent_error", r"ValueError: could not parse \(test_guarding.py, line"):
         await asked(agent_of(decide))
 
 
@@ -80,7 +82,7 @@ async def test_whatever_an_agent_raises_ends_its_attempt_alone(error: BaseExcept
         raise error
 
     name = type(error).__name__
-    with pytest.raises(AgentCrashedError, match=rf"{name}: .*\(test_guarding.py, line"):
+    with ends_as("agent_error", rf"{name}: .*\(test_guarding.py, line"):
         await asked(agent_of(decide_later if waits else decide))
 
 
@@ -88,7 +90,7 @@ async def test_the_place_of_an_exception_is_the_agents_not_that_of_a_library() -
     def decide(*_: object) -> None:
         Decision.model_validate({"status": "FINISH"})
 
-    with pytest.raises(AgentCrashedError, match=r"\(test_guarding.py, line \d+\)$"):
+    with ends_as("agent_error", r"\(test_guarding.py, line \d+\)$"):
         await asked(agent_of(decide))
 
 
@@ -96,7 +98,7 @@ async def test_a_timeout_that_the_agent_raises_itself_is_a_crash() -> None:
     async def decide(*_: object) -> None:
         raise TimeoutError("my server")
 
-    with pytest.raises(AgentCrashedError, match="my server"):
+    with ends_as("agent_error", "my server"):
         await asked(agent_of(decide))
 
 
@@ -110,7 +112,7 @@ async def test_an_agent_that_never_answers_is_left(blocks: bool) -> None:
         await asyncio.sleep(1000)
 
     asyncio.get_running_loop().call_later(0.01, others_went_on.set)
-    with pytest.raises(AgentTimeoutError, match=r"within 0\.2 s"):
+    with ends_as("out_of_time", r"within 0\.2 s"):
         await asked(agent_of(decide, decision_seconds=0.2))
 
 
@@ -118,7 +120,7 @@ async def test_an_attempt_has_a_time_of_its_own() -> None:
     agent = agent_of(lambda *_: Decision(status="continue"), attempt_seconds=0.05)
     await agent.decide("Do it.", OBSERVATION, ())
     await asyncio.sleep(0.06)
-    with pytest.raises(AgentTimeoutError, match="longer than"):
+    with ends_as("out_of_time", "longer than"):
         await asked(agent)
 
 
@@ -128,7 +130,7 @@ async def test_replies_that_are_no_decision_are_told_and_end_the_attempt_when_th
     assert (first.status, first.action) == ("continue", None)
     assert "NoneType, not a Decision" in first.message
     await agent.decide("Do it.", OBSERVATION, [step(1, first.message)])
-    with pytest.raises(UnusableRepliesError, match="3 replies in a row"):
+    with ends_as("unusable_replies", "3 replies in a row"):
         await asked(agent, [step(1, first.message), step(2, first.message)])
     assert [(item.step, item.unusable) for item in agent.decided] == [(1, True), (2, True), (3, True)]
 
@@ -150,7 +152,7 @@ async def test_many_actions_in_a_row_that_cannot_be_done_end_the_attempt() -> No
     agent = agent_of(lambda *_: Decision(status="finish"), refused_actions=2)
     history = [step(1, "outside"), step(2), step(3, "outside")]
     assert (await agent.decide("Do it.", OBSERVATION, history)).status == "finish"
-    with pytest.raises(RefusedActionsError, match="2 actions in a row"):
+    with ends_as("refused_actions", "2 actions in a row"):
         await asked(agent, [*history, step(4, "outside")])
 
 
@@ -169,7 +171,7 @@ async def test_a_factory_that_fails_ends_the_attempt() -> None:
     def make() -> object:
         raise RuntimeError("no weights")
 
-    with pytest.raises(AgentCrashedError, match="no weights"):
+    with ends_as("agent_error", "no weights"):
         await asked(GuardedAgent(make, apart=True))
-    with pytest.raises(AgentCrashedError, match="no method `decide`"):
+    with ends_as("agent_error", "no method `decide`"):
         await asked(GuardedAgent(object, apart=True))

@@ -19,7 +19,7 @@ from taskloom.environments.installing.applications import (
     missing_for_start,
 )
 from taskloom.environments.installing.machine_commands import CommandRunner
-from taskloom.environments.installing.results import InstallationResult
+from taskloom.environments.lookup import InstallationResult
 from taskloom.resources.applications import Application, Installation
 
 CATALOGUE = Path(__file__).parent / "catalogue"
@@ -48,14 +48,14 @@ def test_installs_a_static_site_from_catalogue_assets(tmp_path: Path) -> None:
     (result,) = install([board], tmp_path)
     assert result.outcome == "installed"
     assert result.size_bytes > 0
-    assert (installed_place(board, tmp_path).install / "site/index.html").read_text() == "<h1>page</h1>\n"
+    assert (installed_place(board, tmp_path) / "site/index.html").read_text() == "<h1>page</h1>\n"
     assert is_installed(board, tmp_path)
 
 
 def test_a_second_call_skips_what_is_there(tmp_path: Path) -> None:
     board = application()
     install([board], tmp_path)
-    page = installed_place(board, tmp_path).install / "site/index.html"
+    page = installed_place(board, tmp_path) / "site/index.html"
     page.write_text("kept")
     (result,) = install([board], tmp_path)
     assert result.outcome == "skipped"
@@ -64,7 +64,7 @@ def test_a_second_call_skips_what_is_there(tmp_path: Path) -> None:
 
 def test_a_half_finished_installation_is_made_anew(tmp_path: Path) -> None:
     board = application()
-    place = installed_place(board, tmp_path).install
+    place = installed_place(board, tmp_path)
     place.mkdir(parents=True)
     (place / "rubbish").write_text("left by a killed installation")
     (result,) = install([board], tmp_path)
@@ -75,7 +75,7 @@ def test_a_half_finished_installation_is_made_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stamp", ["", "{}", "[1", json.dumps({"recipe": "another", "size_bytes": 1})])
 def test_a_broken_or_foreign_stamp_means_not_installed(tmp_path: Path, stamp: str) -> None:
     board = application()
-    place = installed_place(board, tmp_path).install
+    place = installed_place(board, tmp_path)
     place.mkdir(parents=True)
     (place / "installed.json").write_text(stamp)
     assert not is_installed(board, tmp_path)
@@ -87,7 +87,7 @@ def test_a_changed_recipe_is_installed_again(tmp_path: Path) -> None:
     assert not is_installed(changed, tmp_path)
     (result,) = install([changed], tmp_path)
     assert result.outcome == "installed"
-    place = installed_place(changed, tmp_path).install
+    place = installed_place(changed, tmp_path)
     assert sorted(path.name for path in (place / "site").iterdir()) == ["start.html"]
 
 
@@ -148,7 +148,7 @@ def test_installs_pinned_packages_into_an_environment_of_their_own(tmp_path: Pat
     wanted = application(pip=("tiny-board==1.0",))
     (result,) = install([wanted], tmp_path)
     assert result.outcome == "installed", result.reason
-    python = installed_place(wanted, tmp_path).venv / "bin" / "python"
+    python = installed_place(wanted, tmp_path) / "venv" / "bin" / "python"
     said = subprocess.run(
         [python, "-c", "import tiny_board; print(tiny_board.NAME)"],
         capture_output=True,
@@ -179,7 +179,7 @@ def test_a_wheel_is_only_unpacked_and_may_feed_the_site(tmp_path: Path) -> None:
     wanted = application(unpacked_wheels=("tiny-board==1.0",), site={".": page})
     (result,) = install([wanted], tmp_path)
     assert result.outcome == "installed", result.reason
-    assert (installed_place(wanted, tmp_path).install / "site/page.html").read_text() == "<h1>tiny</h1>"
+    assert (installed_place(wanted, tmp_path) / "site/page.html").read_text() == "<h1>tiny</h1>"
 
 
 @pytest.mark.usefixtures("package_index")
@@ -220,7 +220,7 @@ def test_a_changed_asset_is_installed_again(tmp_path: Path) -> None:
     page.write_text("second")
     (result,) = install([board], tmp_path)
     assert result.outcome == "installed"
-    assert (installed_place(board, tmp_path).install / "site/index.html").read_text() == "second"
+    assert (installed_place(board, tmp_path) / "site/index.html").read_text() == "second"
 
 
 def test_an_asset_that_does_not_exist_is_reported(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskloom.environments.aiming import parse_keys
 from taskloom.environments.errors import ActionInvalidError
-from taskloom.environments.keys import parse_keys
 from taskloom.taskgraph.records.interaction import escape_keys
 from taskloom.taskgraph.records.keys import KeyPress, runs
 

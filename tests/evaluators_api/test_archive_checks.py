@@ -35,9 +35,9 @@ def stored(path: str, content: bytes) -> FileState:
         path=path,
         size=len(content),
         sha256=digest,
-        text=content.decode("latin-1") if listing is None else listing.text,
+        text=content.decode("latin-1") if listing is None else listing[0],
         content="text" if listing is None else "archive",
-        truncated=listing is not None and not listing.whole,
+        truncated=listing is not None and not listing[1],
     )
 
 

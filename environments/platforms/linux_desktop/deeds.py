@@ -1,11 +1,8 @@
 """Actions of an agent as the inputs that a machine makes."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from taskloom.environments.aiming import Aim
-from taskloom.environments.keys import parse_keys
+from taskloom.environments.aiming import Aim, parse_keys
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
     DragInput,

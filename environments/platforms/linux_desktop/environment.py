@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from taskloom.environments.aiming import Aim, aim, moved_or_gone
+from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
 from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
 from taskloom.environments.errors import (
     ActionInvalidError,
@@ -20,9 +20,9 @@ from taskloom.environments.errors import (
 )
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.evidence.unpacked_text import picture_text
-from taskloom.environments.keys import parse_keys
-from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
+from taskloom.environments.machines.machine import Machine, MachineMaker
 from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.machines.server_client import Document, Reply
 from taskloom.environments.platforms.linux_desktop.deeds import inputs_of
 from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
 from taskloom.environments.platforms.linux_desktop.looking import View, controls_now, view_of
@@ -49,8 +49,6 @@ _MOST_SILENCES = 4
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What an environment has on this host from its first reset until it is closed."""
-
     sandbox: Sandbox
     files: MachineFiles
     ready: ReadyMachines
@@ -69,7 +67,6 @@ class DesktopEnvironment:
     simulated = False
 
     def __init__(self, settings: LinuxDesktopSettings, make: MachineMaker) -> None:
-        """Make a closed environment; nothing is started before the first reset."""
         self._settings = settings
         self._make = make
         self._place: _Place | None = None
@@ -131,7 +128,7 @@ class DesktopEnvironment:
                     return await self._command(view.commands[target.label])
                 return await self._look()
             if aimed.target is not None and _passing(view):
-                await self._refuse_stale(self._machine, aimed)
+                refuse_stale(aimed, controls_now(await self._ask("observe", {"picture": False, "quiet": 0})))
             self.log.note(aimed.action, target, controls, self._front)
             self._point_at(aimed)
             inputs = inputs_of(aimed, self._settings.display_size)
@@ -238,12 +235,7 @@ class DesktopEnvironment:
             await machine.stop()
 
     async def _bring(self, name: str, *, anew: bool = False) -> Observation:
-        """Start an application or bring it to the front; `anew` ends it first, its files are kept.
-
-        Raises:
-            ApplicationStartFailedError: it did not come up.
-            ApplicationUnavailableError: its program is not in the image.
-        """
+        """Start an application or bring it to the front; `anew` ends it first, its files are kept."""
         launch = self._applications[name].launch
         wanted = {
             "application": name,
@@ -271,11 +263,7 @@ class DesktopEnvironment:
         return await self._bring(tuple(self._applications)[position])
 
     async def _look(self, reply: Reply | None = None) -> Observation:
-        """Take in what the machine tells.
-
-        Raises:
-            EnvironmentBrokenError: the application in front hangs.
-        """
+        """Take in what the machine tells, unless the application in front hangs."""
         for _ in range(_MOST_SILENCES):
             reply = reply or await self._ask("observe")
             active = reply.document["active"]
@@ -293,20 +281,6 @@ class DesktopEnvironment:
         if self._machine is None:
             raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
         return await self._machine.request(name, document)
-
-    async def _refuse_stale(self, machine: Machine, aimed: Aim) -> None:
-        """Make sure that a control is still where it was seen.
-
-        Raises:
-            ActionInvalidError: it moved or is gone.
-        """
-        target = aimed.target
-        point = getattr(aimed.action, "point", None)
-        assert target is not None
-        now = controls_now(await machine.request("observe", {"picture": False, "quiet": 0}))
-        reason = moved_or_gone(target, point or target.point, now)
-        if reason:
-            raise ActionInvalidError(reason)
 
     def _point_at(self, aimed: Aim) -> None:
         action = aimed.action

@@ -1,7 +1,5 @@
 """The files of a machine: a copy of its home here, brought up to date whenever evidence is taken."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib
@@ -30,7 +28,6 @@ class MachineFiles:
     """Fixtures on their way in, and files on their way out."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        """Keep the copy in the home of `sandbox`."""
         self._sandbox = sandbox
         self._files = FileSnapshots(sandbox.home, shown_home=HOME)
         self._anew = True
@@ -96,7 +93,6 @@ class MachineFiles:
         }
 
     def _mirror(self, packed: bytes, files: Sequence[str], directories: Sequence[str]) -> None:
-        """Make the copy hold exactly what the machine holds."""
         home = self._sandbox.home
         kept, folders = set(files), set(directories)
         for path in sorted(home.rglob("*"), reverse=True):
@@ -117,11 +113,7 @@ class MachineFiles:
                 place.write_bytes(content.read() if content is not None else b"")
 
     def _place(self, name: str) -> Path:
-        """Where a file of the machine stands here.
-
-        Raises:
-            EnvironmentBrokenError: its name leads out of the home.
-        """
+        """Where a file of the machine stands here, unless its name leads out of the home."""
         place = Path(os.path.normpath(self._sandbox.home / name))
         if not place.is_relative_to(self._sandbox.home) or place == self._sandbox.home:
             raise EnvironmentBrokenError(f"The machine named a file outside of its home: {name!r}.")

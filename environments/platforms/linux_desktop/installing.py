@@ -5,8 +5,6 @@ that goes into it; the data folder says which image is installed and what is in 
 data folders may have installed the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil
@@ -19,9 +17,8 @@ from pydantic import Field
 
 from taskloom.environments.errors import InstallationFailedError, MachineUnavailableError
 from taskloom.environments.installing.machine_commands import CommandRunner
-from taskloom.environments.installing.results import InstallationResult
 from taskloom.environments.installing.system_packages import install_packages
-from taskloom.environments.machines.container import Container
+from taskloom.environments.lookup import InstallationResult
 from taskloom.environments.machines.engine import (
     Engine,
     EngineName,
@@ -98,7 +95,7 @@ def container_maker(settings: LinuxDesktopSettings) -> MachineMaker:
         if not swept:
             remove_orphans(engine)
             swept.append(True)
-        return Container(engine, installed.image, folder, settings.display_size, settings.machine_memory)
+        return Machine(engine, installed.image, folder, settings.display_size, settings.machine_memory)
 
     return make
 

@@ -1,7 +1,5 @@
 """Machines made ahead, so that a reset need not wait for one to start."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings of the Linux desktop platform."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import Field

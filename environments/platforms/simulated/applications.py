@@ -1,7 +1,5 @@
 """Four small applications over real files: a notes editor, a table tool, a file manager and a mailer."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,8 +10,7 @@ _OUTBOX = ".applications/simulated_mail/outbox"
 
 
 class SimulatedApplication:
-    """Buttons, fields, a list of files and a status line; its whole state is its fields and the files of the
-    home."""
+    """Buttons, fields, files and a status line; its whole state is its fields and the files of the home."""
 
     fields: ClassVar[tuple[str, ...]]
     suffixes: ClassVar[tuple[str, ...]] = ()

@@ -1,8 +1,4 @@
-"""The simulated environment: applications over real files in a sandbox home, without a browser; and
-its pictures.
-"""
-
-from __future__ import annotations
+"""The simulated environment, applications over real files in a sandbox home, and its pictures."""
 
 import functools
 import hashlib
@@ -12,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from taskloom.environments.aiming import aim
+from taskloom.environments.aiming import aim, parse_keys
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationUnavailableError,
@@ -20,7 +16,6 @@ from taskloom.environments.errors import (
 )
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
-from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.simulated.applications import APPLICATIONS, SimulatedApplication
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
@@ -89,8 +84,7 @@ def _box(control_type: str, focused: bool, shown: str, size: tuple[int, int]) ->
 
 @functools.cache
 def _palette() -> tuple[list[int], dict[str, int]]:
-    """All colours, as PNG lists them, and where the shades on each type of control begin; the ground's are
-    first."""
+    """All colours, as PNG lists them, the ground's first, and where the shades of each control type begin."""
     colours: list[int] = []
     first_of: dict[str, int] = {}
     for control_type, fill in {"": _GROUND, **_FILLS}.items():
@@ -114,8 +108,7 @@ class SimulatedSettings(Record):
     """Settings of the platform `simulated`."""
 
     pictures: bool = True
-    """Whether to draw screenshots; otherwise they have only a hash and no bytes, and steps are much
-    faster."""
+    """Whether to draw screenshots; otherwise they have only a hash, and steps are much faster."""
     temporary_folder: Path | None = None
     """Where sandbox homes are made; None is the system's folder for temporary files."""
 
@@ -127,7 +120,6 @@ class SimulatedEnvironment:
     simulated = True
 
     def __init__(self, settings: SimulatedSettings) -> None:
-        """Make a closed environment."""
         self._settings = settings
         self._sandbox: Sandbox | None = None
         self._files: FileSnapshots | None = None
@@ -175,8 +167,7 @@ class SimulatedEnvironment:
         return self._seen
 
     async def act(self, action: Action) -> Observation:
-        """Carry out `action` and observe; moving, turning the wheel, dragging, holding and waiting change
-        nothing here."""
+        """Carry out `action` and observe; only clicks and keys change anything here."""
         self.log.step += 1
         if self._seen is None:
             raise EnvironmentBrokenError("The environment must be reset before anything can be done in it.")

@@ -1,14 +1,12 @@
 """Small applications over real files, without a browser: for tests and benchmarks, never for datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from taskloom.environments.environment import Environment
-from taskloom.environments.installing.results import InstallationResult
+from taskloom.environments.lookup import InstallationResult
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.catalog_shorthand import expand_application
@@ -28,11 +26,7 @@ def simulated_applications() -> tuple[Application, ...]:
 
 
 SETTINGS = SimulatedSettings
-
-
-def applications() -> tuple[Application, ...]:
-    """The simulated applications."""
-    return simulated_applications()
+applications = simulated_applications
 
 
 def missing(application: Application, data_folder: Path) -> str:

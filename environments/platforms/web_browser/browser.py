@@ -50,7 +50,6 @@ class BrowserProcess:
     def __init__(
         self, driver: SharedDriver, browser: Browser, profile: KeptProfile, settings: WebBrowserSettings
     ) -> None:
-        """Use `BrowserProcess.start`."""
         self._driver = driver
         self._browser = browser
         self.profile = profile
@@ -170,10 +169,8 @@ async def _prepare(context: BrowserContext, settings: WebBrowserSettings) -> Non
 
 
 def _temporary_folder(sandbox: Sandbox) -> Path:
-    """Where the browser puts its temporary files; gone with the sandbox.
-
-    The path of a socket that it makes below may have 107 bytes, so a deep sandbox gets a folder elsewhere.
-    """
+    """Where the browser puts its temporary files. The path of a socket that it makes below may have 107
+    bytes, so a deep sandbox gets a folder elsewhere."""
     folder = sandbox.root / "browser"
     if len(os.fsencode(folder)) > _LONGEST_FOLDER:
         folder = Path(tempfile.mkdtemp(prefix="taskloom-", dir="/tmp"))

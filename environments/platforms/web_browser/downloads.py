@@ -1,7 +1,5 @@
 """Names of downloads."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePosixPath
 

@@ -23,14 +23,12 @@ _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 
 
 class SharedDriver:
-    """A driver process, as large as a small browser, shared by all browsers and stopped when the last one
-    releases it."""
+    """A driver process, as large as a small browser, which stops when the last browser releases it."""
 
     _current: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, SharedDriver]] = WeakKeyDictionary()
     _locks: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]] = WeakKeyDictionary()
 
     def __init__(self, playwright: Playwright, folder: WatchedFolder) -> None:
-        """Use `SharedDriver.borrow`."""
         self._folder = folder
         self.playwright = playwright
         """Starts browsers."""
@@ -79,9 +77,6 @@ async def _start_driver(folder: WatchedFolder) -> Playwright:
     """The browser driver; if its bundled Node lacks a system library, another Node on this machine runs it.
 
     Its temporary files are in `folder`, so that nothing is left of them if it is killed.
-
-    Raises:
-        BrowserMissingError: neither runs.
     """
     before = os.environ.get(_NODE_VARIABLE)
     own = str(Path(playwright.__file__).parent / "driver" / "node")
@@ -103,8 +98,7 @@ async def _start_driver(folder: WatchedFolder) -> Playwright:
 
 
 def _node_in(folder: WatchedFolder, node: str) -> str:
-    """A program that runs `node` with its temporary files in `folder` and with its mark; `node` where nothing
-    there may run."""
+    """A program that runs `node` with its files and mark in `folder`; `node` where nothing there may run."""
     program = folder.root / "node"
     variables = {"TMPDIR": str(folder.root), **folder.mark}
     told = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())

@@ -1,7 +1,5 @@
 """The environment of the web browser platform."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
@@ -11,11 +9,10 @@ from urllib.parse import quote
 from playwright.async_api import Download, ElementHandle
 from playwright.async_api import Error as BrowserError
 
-from taskloom.environments.aiming import Aim, aim, moved_or_gone
+from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
-from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.downloads import free_path
@@ -58,7 +55,6 @@ class WebEnvironment:
     simulated = False
 
     def __init__(self, settings: WebBrowserSettings) -> None:
-        """Make a closed environment; nothing is started before the first reset."""
         self._settings = settings
         self._sandbox: Sandbox | None = None
         self._browser: BrowserProcess | None = None
@@ -112,8 +108,7 @@ class WebEnvironment:
             return await self._look()
 
     async def act(self, action: Action) -> Observation:
-        """Carry out `action` on the last observation, wait until the page settles and observe; see the
-        protocol."""
+        """Carry out `action` on the last observation and observe; see the protocol."""
         async with self._lock, _browser_errors():
             self.log.step += 1
             view = self._view
@@ -144,7 +139,7 @@ class WebEnvironment:
             actor = self._own.tab if window and self._own is not None else tab
             with contextlib.suppress(TabAsksError):
                 if aimed.target is not None and not window:
-                    await self._refuse_stale(tab, aimed)
+                    refuse_stale(aimed, await controls_now(tab, front, self._passing(front)))
                 self.log.note(action, target, view.controls, OWNER if window else front)
                 point = self._point(aimed)
                 drops = aimed.target is not None and aimed.target.label in view.drop_downs and not window
@@ -260,7 +255,6 @@ class WebEnvironment:
         return self._browser, self._own
 
     async def _look(self) -> Observation:
-        """Wait until the screen has settled, show what the environment must show, and look."""
         tabs, own = self._tabs, self._own
         if tabs is None or own is None:
             raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
@@ -327,18 +321,6 @@ class WebEnvironment:
         self._pointer = points[-1] if points else point
         return cast(tuple[float, float], point)
 
-    async def _refuse_stale(self, tab: Tab, aimed: Aim) -> None:
-        """Make sure that a control is still where it was seen.
-
-        Raises:
-            ActionInvalidError: it moved or is gone.
-        """
-        target, point = cast(Control, aimed.target), getattr(aimed.action, "point", None)
-        now = await controls_now(tab, tab.application, self._passing(tab.application))
-        reason = moved_or_gone(target, point or target.point, now)
-        if reason:
-            raise ActionInvalidError(reason)
-
     def _passing(self, application: str) -> dict[str, str]:
         """Texts that differ between environments, and what is shown instead."""
         home = str(cast(Sandbox, self._sandbox).home)
@@ -370,7 +352,6 @@ class WebEnvironment:
         await cast(EnvironmentPage, self._own).offer_options(tab, field, target.rectangle, self._behind)
 
     async def _save(self, download: Download) -> None:
-        """Keep a download under its suggested name, with a number behind it where the name is taken."""
         if self._sandbox is None:
             return
         folder = self._sandbox.home / "Downloads"
@@ -391,7 +372,6 @@ class WebEnvironment:
 
 @contextlib.asynccontextmanager
 async def _browser_errors() -> AsyncIterator[None]:
-    """Turn what the browser driver raises into EnvironmentBrokenError."""
     try:
         yield
     except BrowserError as error:

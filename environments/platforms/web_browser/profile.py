@@ -26,7 +26,6 @@ class KeptProfile:
     """The browser's own context, lent to one application at a time."""
 
     def __init__(self, context: BrowserContext, protocol: CDPSession) -> None:
-        """Use `KeptProfile.of`."""
         self._context = context
         self._protocol = protocol
         self._blank = context.pages[0]

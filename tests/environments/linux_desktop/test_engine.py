@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from taskloom.environments.errors import EnvironmentBrokenError, MachineUnavailableError
-from taskloom.environments.machines import container
-from taskloom.environments.machines.container import Container
+from taskloom.environments.machines import machine as machine_module
 from taskloom.environments.machines.engine import Engine, new_name, remove_orphans, working_engine
+from taskloom.environments.machines.machine import Machine
 
 Play = Callable[[str, str], Path]
 
@@ -98,8 +98,8 @@ def test_only_containers_of_processes_that_are_gone_are_removed(play: Play) -> N
     assert mine not in [line.split()[-1] for line in calls.read_text().splitlines() if line.startswith("rm")]
 
 
-def made(folder: Path) -> Container:
-    return Container(Engine("podman"), "image", folder, (800, 600), "1g")
+def made(folder: Path) -> Machine:
+    return Machine(Engine("podman"), "image", folder, (800, 600), "1g")
 
 
 async def test_a_full_disk_says_so(play: Play, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ async def test_a_full_disk_says_so(play: Play, tmp_path: Path) -> None:
 async def test_a_machine_that_never_answers_is_ended_and_its_words_are_told(
     play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(container, "_START_SECONDS", 0.1)
+    monkeypatch.setattr(machine_module, "_START_SECONDS", 0.1)
     line = (
         'for w in "$@"; do case "$w" in *:/run/machine) echo no display > "${w%%:*}/server.log";; esac; done'
     )

@@ -15,8 +15,9 @@ from taskloom.environments.errors import (
     EnvironmentBrokenError,
     MachineUnavailableError,
 )
-from taskloom.environments.machines.machine import Document, Finished, Reply
+from taskloom.environments.machines.machine import Finished, Machine
 from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.machines.server_client import Document, Reply
 from taskloom.environments.platforms.linux_desktop.files import MachineFiles
 from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.resources.applications import (
@@ -29,7 +30,7 @@ from taskloom.resources.applications import (
 )
 
 
-class PlayedMachine:
+class PlayedMachine(Machine):
     """A machine whose home is a table of files."""
 
     def __init__(self) -> None:
@@ -45,21 +46,12 @@ class PlayedMachine:
             raise MachineUnavailableError("no engine")
         self.started = True
 
-    async def reset(self) -> None:
-        self.files.clear()
-
     async def run(self, command: Sequence[str], *, seconds: float = 60) -> Finished:
         self.ran.append(command)
         return Finished(self.code, "a letter", "no such setting" if self.code else "")
 
-    async def read(self, path: str) -> bytes:
-        return self.files[path] or b""
-
     async def write(self, files: Mapping[str, bytes | None]) -> None:
         self.files |= files
-
-    async def forward(self, port: int) -> int:
-        return port
 
     async def request(self, name: str, document: Document | None = None) -> Reply:
         if self.broken:

@@ -20,9 +20,10 @@ def _database(folder: Path, *statements: str, limit: int = 64_000) -> Evidence:
     connection.close()
     rendered = render_database(path, limit)
     assert rendered is not None
-    state = evidence({"app.db": rendered.text})
+    text, complete = rendered
+    state = evidence({"app.db": text})
     return state.model_copy(
-        update={"files": (state.files[0].model_copy(update={"truncated": not rendered.complete}),)}
+        update={"files": (state.files[0].model_copy(update={"truncated": not complete}),)}
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from taskloom.environments.aiming import aim
+from taskloom.environments.aiming import aim, parse_keys
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import (
     ActionInvalidError,
@@ -21,7 +21,6 @@ from taskloom.environments.errors import (
 )
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
-from taskloom.environments.keys import parse_keys
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.simulated.desktop import place_of
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON

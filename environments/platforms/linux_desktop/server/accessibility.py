@@ -4,8 +4,6 @@ One call per application fetches all of its tree that the application keeps at h
 for what shows, all calls under way at once. Applications without that call are walked level by level.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Sequence
@@ -53,7 +51,6 @@ class Accessibility:
     """A connection to the accessibility bus."""
 
     def __init__(self) -> None:
-        """Connect with `connect`."""
         self._bus: Any = None
         self._free = asyncio.Semaphore(_AT_ONCE)
         self._processes: dict[str, int] = {}
@@ -240,7 +237,6 @@ class Accessibility:
         return [(name, path) for name, path in children]
 
     async def _fill(self, nodes: Sequence[Node]) -> None:
-        """Places, texts and values of what shows."""
         shown = [node for node in nodes if node.has(State.SHOWING) and "Component" in node.interfaces]
         texts = [node for node in shown if "Text" in node.interfaces]
         values = [node for node in shown if "Value" in node.interfaces]

@@ -5,8 +5,6 @@ is gone, the keeper owns the clipboard and offers the same. It says so, as manag
 applications copy nothing where there is none, and those that end wait until what they copied is kept.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any
@@ -40,7 +38,6 @@ class ClipboardKeeper:
     """One connection to the display with an invisible window of its own."""
 
     def __init__(self, name: str = ":0") -> None:
-        """Watch the clipboard of the display `name` from now on."""
         self._display: Any = connected(name)
         self._window = self._display.screen().root.create_window(0, 0, 1, 1, 0, X.CopyFromParent)
         self._window.change_attributes(event_mask=X.PropertyChangeMask)
@@ -170,7 +167,6 @@ class ClipboardKeeper:
             self._rest()
 
     def _rest(self, *, kept: bool = True) -> None:
-        """Where all is kept, tell those that wait for it."""
         if kept:
             self._idle.set()
             for told in self._ending:
@@ -178,7 +174,6 @@ class ClipboardKeeper:
             self._ending.clear()
 
     def _offer(self, told: Any) -> None:
-        """Answer an application that pastes."""
         place = told.property or told.target
         if told.target == self._targets:
             told.requestor.change_property(place, Xatom.ATOM, 32, [self._targets, *self._kept])
@@ -203,7 +198,6 @@ class ClipboardKeeper:
 
 
 def _tell(asked: Any, place: int) -> None:
-    """Tell who `asked` that the answer is at `place`."""
     asked.requestor.send_event(
         event.SelectionNotify(
             time=asked.time,

@@ -45,8 +45,6 @@ _TOP_LEVELS = _MANAGED | {Role.WINDOW}
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the trees a control stands."""
-
     screen: Box
     visible: Box
     top_level: Box | None = None
@@ -94,7 +92,6 @@ class _Listing:
     modal: set[int]
 
     def below(self, root: Node, place: _Place) -> Iterator[Control]:
-        """Controls below `root`, which itself stands for an application."""
         pending: list[tuple[Node, _Place]] = [
             (node, place) for node in reversed(self.children[root.reference])
         ]
@@ -165,8 +162,6 @@ class _Listing:
 
 
 class _Cover:
-    """Which window is seen at a point, and whether it shows a control."""
-
     def __init__(self, windows: Sequence[Window]) -> None:
         self._windows = list(reversed(windows))
         self._normal: dict[int, int] = defaultdict(int)
@@ -198,7 +193,6 @@ class _Cover:
 
 
 def _entering(node: Node, place: _Place) -> _Place:
-    """The place of a node itself."""
     if (node.role in _TOP_LEVELS and node.box is not None and place.top_level is None) or node.role in (
         Role.DIALOG,
         Role.ALERT,
@@ -209,7 +203,6 @@ def _entering(node: Node, place: _Place) -> _Place:
 
 
 def _inside(node: Node, place: _Place, listed: bool) -> _Place:
-    """The place of what stands in a node."""
     kind = CONTAINERS.get(node.role)
     if kind is not None:
         text = "" if kind == "Window" else node.name.strip()

@@ -1,7 +1,5 @@
 """One look at the desktop, and one deed on it: what the own protocol offers."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import threading
@@ -56,7 +54,6 @@ class Desktop:
     """The desktop of the machine; requests are carried out one at a time."""
 
     def __init__(self) -> None:
-        """Connect to the display and the buses, waiting until they are there."""
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self.accessibility = Accessibility()

@@ -1,7 +1,5 @@
 """The display: windows from bottom to top, pictures, and how long nothing has been drawn."""
 
-from __future__ import annotations
-
 import io
 import threading
 import time
@@ -47,7 +45,6 @@ class Screen:
     """One connection to the display; calls are made one at a time."""
 
     def __init__(self, name: str = ":0") -> None:
-        """Connect to the display `name`, waiting until it is there."""
         self.name = name
         self.display: Any = connected(name)
         self.root = self.display.screen().root
@@ -73,8 +70,7 @@ class Screen:
             self._drawn = time.monotonic()
 
     def paint_background(self) -> None:
-        """Colour the screen behind all windows, each corner in its own way: pictures of it can be told from
-        turned ones."""
+        """Colour the screen behind all windows, each corner differently: a turned picture is recognised."""
         down = Image.linear_gradient("L").resize(self.size)
         across = Image.linear_gradient("L").rotate(90).resize(self.size)
         painted = Image.merge(

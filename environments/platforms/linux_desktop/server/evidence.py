@@ -1,7 +1,5 @@
 """What the checks read of a machine: files, settings, processes, clipboard."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io
@@ -31,7 +29,6 @@ class Evidence:
     """The files of the machine, and which of them the host has."""
 
     def __init__(self) -> None:
-        """Nothing has been sent."""
         self._sent: dict[str, Stamp | bytes] = {}
 
     def changed(self, wanted: Mapping[str, object], *, anew: bool) -> tuple[bytes, dict[str, list[str]]]:

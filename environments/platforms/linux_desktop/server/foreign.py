@@ -4,8 +4,6 @@ Commands run as the machine's user and may import `pyautogui` and `pyperclip`, w
 What their server answers where something is missing is answered the same way here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -231,7 +229,6 @@ def as_xml(forest: Forest) -> str:
 
 
 def _legal(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
     return "".join(sign for sign in text if sign in "\t\n\r" or ord(sign) >= 0x20)
 
 

@@ -4,8 +4,6 @@ The host keeps one connection open (`/machine/lifeline`). When it closes, howeve
 the server ends, and with it the machine.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

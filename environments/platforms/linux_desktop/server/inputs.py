@@ -1,7 +1,5 @@
 """Pointer and keyboard by XTEST, with keys of any script."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -47,7 +45,6 @@ class Inputs:
     """Makes inputs on one display."""
 
     def __init__(self, screen: Screen) -> None:
-        """Learn the display's keys."""
         self._screen = screen
         self._display: Any = screen.display
         self._clicked: tuple[float, Point] = (0.0, (-1, -1))
@@ -83,8 +80,7 @@ class Inputs:
         self._display.sync()
 
     def click(self, point: Point, button: str, times: int, held: Sequence[str] = ()) -> None:
-        """Click, once or several times, with keys held; never so soon after the last click that both look
-        like one."""
+        """Click, once or several times, with keys held, and apart from the last click at the same place."""
         at, where = self._clicked
         wait = _DOUBLE_CLICK_SECONDS - (time.monotonic() - at)
         if where == point and wait > 0:
@@ -189,7 +185,6 @@ class Inputs:
 
 
 def _sign(key: str) -> int:
-    """The X key symbol of a key's name or of a character."""
     if len(key) == 1:
         number = ord(key)
         if key == "\n":

@@ -1,7 +1,5 @@
 """The messages of mail folders in the MH format, a file per message, as JSON that checks can read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -112,7 +110,6 @@ def _leaves(message: Message) -> Iterator[Message]:
 
 
 def _body(parts: Sequence[Message]) -> Message | None:
-    """The first plain text that is no attachment."""
     return next(
         (
             part

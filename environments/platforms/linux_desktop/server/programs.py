@@ -1,7 +1,5 @@
 """Programs of the machine: applications by the mark in their environment, and commands that end."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -36,7 +34,6 @@ class Programs:
     """The applications that were started."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._started: dict[str, _Started] = {}
         _LOGS.mkdir(exist_ok=True)
 
@@ -87,8 +84,7 @@ class Programs:
             return ""
 
     def runs(self, application: str) -> bool:
-        """Whether a process of it is left, if only one that is about to end and has no memory any more to
-        tell by."""
+        """Whether a process of it is left, if only one that is ending and has no memory to tell by."""
         self._reap()
         started = self._started.get(application)
         return (started is not None and started.process.returncode is None) or bool(
@@ -139,8 +135,7 @@ def mark_of(process: int) -> str:
 
 
 def at_work(processes: Iterable[int] | None = None) -> frozenset[int]:
-    """Those of the processes, by default of all others in the machine, of which a thread runs, or waits for a
-    processor or the disk."""
+    """Those processes, by default of all others, of which a thread runs or waits for processor or disk."""
     others = (process for process in _all_processes() if process != os.getpid())
     return frozenset(
         process for process in (others if processes is None else processes) if _states(process) & set("RD")
@@ -148,7 +143,6 @@ def at_work(processes: Iterable[int] | None = None) -> frozenset[int]:
 
 
 def _states(process: int) -> set[str]:
-    """What the threads of a process do, in the letters of the kernel."""
     states = set()
     with contextlib.suppress(OSError):  # it has ended
         for thread in Path("/proc", str(process), "task").iterdir():

@@ -1,7 +1,5 @@
 """Connections of the host to ports of the machine, passed on byte by byte."""
 
-from __future__ import annotations
-
 import selectors
 import socket
 

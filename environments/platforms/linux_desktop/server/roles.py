@@ -1,7 +1,5 @@
 """Numbers of AT-SPI, and the control types that stand for its roles."""
 
-from __future__ import annotations
-
 import re
 from enum import IntEnum
 

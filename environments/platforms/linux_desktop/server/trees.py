@@ -1,7 +1,5 @@
 """Control trees as AT-SPI tells them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

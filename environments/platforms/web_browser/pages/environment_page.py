@@ -5,8 +5,6 @@ They are drawn over a picture of the page they belong to, in a separate page, so
 them like any other window. Their controls carry the application name `environment`.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from dataclasses import dataclass
@@ -72,7 +70,6 @@ class EnvironmentPage:
     """The environment's own page, and the clipboard, which all pages of the browser share."""
 
     def __init__(self, tab: Tab, home: Path) -> None:
-        """Show windows in `tab`, listing files under `home`."""
         self.tab = tab
         self.window: Window | None = None
         self._home = home
@@ -87,48 +84,34 @@ class EnvironmentPage:
         field = chooser.element
         folders = await field.evaluate("e => e.webkitdirectory === true")
         title = "Open folder" if folders else "Open files" if chooser.is_multiple() else "Open file"
-        self.window = Window(chooser, tab, title)
-        argument = {
-            "background": _as_address(background),
-            "entries": self._entries(),
-            "start": "",
-            "title": title,
-            "folders": folders,
-            "several": chooser.is_multiple() and not folders,
-        }
-        await self.tab.page.evaluate("argument => showPicker(argument)", argument)
+        several = chooser.is_multiple() and not folders
+        shown = {"entries": self._entries(), "start": "", "folders": folders, "several": several}
+        await self._show("showPicker", Window(chooser, tab, title), background, shown)
 
     async def ask(self, tab: Tab, dialog: Dialog | Unresponsive, background: bytes) -> None:
-        """Show a question of the page, `alert`, `confirm`, `prompt` or `beforeunload`; or that it does not
-        answer."""
+        """Show `alert`, `confirm`, `prompt` or `beforeunload` of the page, or that it does not answer."""
         title = _TITLES.get(dialog.type, f"{tab.title} says")
         message = dialog.message
         if dialog.type == "beforeunload" and not message:
             message = "Changes that you made may not be saved."
-        self.window = Window(dialog, tab, title)
-        argument = {
-            "background": _as_address(background),
-            "kind": dialog.type,
-            "message": message,
-            "value": dialog.default_value,
-            "title": title,
-        }
-        await self.tab.page.evaluate("argument => showQuestion(argument)", argument)
+        shown = {"kind": dialog.type, "message": message, "value": dialog.default_value}
+        await self._show("showQuestion", Window(dialog, tab, title), background, shown)
 
     async def offer_options(
         self, tab: Tab, field: ElementHandle, rectangle: Rectangle, background: bytes
     ) -> None:
         """Show the list of a drop-down field whose place is `rectangle`."""
-        self.window = Window(field, tab, "Options")
         edges = [rectangle.left, rectangle.top, rectangle.right, rectangle.bottom]
-        options = await field.evaluate(_LIST_OPTIONS)
-        argument = {
-            "background": _as_address(background),
-            "options": options,
-            "rectangle": edges,
-            "title": "Options",
-        }
-        await self.tab.page.evaluate("argument => showOptions(argument)", argument)
+        self.window = Window(field, tab, "Options")
+        shown = {"options": await field.evaluate(_LIST_OPTIONS), "rectangle": edges}
+        await self._show("showOptions", self.window, background, shown)
+
+    async def _show(self, function: str, window: Window, background: bytes, shown: dict[str, object]) -> None:
+        """Have a function of the page draw a window over the picture of the page that it belongs to."""
+        self.window = window
+        picture = "data:image/png;base64," + base64.b64encode(background).decode()
+        argument = {"background": picture, "title": window.title, **shown}
+        await self.tab.page.evaluate(f"argument => {function}(argument)", argument)
 
     async def take_answer(self) -> Tab | None:
         """Pass the answer on if there is one; the tab that got it, or None while the window stays open."""
@@ -189,7 +172,3 @@ class EnvironmentPage:
 
 async def _serve(route: Route) -> None:
     await route.fulfill(body=_MARKUP, content_type="text/html; charset=utf-8")
-
-
-def _as_address(picture: bytes) -> str:
-    return "data:image/png;base64," + base64.b64encode(picture).decode()

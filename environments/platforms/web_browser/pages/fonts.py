@@ -1,7 +1,5 @@
 """Texts of a page that are drawn by a font that was not meant for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

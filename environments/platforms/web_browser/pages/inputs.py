@@ -1,13 +1,11 @@
 """Mouse and keyboard input to a page."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
+from taskloom.environments.aiming import parse_keys
 from taskloom.environments.errors import ActionInvalidError
-from taskloom.environments.keys import parse_keys
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
 from taskloom.taskgraph.records.interaction import (
     Action,
@@ -71,7 +69,8 @@ async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool, 
     mouse = tab.page.mouse
     match action:
         case ClickInput():
-            await _click(tab, point, action)
+            async with _held(tab, action.held):
+                await tab.doing(mouse.click(*point, button=action.button, click_count=action.times))
         case MoveInput():
             await tab.doing(mouse.move(*point))
         case WheelMouseInput():
@@ -85,38 +84,20 @@ async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool, 
                 await tab.doing(mouse.click(*point))
             await press_keys(tab, parse_keys(action.keys), form)
         case HoldInput():
-            await _hold(tab, action)
+            names = [name for press in parse_keys(action.keys) for name in (*press.modifiers, press.key)]
+            async with _held(tab, list(dict.fromkeys(names))):
+                await tab.doing(asyncio.sleep(action.seconds))
         case WaitInput():
             await tab.doing(asyncio.sleep(action.seconds))
 
 
-async def _click(tab: Tab, point: Point, action: ClickInput) -> None:
-    held = [_DRIVER_KEYS[name] for name in action.held]
-    for key in held:
-        await tab.doing(tab.page.keyboard.down(key))
-    try:
-        await tab.doing(tab.page.mouse.click(*point, button=action.button, click_count=action.times))
-    finally:
-        for key in reversed(held):
-            await tab.doing(tab.page.keyboard.up(key))
-
-
 async def _drag(tab: Tab, points: Sequence[Point]) -> None:
-    """Press at the first point, move along the others and release at the last."""
     mouse = tab.page.mouse
     await tab.doing(mouse.move(*points[0]))
     await tab.doing(mouse.down())
     for point in points[1:]:
         await tab.doing(mouse.move(*point, steps=8))
     await tab.doing(mouse.up())
-
-
-async def _hold(tab: Tab, action: HoldInput) -> None:
-    """Press the keys down together, wait, and let them go."""
-    presses = parse_keys(action.keys)
-    names = [name for press in presses for name in (*press.modifiers, press.key)]
-    async with _held(tab, list(dict.fromkeys(names))):
-        await tab.doing(asyncio.sleep(action.seconds))
 
 
 @contextlib.asynccontextmanager
@@ -158,8 +139,6 @@ async def press_keys(tab: Tab, presses: tuple[KeyPress, ...], form: str = "") ->
         elif form:
             if not await tab.doing(tab.page.evaluate(_SET_WHOLE, part)):
                 raise ActionInvalidError(f"The field takes a value written as {form}, not {part!r}.")
-        elif len(part) <= _SHORT_TEXT:
-            await tab.doing(keyboard.type(part))
         else:
             for start in range(0, len(part), _SHORT_TEXT):
                 await tab.doing(keyboard.type(part[start : start + _SHORT_TEXT]))

@@ -1,14 +1,12 @@
 """Looking at the screen: one page's controls and picture, with the task bar below."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TypedDict, cast
+from typing import Any
 
 from playwright.async_api import Frame
 
@@ -16,6 +14,7 @@ from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
 from taskloom.environments.platforms.web_browser.pages.task_bar import compose, draw
 from taskloom.environments.task_bar import TaskBarButton, as_controls
+from taskloom.environments.told_controls import ToldControl, told_control
 from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 _CONTROLS = files("taskloom.environments.platforms.web_browser.pages").joinpath("controls.js").read_text()
@@ -25,37 +24,11 @@ _POSITION = """e => { for (let view = e.ownerDocument.defaultView; ; view = view
 _LIMITS = {"textLimit": 200, "valueLimit": 20_000}
 
 
-class FoundControl(TypedDict):
-    """One control as `controls.js` reports it."""
-
-    type: str
-    text: str
-    value: str
-    parent_text: str
-    parent_type: str
-    row: str
-    section: str
-    rectangle: list[int]
-    point: list[float]
-    checked: bool | None
-    disabled: bool
-    focused: bool
-    select: bool
-    form: str
-
-
-class ClosedFrame(TypedDict):
-    """The place of a frame of another origin."""
-
-    matrix: list[float]
-    clip: list[float]
-
-
-class FoundScreen(TypedDict):
-    """What `controls.js` reports."""
-
-    controls: list[FoundControl]
-    closed: list[ClosedFrame]
+FoundControl = ToldControl
+"""One control as `controls.js` reports it: its place is a `rectangle`; of a drop-down field it says `select`,
+and of a field with parts of the browser's own the `form` of its value."""
+ClosedFrame = dict[str, list[float]]
+"""The place of a frame of another origin: its `matrix` and `clip`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +51,8 @@ class View:
 
 async def find_controls(tab: Tab) -> list[FoundControl]:
     """The controls on the page, as they are now, those in frames of other origins included."""
-    seen = _read(await tab.look(_CONTROLS, _LIMITS))
-    if not seen["closed"]:
-        return seen["controls"]
-    return [*seen["controls"], *await _in_closed_frames(tab, tab.page.main_frame, seen["closed"])]
+    controls, closed = _read(await tab.look(_CONTROLS, _LIMITS))
+    return [*controls, *await _in_closed_frames(tab, tab.page.main_frame, closed)] if closed else controls
 
 
 async def _in_closed_frames(tab: Tab, around: Frame, closed: Sequence[ClosedFrame]) -> list[FoundControl]:
@@ -94,8 +65,8 @@ async def _in_closed_frames(tab: Tab, around: Frame, closed: Sequence[ClosedFram
             if not 0 <= position < len(closed):
                 found += await _in_closed_frames(tab, frame, closed)
                 continue
-            inside = _read(await tab.doing(frame.evaluate(_CONTROLS, _LIMITS)))
-            controls = [*inside["controls"], *await _in_closed_frames(tab, frame, inside["closed"])]
+            controls, inside = _read(await tab.doing(frame.evaluate(_CONTROLS, _LIMITS)))
+            controls += await _in_closed_frames(tab, frame, inside)
             moved = (_moved(control, closed[position]) for control in controls)
             found += [control for control in moved if control is not None]
     return found
@@ -121,16 +92,14 @@ def _moved(control: FoundControl, frame: ClosedFrame) -> FoundControl | None:
     return {**control, "rectangle": [round(value) for value in place], "point": point}
 
 
-def _read(answer: object) -> FoundScreen:
-    return cast(FoundScreen, json.loads(answer) if isinstance(answer, str) else answer)
+def _read(answer: Any) -> tuple[list[FoundControl], list[ClosedFrame]]:
+    told = json.loads(answer) if isinstance(answer, str) else answer
+    return told["controls"], told["closed"]
 
 
 async def controls_now(tab: Tab, application: str, passing: Mapping[str, str]) -> list[Control]:
     """The controls of the page at this moment, without a picture and without waiting."""
-    return [
-        _as_control(item, str(label), application, passing)
-        for label, item in enumerate(await find_controls(tab), 1)
-    ]
+    return _as_controls(await find_controls(tab), application, passing)
 
 
 async def look_at(
@@ -148,9 +117,13 @@ async def look_at(
     avoids drawing the same picture again. `drawing` is a page of the environment's own, which draws the bar.
     """
     found, picture = await asyncio.gather(find_controls(tab), tab.capture())
-    controls = [_as_control(item, str(label), application, passing) for label, item in enumerate(found, 1)]
+    controls = _as_controls(found, application, passing)
     bar = as_controls(buttons, len(controls) + 1)
-    if last is not None and last.page_picture == picture and _bar_of(last) == _bar_key(bar):
+    if (
+        last is not None
+        and last.page_picture == picture
+        and _bar_key(last.controls[-len(last.commands) :]) == _bar_key(bar)
+    ):
         screenshot = last.screenshot
     else:
         bar_picture = await draw(drawing, buttons, screen_size[0])
@@ -166,41 +139,20 @@ async def look_at(
 
 
 def _bar_key(bar: Sequence[Control]) -> list[tuple[str, bool | None]]:
-    """What decides how the task bar looks."""
     return [(control.text, control.checked) for control in bar]
 
 
-def _bar_of(view: View) -> list[tuple[str, bool | None]]:
-    return _bar_key([control for control in view.controls if control.label in view.commands])
-
-
-def _as_control(item: FoundControl, label: str, application: str, passing: Mapping[str, str]) -> Control:
-    left, top, right, bottom = item["rectangle"]
-    place = Rectangle(left=left, top=top, right=right, bottom=bottom)
-    x, y = (round(value) for value in item["point"])
-
+def _as_controls(
+    found: Sequence[FoundControl], application: str, passing: Mapping[str, str]
+) -> list[Control]:
     def shown(text: str) -> str:
         for old, new in passing.items():
             text = text.replace(old, new)
         return text
 
-    return Control(
-        label=label,
-        text=shown(item["text"]),
-        control_type=item["type"],
-        parent_text=shown(item["parent_text"]),
-        parent_type=item["parent_type"],
-        row=shown(item["row"]),
-        section=shown(item["section"]),
-        rectangle=place,
-        free_point=None if _is_centre(place, x, y) else (x, y),
-        value=shown(item["value"]),
-        checked=item["checked"],
-        disabled=item["disabled"],
-        focused=item["focused"],
-        application=application,
-    )
-
-
-def _is_centre(place: Rectangle, x: int, y: int) -> bool:
-    return abs(place.center[0] - x) <= 1 and abs(place.center[1] - y) <= 1
+    controls = []
+    for label, item in enumerate(found, 1):
+        left, top, right, bottom = item["rectangle"]
+        place = Rectangle(left=left, top=top, right=right, bottom=bottom)
+        controls.append(told_control(item, label, place, application, shown))
+    return controls

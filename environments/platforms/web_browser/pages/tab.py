@@ -33,8 +33,7 @@ class TabAsksError(EnvironmentFailureError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unresponsive:
-    """A page that does not answer any more, about which a browser asks whether to wait or to leave it; it is
-    answered as a `Dialog` is."""
+    """A page that does not answer any more: whether to wait or to leave it is answered as a `Dialog` is."""
 
     tab: Tab
     """The page."""

@@ -1,8 +1,6 @@
 """The open tabs of one environment: an application's own page, opened when first shown, and the pages it
 opens; what the browser keeps is put there before."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -80,8 +78,7 @@ class TabSet:
         return found
 
     async def titles(self) -> list[str]:
-        """Texts of the task bar: an application's title; for the pages it opened, the page's title after
-        it."""
+        """Texts of the task bar: an application's title, followed by the page's for pages that it opened."""
         texts = []
         for name, tab in self.entries:
             title = self.applications[name].title
@@ -183,8 +180,7 @@ class TabSet:
             await tab.doing(asyncio.wait_for(closed.wait(), _ARRIVAL_SECONDS))
 
     async def arrived(self) -> None:
-        """Wait until pages that are being opened exist; one that turns into a download is not waited for
-        long."""
+        """Wait until pages that are being opened exist, but not long for one that turns into a download."""
         tabs = [tab for tabs in self._tabs.values() for tab in tabs]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ARRIVAL_SECONDS):
@@ -273,10 +269,8 @@ class TabSet:
         await self.front.page.bring_to_front()
 
     async def _wait_until_ready(self, tab: Tab, application: Application) -> None:
-        """Wait for the ready text, or until several looks in a row find the same kinds of controls.
-
-        A page that has controls but never settles counts as ready after a while.
-        """
+        """Wait for the ready text, or until several looks in a row find the same kinds of controls, or for a
+        while where a page has some but never settles."""
         clock = asyncio.get_running_loop().time
         limit = application.launch.start_timeout_seconds
         begun = clock()
@@ -315,8 +309,7 @@ async def page_title(tab: Tab) -> str:
 
 
 async def _text_of(tab: Tab | None, script: str, argument: str | None = None) -> str | None:
-    """The text that a script gives in a page; None where the page asks a question, is gone or gives no
-    text."""
+    """The text that a script gives in a page; None where it asks a question, is gone or gives no text."""
     if tab is None or tab.dialog is not None:
         return None
     with contextlib.suppress(TabAsksError, EnvironmentBrokenError):

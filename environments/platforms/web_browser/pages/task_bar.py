@@ -1,7 +1,5 @@
 """Draws the task bar and puts it below the picture of a page, without decoding that."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import io
@@ -108,8 +106,7 @@ def plain_rows(pixels: bytes, width: int) -> bytes:
 
 
 def with_rows_below(png: bytes, rows: bytes) -> bytes | None:
-    """The picture with `rows` of the same width below; None where it is packed in another way than browsers
-    do."""
+    """The picture with `rows` of the same width below; None where it is not packed as browsers do."""
     if not png.startswith(_SIGNATURE):
         return None
     header, packed, position = b"", [], len(_SIGNATURE)

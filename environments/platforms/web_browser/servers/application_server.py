@@ -1,6 +1,4 @@
-"""The server of one application: a process that is started and stopped here, or one that somebody else
-started; and what it answers when it is asked for its state.
-"""
+"""The server of an application, started here or by somebody else, and what it answers of its state."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +19,7 @@ from urllib.parse import urlsplit
 from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from taskloom.environments.machines.bubblewrap import confined_command
 from taskloom.environments.platforms.web_browser.servers.resting import family, is_at_rest
-from taskloom.environments.platforms.web_browser.servers.template_state import fill_placeholders
+from taskloom.environments.platforms.web_browser.servers.template_state import fill_placeholders, run_command
 from taskloom.resources.applications import Application, ToldState
 
 _POLL_SECONDS = 0.03
@@ -50,7 +47,6 @@ class ApplicationServer:
     def __init__(
         self, application: Application, process: asyncio.subprocess.Process, port: int, log: Path
     ) -> None:
-        """Use `ApplicationServer.start`."""
         self.application = application
         self.port = port
         self._process = process
@@ -149,7 +145,6 @@ class ApplicationServer:
             return ""
 
     def _elsewhere(self) -> str:
-        """What to change if the output names another port than the one it was given."""
         named = {int(port) for port in _NAMED_PORT.findall(self.printed())} - {self.port}
         if not named:
             return ""
@@ -182,17 +177,13 @@ class ApplicationServer:
 
 
 def _behind_relay(command: Sequence[str], listener: int, port: int, confinement: Confinement) -> list[str]:
-    """`command` inside bubblewrap, run by the relay that connects `listener` with its `port`."""
     interpreter = str(Path(sys.executable).resolve())
     relay = [interpreter, "-I", "-S", "-c", _RELAY, str(listener), str(port), *command]
     return confined_command(relay, confinement.writable, (*confinement.needed, Path(command[0])))
 
 
 async def _bound_socket(port: int) -> socket.socket:
-    """A socket on a loopback port, a free one for 0, which nothing listens on yet.
-
-    A server that was just stopped may keep its port for a moment.
-    """
+    """A socket on a loopback port, a free one for 0. A server just stopped may keep its port for a moment."""
     deadline = asyncio.get_running_loop().time() + _PORT_FREE_SECONDS
     while True:
         made = socket.socket()
@@ -224,16 +215,6 @@ def unfilled_files(state: Path) -> dict[Path, bytes]:
     }
 
 
-async def wait_until_open(port: int, limit_seconds: float) -> bool:
-    """Whether something accepts connections on a loopback port within the time limit."""
-    deadline = asyncio.get_running_loop().time() + limit_seconds
-    while not await _is_open(port):
-        if asyncio.get_running_loop().time() > deadline:
-            return False
-        await asyncio.sleep(_POLL_SECONDS)
-    return True
-
-
 async def _is_open(port: int) -> bool:
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 1)
@@ -243,9 +224,6 @@ async def _is_open(port: int) -> bool:
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return True
-
-
-_LONGEST_OUTPUT = 800
 
 
 async def put_back(application: Application) -> int:
@@ -260,13 +238,17 @@ async def put_back(application: Application) -> int:
     launch = application.launch
     limit = launch.start_timeout_seconds
     if launch.reset_command:
-        await asyncio.to_thread(_run, application, limit)
+        what, failed = f"Resetting {application.title}", ApplicationStartFailedError
+        await asyncio.to_thread(run_command, what, launch.reset_command, limit, failed)
     port = urlsplit(launch.address).port or 0
-    if not await wait_until_open(port, limit):
-        raise ApplicationStartFailedError(
-            f"{application.title} does not answer at {launch.address}; start it, or change `launch.address`"
-            " of its entry."
-        )
+    deadline = asyncio.get_running_loop().time() + limit
+    while not await _is_open(port):
+        if asyncio.get_running_loop().time() > deadline:
+            raise ApplicationStartFailedError(
+                f"{application.title} does not answer at {launch.address}; start it, or change"
+                " `launch.address` of its entry."
+            )
+        await asyncio.sleep(_POLL_SECONDS)
     return port
 
 
@@ -285,26 +267,6 @@ def data_folder(application: Application) -> Path | None:
             " entry."
         )
     return folder
-
-
-def _run(application: Application, limit: float) -> None:
-    command = application.launch.reset_command
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=limit,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ApplicationStartFailedError(f"Resetting {application.title} failed: {error}") from error
-    if done.returncode:
-        printed = done.stdout[-_LONGEST_OUTPUT:].decode(errors="replace").strip()
-        raise ApplicationStartFailedError(
-            f"Resetting {application.title} failed: {command[0]!r} ended with {done.returncode}: {printed}"
-        )
 
 
 _LONGEST_WAIT = 5.0

@@ -1,7 +1,4 @@
-"""The servers behind the applications of one environment: sets up clean states, starts and stops
-processes, serves files from a folder."""
-
-from __future__ import annotations
+"""The servers of one environment: sets up clean states, starts and stops processes, serves files."""
 
 import asyncio
 import functools
@@ -62,7 +59,6 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report what is not a broken connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -71,18 +67,11 @@ class StaticServer:
     """Serves one folder from a thread of this process until it is closed; never outlives the process."""
 
     def __init__(self, folder: Path) -> None:
-        """Start serving `folder` on a free port."""
         self.folder = folder
         handler = functools.partial(_Handler, directory=str(folder))
         self._server = _Server(("127.0.0.1", 0), handler)
         self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            kwargs={"poll_interval": 0.05},
-            name="static server",
-            daemon=True,
-        )
-        self._thread.start()
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
         """Stop serving."""
@@ -98,7 +87,6 @@ class Hosting:
     """Runs the servers of one sandbox."""
 
     def __init__(self, settings: WebBrowserSettings, sandbox: Sandbox) -> None:
-        """Run servers whose states live in `sandbox`."""
         self._settings = settings
         self._sandbox = sandbox
         self._servers: dict[str, ApplicationServer] = {}
@@ -203,7 +191,6 @@ class Hosting:
         self._static.clear()
 
     async def _staying(self, applications: Sequence[Application]) -> frozenset[str]:
-        """Names of the applications whose servers run on, each with its port."""
         folders = (self._sandbox.home, self._sandbox.private)
         servers = [(item, self._servers[item.name]) for item in applications if item.name in self._servers]
         found = await asyncio.gather(*(server.may_stay(item, folders) for item, server in servers))
@@ -245,11 +232,8 @@ class Hosting:
         return found
 
     async def _start_patiently(self, application: Application) -> None:
-        """Start an application, with one retry if its server ends early: a busy machine, a port that was
-        taken.
-
-        It has the port that it had last time, because browsers know cached files by their addresses.
-        """
+        """Start an application at the port that it had last time, by which browsers know cached files; again
+        if its server ends early: a busy machine, a port that was taken."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
@@ -293,11 +277,7 @@ class Hosting:
         )
 
     def _confinement(self, places: Mapping[str, str], sandbox: Sandbox) -> Confinement | None:
-        """What servers may access; None if they run unconfined.
-
-        Raises:
-            ApplicationUnavailableError: the settings demand bubblewrap, and it does not work here.
-        """
+        """What servers may access; None if they run unconfined, which the settings may refuse."""
         if not is_confined(self._settings.isolation):
             if self._settings.isolation == "always":
                 raise ApplicationUnavailableError(
@@ -313,7 +293,6 @@ class Hosting:
         )
 
     def _values(self, application: Application, sandbox: Sandbox) -> dict[str, str]:
-        """The placeholders of what is launched, except for the port."""
         state = sandbox.state_folder(application.name)
         return {**self._places(application), "home": str(sandbox.home), "state": str(state)}
 
@@ -321,7 +300,7 @@ class Hosting:
         place = installed_place(application, self._settings.data_folder)
         node = find_node(self._settings.data_folder)
         return {
-            "install": str(place.install),
-            "venv": str(place.venv),
+            "install": str(place),
+            "venv": str(place / "venv"),
             "node": str(node.executable) if node is not None else "node",
         }

@@ -11,8 +11,6 @@ this one. It starts listening when the server does, so the port appears closed t
 application is up.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -4,8 +4,6 @@ What a program keeps in its memory cannot be seen from outside; an entry says so
 Here is what can be seen, as the kernel tells it: further processes, open and watched files, work.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Collection

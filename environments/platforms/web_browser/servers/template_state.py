@@ -5,22 +5,20 @@ the same length as all later ones, so that the path can be replaced in place wit
 the files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from filelock import FileLock
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Page
 
-from taskloom.environments.errors import ApplicationUnavailableError
+from taskloom.environments.errors import ApplicationUnavailableError, EnvironmentFailureError
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.resources.applications import Application, LoginForm
@@ -35,8 +33,7 @@ _PREPARATION_LIMIT_SECONDS = 300
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
-    """Fill in the placeholders named in `values`; other braces stay, because file contents are full of
-    them."""
+    """Fill in the placeholders named in `values`; other braces stay: file contents are full of them."""
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
     return text
@@ -131,7 +128,14 @@ def _prepare(
         environment = sandbox.process_environment()
         for command in application.preparation.commands:
             arguments = [fill_placeholders(argument, filled) for argument in command]
-            _run(application, arguments, state, environment)
+            run_command(
+                f"Preparing {application.title}",
+                arguments,
+                _PREPARATION_LIMIT_SECONDS,
+                ApplicationUnavailableError,
+                folder=state,
+                environment=environment,
+            )
         cookies = log_in(application, sandbox) if log_in and application.preparation.login else {}
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             made = Path(scratch, "made")
@@ -145,25 +149,36 @@ def _prepare(
         sandbox.close()
 
 
-def _run(application: Application, arguments: list[str], state: Path, environment: dict[str, str]) -> None:
+def run_command(
+    what: str,
+    command: Sequence[str],
+    limit_seconds: float,
+    failed: type[EnvironmentFailureError],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Run a command of an entry, which does `what`, to its end.
+
+    Raises:
+        EnvironmentFailureError: it `failed`; the message ends with what it printed.
+    """
     try:
         done = subprocess.run(
-            arguments,
-            cwd=state,
+            command,
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=_PREPARATION_LIMIT_SECONDS,
+            timeout=limit_seconds,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ApplicationUnavailableError(f"Preparing {application.title} failed: {error}") from error
+        raise failed(f"{what} failed: {error}") from error
     if done.returncode:
-        tail = done.stdout.decode(errors="replace")[-800:].strip()
-        raise ApplicationUnavailableError(
-            f"Preparing {application.title} failed: {arguments[0]!r} ended with {done.returncode}: {tail}"
-        )
+        printed = done.stdout.decode(errors="replace")[-800:].strip()
+        raise failed(f"{what} failed: {command[0]!r} ended with {done.returncode}: {printed}")
 
 
 def _home_of(state: Path) -> Path:

@@ -3,8 +3,6 @@
 The names are PyAutoGUI's. Everything happens at once: durations and pauses of movements are left out.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import socket

@@ -1,7 +1,5 @@
 """The clipboard under the names that clients of OSWorld's protocol use."""
 
-from __future__ import annotations
-
 import subprocess
 
 
