@@ -1,7 +1,5 @@
-"""Resolves the target of an action: the control that it names, or the one at its point.
-
-An action without a valid target is refused with a message that an agent can act on, and nothing is done.
-"""
+"""Resolves the target of an action: the control that it names, or the one at its point. An action without a
+valid target is refused with a message that an agent can act on, and nothing is done."""
 
 import re
 from collections.abc import Sequence

@@ -1,9 +1,6 @@
-"""Applications of several platforms on one screen, with one home and one clipboard.
-
-Every platform's environment shows its own applications; the task bar below leads from each to all others.
-What became of the files, and the text of the clipboard, goes along whenever another platform comes to the
-front.
-"""
+"""Applications of several platforms on one screen, with one home and one clipboard: a task bar leads from
+each to all others, and files and the text of the clipboard go along whenever another platform comes to the
+front."""
 
 import asyncio
 import io

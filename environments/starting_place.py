@@ -1,9 +1,5 @@
-"""Going to the first page of an application before a subtask, by the buttons that every agent has.
-
-A subtask is recorded from the first page of its application, so that is where it starts in a task as well.
-The way there is made of ordinary actions on the task bar; a recording that holds them leads from its first
-screen to its last.
-"""
+"""Going to the first page of an application, where its subtasks are recorded from, by ordinary actions on the
+task bar: a recording that holds them leads from its first screen to its last."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,9 +1,7 @@
-"""What stands between the loop and an agent that may do anything: raise, answer nothing, block, never answer.
-
-An agent of the user's own lives in a thread of its own with an event loop of its own, so that neither
-`time.sleep` nor an endless wait holds up the other attempts; a thread that never answers is left behind. It
-is shown no evidence, from which it could read what evaluation functions read.
-"""
+"""What stands between the loop and an agent that may raise, answer nothing, block, or never answer. One of
+the user's own lives in a thread with an event loop of its own, so that it holds up no other attempt, and is
+shown no evidence, from which it could read what evaluation functions read; a thread that never answers is
+left behind."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Perception: what agents are shown of a screen beside, or instead of, the controls that the platform lists.
-
-Text that no control tells is read from the picture, known icons are found in it, and controls get the name of
-their colour. What was perceived has labels as controls have; an action on one is done at its middle.
-"""
+"""What agents are shown beside, or instead of, the controls that the platform lists: text read from the
+picture, known icons found in it, names of colours. It has labels as controls have; an action on it is done at
+its middle."""
 
 import functools
 import io

@@ -1,8 +1,5 @@
-"""Where recorded keys went, and whether the same place has the focus now.
-
-Keys go to whatever has the focus. A page still at work gives it later: keys that come before go into a field,
-or a document, that was used before.
-"""
+"""Where recorded keys went, and whether the same place has the focus now. A page still at work gives the
+focus later: keys that come before it is there go into a field, or a document, that was used before."""
 
 from collections.abc import Sequence
 

@@ -76,7 +76,7 @@ def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> A
                 "button": action.button,
                 "double": action.times == 2,
                 "triple": action.times == 3,
-                "held": _held(action),
+                "held": tuple(map(_modifier, action.keys)),
                 "point": _there(point),
             }
         case "move":
@@ -170,10 +170,6 @@ def _as_screenshot(picture: Image.Image) -> Screenshot:
     target = io.BytesIO()
     picture.save(target, "PNG")
     return Screenshot.of(target.getvalue())
-
-
-def _held(action: ComputerAction) -> tuple[Modifier, ...]:
-    return tuple(_modifier(key) for key in action.keys)
 
 
 def _modifier(key: str) -> Modifier:

@@ -22,10 +22,6 @@ _GIVES_UP = "GIVE_UP"
 _MOST_LOOKS = 3
 
 
-def _always(instruction: str, observation: Observation, history: Sequence[TrajectoryStep]) -> bool:
-    return True
-
-
 @dataclass(slots=True)
 class ComputerConversation:
     """Asks for calls of the tool and carries out their actions one by one; satisfies
@@ -39,8 +35,8 @@ class ComputerConversation:
     """Asks the model."""
     safety: SafetyPolicy = "refuse"
     """What becomes of calls with pending safety checks."""
-    may_end: MayEnd = _always
-    """Whether the model may finish."""
+    may_end: MayEnd | None = None
+    """Whether the model may finish; None for always."""
     _first: Screenshot | None = None
     _turns: list[ComputerTurn] = field(default_factory=list)
     _reply: ComputerReply | None = None
@@ -63,7 +59,7 @@ class ComputerConversation:
                 return refused
             assert self._reply is not None
             if not self._reply.calls:
-                if self.may_end(instruction, observation, history):
+                if self.may_end is None or self.may_end(instruction, observation, history):
                     return self._ended(self._reply.text.strip())
                 self._begin(observation)
         return self._next_action() or Decision(

@@ -1,7 +1,6 @@
 """Files of single applications as text: what people see of them, and nothing that the program chooses, counts
 or dates. Bookmarks of Chromium, journals of Xournal++, playlists in XSPF, projects of Planner, workbooks of
-Gnumeric, wallets of HomeBank.
-"""
+Gnumeric, wallets of HomeBank."""
 
 import csv
 import hashlib

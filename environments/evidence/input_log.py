@@ -11,17 +11,11 @@ class InputLog:
     """Collects input events, oldest first."""
 
     def __init__(self) -> None:
-        self._events: list[InputEvent] = []
-        self.step = 0
-
-    @property
-    def events(self) -> tuple[InputEvent, ...]:
-        """All events so far."""
-        return tuple(self._events)
+        self.clear()
 
     def clear(self) -> None:
         """Forget everything, as after a reset."""
-        self._events.clear()
+        self.events: tuple[InputEvent, ...] = ()
         self.step = 0
 
     def note(
@@ -30,12 +24,12 @@ class InputLog:
         """Add what `action` did to `target`, seen among `controls`, while `application` was in front."""
         query = describe_control(target, controls) if target is not None else None
         owner = target.application if target is not None and target.application else application
-        for kind, text in action.events():
-            self._events.append(
-                InputEvent.model_validate(
-                    {"step": self.step, "kind": kind, "control": query, "application": owner, "text": text}
-                )
+        self.events += tuple(
+            InputEvent.model_validate(
+                {"step": self.step, "kind": kind, "control": query, "application": owner, "text": text}
             )
+            for kind, text in action.events()
+        )
 
 
 def under_pointer(controls: Sequence[Control], pointer: tuple[float, float]) -> str:

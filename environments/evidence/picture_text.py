@@ -1,7 +1,5 @@
-"""Text in a picture, with its places.
-
-Tesseract is used if its program is installed, else RapidOCR if its package is.
-"""
+"""Text in a picture, with its places: by Tesseract if its program is installed, else by RapidOCR if its
+package is."""
 
 import csv
 import functools

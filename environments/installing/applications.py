@@ -88,27 +88,24 @@ def needs_installation(application: Application) -> bool:
 def install_applications(
     applications: Sequence[Application],
     data_folder: Path,
-    *,
-    on_start: Callable[[str], None] = lambda name: None,
-    on_result: Callable[[InstallationResult], None] = lambda result: None,
-    on_wait: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = lambda words: None,
     smallest_free_bytes: int = SMALLEST_FREE_BYTES,
 ) -> list[InstallationResult]:
-    """Install `applications` into `data_folder`, two at a time, and report the result of each.
+    """Install `applications` into `data_folder`, two at a time, and say what begins and what became of it.
 
     Guarantees that installed applications are skipped, that half-finished ones are installed again, that a
-    failure does not stop the others, and that two processes never install into the same folder at once: the
-    second calls `on_wait` and waits. Results are in the order of `applications`.
+    failure does not stop the others, and that two processes never install into the same folder at once.
+    Results are in the order of `applications`.
 
     Raises:
         InstallationFailedError: the data folder cannot be written.
     """
-    with _locked(data_folder, on_wait) as descriptor:
+    with _locked(data_folder, say) as descriptor:
         runner = CommandRunner((descriptor,))
 
         def install(application: Application) -> InstallationResult:
-            result = _install_or_skip(application, data_folder, runner, on_start, smallest_free_bytes)
-            on_result(result)
+            result = _install_or_skip(application, data_folder, runner, say, smallest_free_bytes)
+            say(result.in_words())
             return result
 
         with ThreadPoolExecutor(2, thread_name_prefix="install") as pool:
@@ -125,7 +122,7 @@ def _install_or_skip(
     application: Application,
     data_folder: Path,
     runner: CommandRunner,
-    on_start: Callable[[str], None],
+    say: Callable[[str], None],
     smallest_free_bytes: int,
 ) -> InstallationResult:
     place, name = installed_place(application, data_folder), application.name
@@ -136,7 +133,7 @@ def _install_or_skip(
             stamp = _read_stamp(place)
             size = stamp.size_bytes if stamp else 0
             return InstallationResult(application=name, outcome="skipped", size_bytes=size)
-        on_start(name)
+        say(f"{name}: installing")
         _check_free_space(data_folder, smallest_free_bytes)
         told["size_bytes"] = _install(application, place, data_folder, runner)
     except (EnvironmentFailureError, CatalogError, OSError, zipfile.BadZipFile) as error:
@@ -219,7 +216,7 @@ def _reason(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def _locked(data_folder: Path, on_wait: Callable[[], None]) -> Iterator[int]:
+def _locked(data_folder: Path, say: Callable[[str], None]) -> Iterator[int]:
     """Hold the data folder's installation lock; yields its descriptor, which programs inherit."""
     folder = data_folder.absolute() / "applications"
     try:
@@ -232,7 +229,7 @@ def _locked(data_folder: Path, on_wait: Callable[[], None]) -> Iterator[int]:
         ) from error
     try:
         if not lock_descriptor(descriptor, blocking=False):
-            on_wait()
+            say(f"waiting for another installation into {data_folder}")
             lock_descriptor(descriptor)
         yield descriptor
     finally:

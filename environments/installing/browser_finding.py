@@ -32,8 +32,6 @@ class BrowserInstallation:
     """The program."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables it needs beside the caller's own: where an unpacked one finds its libraries and fonts."""
-    source: str = "path"
-    """Where it comes from: `variable`, `path` or `package`."""
 
 
 def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
@@ -43,7 +41,7 @@ def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
         return None
     libraries = [str(folder / "al2023" / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     variables = {"LD_LIBRARY_PATH": os.pathsep.join(libraries), VARIABLE: str(folder / "fonts.conf")}
-    return BrowserInstallation(executable, variables, "package")
+    return BrowserInstallation(executable, variables)
 
 
 def _install_browser_package(data_folder: Path, runner: CommandRunner) -> BrowserInstallation:
@@ -128,11 +126,11 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
                 f"{BROWSER_VARIABLE} names {named!r}, which is not a program that runs here. Correct it or"
                 " unset it."
             )
-        return BrowserInstallation(Path(program), {}, "variable")
+        return BrowserInstallation(Path(program))
     for name in programs:
         program = shutil.which(name)
         if program is not None and _runs(program):
-            return BrowserInstallation(Path(program), {}, "path")
+            return BrowserInstallation(Path(program))
     package = _unpacked_browser(data_folder)
     if package is not None:
         return package

@@ -1,9 +1,6 @@
-"""The font families that pages usually ask for, as names of the fonts that are there.
-
-An application that names the families of other desktops, and an emoji font behind them, gets its digits and
-spaces from the emoji font where none of them is known. The browser takes no aliases, so the fonts get the
-names themselves, in settings for fontconfig that only the browser reads.
-"""
+"""The font families that pages usually ask for, as names of the fonts that are there. Where a page knows none
+of them, its digits and spaces come from an emoji font behind them. The browser takes no aliases, so the fonts
+get the names themselves, in settings for fontconfig that only the browser reads."""
 
 import os
 from collections.abc import Iterable, Mapping

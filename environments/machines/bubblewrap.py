@@ -1,9 +1,6 @@
 """Isolates programs with bubblewrap: their own network, and only the files of the machine that they need.
-
-Kernel namespaces enforce what environment variables only request: a program that ignores its proxy settings,
-or a notebook cell typed by an agent, cannot reach other machines, see the machine's processes, or write
-outside its sandbox.
-"""
+Kernel namespaces enforce what environment variables only request: a program that ignores them cannot reach
+other machines, see the machine's processes, or write outside its sandbox."""
 
 import shutil
 import subprocess

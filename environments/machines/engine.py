@@ -1,8 +1,6 @@
-"""Container engines: podman or docker, whichever is there and works.
-
-The plain call comes first. Some hosts need more: control groups without systemd, another runtime, limits of
-their own. Which way works is found out once per process, by starting a container.
-"""
+"""Container engines: podman or docker, whichever is there and works. The plain call comes first; some hosts
+need control groups without systemd, another runtime, or limits of their own, which is found out once per
+process."""
 
 import logging
 import os

@@ -1,8 +1,6 @@
-"""Machines, where the applications of an environment run: containers of podman or docker.
-
-A machine is one desktop with a small server in it. It is started clean, thrown away after use, and reached
-through one connection; nothing else of it is seen.
-"""
+"""Machines, where the applications of an environment run: containers of podman or docker. A machine is a
+desktop with a small server in it, started clean, thrown away after use, and reached through one
+connection."""
 
 import asyncio
 import time

@@ -1,10 +1,7 @@
-"""A small process that outlives its parent just long enough to clean up after it.
-
-Run as a script with the path of a sandbox. It waits until its standard input closes, which happens however
-the parent ends, including SIGKILL. Then it kills every process that carries the sandbox's mark in its
-environment, and removes the sandbox and any further folders named in its input, one per line. It needs only
-the standard library, so it starts in a few milliseconds.
-"""
+"""A small process that cleans up after its parent, run as a script with the path of a sandbox. When its
+standard input closes, however the parent ended, it kills every process with the sandbox's mark, and removes
+the sandbox and the folders named in its input, one per line. It needs only the standard library, so it starts
+at once."""
 
 import os
 import shutil

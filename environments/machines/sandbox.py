@@ -1,14 +1,7 @@
-"""One temporary folder per environment, with the home that agents see; it goes however its maker ends.
-
-    <temporary>/taskloom-xxxxxxxx/home                    {home}: Documents, Downloads, Music, Pictures,
-    Videos
-    <temporary>/taskloom-xxxxxxxx/home/.applications/<a>  {state} of application <a>
-    <temporary>/taskloom-xxxxxxxx/private                 caches and settings that are nobody's evidence
-    <temporary>/taskloom-xxxxxxxx/logs                    what the servers print
-
-All sandbox paths have the same length, so that a state recorded in one works in another once its old path has
-been replaced by the new one byte for byte (see `template_state`).
-"""
+"""One temporary folder per environment, which goes however its maker ends: `home`, with the state of
+application <a> in `.applications/<a>`; `private`, caches and settings that are no evidence; `logs`. All
+sandbox paths have the same length, so that an old path in a recorded state can be replaced byte for byte (see
+`template_state`)."""
 
 import os
 import secrets

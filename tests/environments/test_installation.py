@@ -193,16 +193,23 @@ def test_two_installations_into_one_folder_wait_for_each_other(tmp_path: Path) -
     inside, go_on = threading.Event(), threading.Event()
     outcomes: list[str] = []
 
-    def hold_the_lock(name: str) -> None:
+    def hold_the_lock(words: str) -> None:
+        assert not words.startswith("waiting")
         inside.set()
         assert go_on.wait(30)
 
-    def install_and_note(on_start: Callable[[str], None], on_wait: Callable[[], None]) -> None:
-        (result,) = install_applications([application()], tmp_path, on_start=on_start, on_wait=on_wait)
+    def wait_for_it(words: str) -> None:
+        if words.startswith("waiting"):
+            go_on.set()
+        elif words.endswith(": installing"):
+            outcomes.append(words)
+
+    def install_and_note(say: Callable[[str], None]) -> None:
+        (result,) = install_applications([application()], tmp_path, say)
         outcomes.append(result.outcome)
 
-    first = threading.Thread(target=install_and_note, args=(hold_the_lock, go_on.set))
-    second = threading.Thread(target=install_and_note, args=(outcomes.append, go_on.set))
+    first = threading.Thread(target=install_and_note, args=(hold_the_lock,))
+    second = threading.Thread(target=install_and_note, args=(wait_for_it,))
     first.start()
     assert inside.wait(30)
     second.start()
@@ -230,14 +237,10 @@ def test_an_asset_that_does_not_exist_is_reported(tmp_path: Path) -> None:
 
 
 def test_progress_names_what_begins_and_what_ended(tmp_path: Path) -> None:
-    begun: list[str] = []
-    ended: list[str] = []
-    install_applications(
-        [application("a"), application("b")],
-        tmp_path,
-        on_start=begun.append,
-        on_result=lambda result: ended.append(result.application),
-    )
+    said: list[str] = []
+    install_applications([application("a"), application("b")], tmp_path, said.append)
+    begun = [words.removesuffix(": installing") for words in said if words.endswith(": installing")]
+    ended = [words.partition(": installed in")[0] for words in said if ": installed in" in words]
     assert sorted(begun) == sorted(ended) == ["a", "b"]
 
 

@@ -3,8 +3,6 @@
 platform      what the platform offers
 settings      its settings
 environment   the environment
-looking       what a machine tells, as observations
-deeds         actions, as the inputs that a machine makes
 files         the files of a machine, as a copy of its home
 ready_machines machines made ahead
 installing    the image: its base, its layers, what is in it

@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
 from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
@@ -23,21 +24,27 @@ from taskloom.environments.evidence.unpacked_text import picture_text
 from taskloom.environments.machines.machine import Machine, MachineMaker
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.machines.server_client import Document, Reply
-from taskloom.environments.platforms.linux_desktop.deeds import inputs_of
 from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
-from taskloom.environments.platforms.linux_desktop.looking import View, controls_now, view_of
 from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
-from taskloom.environments.task_bar import OWNER, TaskBarButton, bar_pixels, lay_out
+from taskloom.environments.task_bar import OWNER, TaskBarButton, as_controls, bar_pixels, lay_out
+from taskloom.environments.told_controls import told_control
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
-from taskloom.taskgraph.records.gestures import DragInput, PointedGesture
+from taskloom.taskgraph.records.gestures import PointedGesture
 from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
+    Control,
+    DragInput,
     HoldInput,
     KeyboardInput,
+    MoveInput,
     Observation,
+    Rectangle,
+    Screenshot,
+    WaitInput,
+    WheelMouseInput,
 )
 
 _COPY = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
@@ -48,16 +55,20 @@ _MOST_SILENCES = 4
 
 
 @dataclass(frozen=True, slots=True)
+class _View:
+    """The screen at one moment, with what is needed to act on it."""
+
+    observation: Observation
+    """What an agent is given."""
+    commands: Mapping[str, str]
+    """Per label of a task bar button what it does."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
     sandbox: Sandbox
     files: MachineFiles
     ready: ReadyMachines
-
-    @classmethod
-    def made(cls, settings: LinuxDesktopSettings, make: MachineMaker) -> _Place:
-        sandbox = Sandbox(settings.temporary_folder)
-        ready = ReadyMachines(make, sandbox.root, settings.machines_ahead)
-        return cls(sandbox, MachineFiles(sandbox), ready)
 
 
 class DesktopEnvironment:
@@ -74,7 +85,7 @@ class DesktopEnvironment:
         self._applications: dict[str, Application] = {}
         self._started: set[str] = set()
         self._front = ""
-        self._view: View | None = None
+        self._view: _View | None = None
         self.log = InputLog()
         self._pointer: tuple[float, float] = (-1.0, -1.0)
         self._acted = 0.0
@@ -94,7 +105,9 @@ class DesktopEnvironment:
             self._started.clear()
             place = self._place
             if place is None:
-                place = self._place = await asyncio.to_thread(_Place.made, self._settings, self._make)
+                sandbox = await asyncio.to_thread(Sandbox, self._settings.temporary_folder)
+                ready = ReadyMachines(self._make, sandbox.root, self._settings.machines_ahead)
+                place = self._place = _Place(sandbox, MachineFiles(sandbox), ready)
             self._machine = await place.ready.take()
             await place.files.lay(self._machine, applications, without)
             await self._machine.request("bars", {"bars": self._bars()})
@@ -128,7 +141,7 @@ class DesktopEnvironment:
                     return await self._command(view.commands[target.label])
                 return await self._look()
             if aimed.target is not None and _passing(view):
-                refuse_stale(aimed, controls_now(await self._ask("observe", {"picture": False, "quiet": 0})))
+                refuse_stale(aimed, _controls_now(await self._ask("observe", {"picture": False, "quiet": 0})))
             self.log.note(aimed.action, target, controls, self._front)
             self._point_at(aimed)
             inputs = inputs_of(aimed, self._settings.display_size)
@@ -274,7 +287,7 @@ class DesktopEnvironment:
             reply = None
         if reply is None:
             raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not answer any more.")
-        self._view = view_of(reply, self._front, self._buttons(self._front), self._settings.screen_size)
+        self._view = _view_of(reply, self._front, self._buttons(self._front), self._settings.screen_size)
         return self._view.observation
 
     async def _ask(self, name: str, document: Document | None = None) -> Reply:
@@ -302,6 +315,68 @@ class DesktopEnvironment:
         }
 
 
-def _passing(view: View) -> bool:
+def _passing(view: _View) -> bool:
     """Whether what was seen may be gone by now: windows of other owners than the environment always may."""
     return any(control.application != OWNER for control in view.observation.controls)
+
+
+def _view_of(
+    reply: Reply, front: str, buttons: Sequence[TaskBarButton], screen_size: tuple[int, int]
+) -> _View:
+    """The screen that a machine told of, with the application `front` in front."""
+    controls = _controls_now(reply)
+    bar = as_controls(buttons, len(controls) + 1)
+    observation = Observation(
+        screenshot=Screenshot.of(reply.content),
+        controls=(*controls, *bar),
+        active_application=front,
+        window_title=reply.document["title"],
+        screen_size=screen_size,
+    )
+    commands = {control.label: button.command for control, button in zip(bar, buttons, strict=True)}
+    return _View(observation, commands)
+
+
+def _controls_now(reply: Reply) -> list[Control]:
+    """The controls alone."""
+    found = []
+    for label, item in enumerate(reply.document["controls"], 1):
+        left, top, width, height = item["box"]
+        place = Rectangle(left=left, top=top, right=left + width, bottom=top + height)
+        found.append(told_control(item, label, place, item["application"]))
+    return found
+
+
+def inputs_of(aimed: Aim, display_size: tuple[int, int]) -> list[dict[str, Any]]:
+    """The inputs that carry out an action; keys for a control that has not the focus click it first.
+
+    Raises:
+        ActionInvalidError: its keys do not parse.
+    """
+    action = aimed.action
+    middle = (display_size[0] // 2, display_size[1] // 2)
+    match action:
+        case ClickInput():
+            told = {"point": action.point, "button": action.button, "times": action.times}
+            return [{"kind": "click", "held": action.held, **told}]
+        case MoveInput():
+            return [{"kind": "move", "point": action.point}]
+        case WheelMouseInput():
+            turned = {"up": action.wheel_distance, "sideways": action.wheel_sideways}
+            return [{"kind": "wheel", "point": action.point or middle, **turned}]
+        case KeyboardInput():
+            presses = _presses(action.keys)
+            if action.point is None or (aimed.target is not None and aimed.target.focused):
+                return [{"kind": "keys", "presses": presses}]
+            click = {"kind": "click", "point": action.point, "settle": True}
+            return [click, {"kind": "keys", "presses": presses}]
+        case HoldInput():
+            return [{"kind": "hold", "presses": _presses(action.keys), "seconds": action.seconds}]
+        case DragInput():
+            return [{"kind": "drag", "points": action.points}]
+        case WaitInput():
+            return [{"kind": "wait", "seconds": action.seconds}]
+
+
+def _presses(keys: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(press.key, press.modifiers) for press in parse_keys(keys)]

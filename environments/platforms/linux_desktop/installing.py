@@ -1,17 +1,15 @@
-"""The image of the machines: a base, the desktop, one layer per application, the server.
-
-Layers are kept by the engine, so an application more is one layer more. The image is known by a hash of all
-that goes into it; the data folder says which image is installed and what is in it. No image is removed: other
-data folders may have installed the same.
-"""
+"""The image of the machines: a base, the desktop, one layer per application, the server. It is known by a
+hash of all that goes into it; the data folder says which one is installed, and what is in it. No image is
+removed: other data folders may have installed the same."""
 
 import hashlib
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -114,13 +112,10 @@ def install(applications: Sequence[Application], data_folder: Path, say: Say) ->
     _refuse_little_space()
     working, base = engine_and_base(say)
     remove_orphans(working)
-    before = installed_image(data_folder)
+    installed = installed_image(data_folder)
+    before = installed.packages if installed else {}
     wanted = {item.name: item.installation.apt for item in applications}
-    kept = {
-        name: packages for name, packages in (before.packages if before else {}).items() if name not in wanted
-    }
-    ordered = {**(before.packages if before else {}), **dict(sorted(wanted.items()))}
-    layers = {name: wanted.get(name, kept.get(name, ())) for name in ordered}
+    layers = {**before, **dict(sorted(wanted.items()))}
     failed: dict[str, str] = {}
     while True:
         recipe = _recipe()
@@ -141,9 +136,12 @@ def install(applications: Sequence[Application], data_folder: Path, say: Say) ->
     made = InstalledImage(image=image, recipe=recipe, packages=layers)
     _stamp(data_folder).write_text(made.model_dump_json(indent=1), encoding="utf-8")
     size = int(working.call("image", "inspect", "--format", "{{.Size}}", image) or 0)
-    return [
-        _result(item.name, before, layers, failed, time.monotonic() - started, size) for item in applications
-    ]
+    seconds, results = time.monotonic() - started, []
+    for name in (item.name for item in applications):
+        told: dict[str, Any] = {"outcome": "skipped" if before.get(name) == layers.get(name) else "installed"}
+        told |= {"outcome": "failed", "reason": failed[name]} if name in failed else {"size_bytes": size}
+        results.append(InstallationResult(application=name, seconds=seconds, **told))
+    return results
 
 
 def engine_and_base(say: Say, wanted: EngineName = "automatic") -> tuple[Engine, str]:
@@ -154,22 +152,6 @@ def engine_and_base(say: Say, wanted: EngineName = "automatic") -> tuple[Engine,
     """
     base = _base(_engine(say, wanted), say)
     return working_engine(base, wanted), base
-
-
-def _result(
-    name: str,
-    before: InstalledImage | None,
-    layers: dict[str, tuple[str, ...]],
-    failed: dict[str, str],
-    seconds: float,
-    size: int,
-) -> InstallationResult:
-    if name in failed:
-        return InstallationResult(application=name, outcome="failed", reason=failed[name], seconds=seconds)
-    there = before is not None and before.packages.get(name) == layers[name]
-    return InstallationResult(
-        application=name, outcome="skipped" if there else "installed", seconds=seconds, size_bytes=size
-    )
 
 
 def _engine(say: Say, wanted: EngineName) -> Engine:
@@ -239,7 +221,7 @@ def _build(engine: Engine, base: str, image: str, layers: dict[str, tuple[str, .
             context / "machine" / "modules",
             ignore=shutil.ignore_patterns("__pycache__"),
         )
-        for file in _server_files():
+        for file in (_HERE / "server").glob("*.py"):
             shutil.copy(file, server / file.name)
         for above in list(server.relative_to(context / "machine").parents)[:-1]:
             (context / "machine" / above / "__init__.py").touch()
@@ -269,18 +251,15 @@ def _build_file(layers: dict[str, tuple[str, ...]]) -> str:
 
 
 def _recipe() -> str:
-    files = [_HERE / "image" / "Containerfile", _HERE / "image" / "session", *_server_files()]
+    files = [
+        _HERE / "image" / "Containerfile",
+        _HERE / "image" / "session",
+        *sorted((_HERE / "server").glob("*.py")),
+    ]
     for folder in ("home", "modules"):
-        files += sorted(file for file in (_HERE / "image" / folder).rglob("*") if _is_source(file))
+        inside = sorted((_HERE / "image" / folder).rglob("*"))
+        files += [file for file in inside if file.is_file() and file.parent.name != "__pycache__"]
     return _hash(*(f"{file.relative_to(_HERE)}\0{file.read_text()}" for file in files))
-
-
-def _is_source(file: Path) -> bool:
-    return file.is_file() and file.parent.name != "__pycache__"
-
-
-def _server_files() -> Iterator[Path]:
-    return iter(sorted((_HERE / "server").glob("*.py")))
 
 
 def _hash(*parts: str) -> str:

@@ -1,10 +1,7 @@
-"""The profile of one browser process: files and compiled scripts that it has cached stay from one episode to
-the next, and everything that an episode leaves in it goes.
-
-Only the application in front at a reset works in it, because cookies do not tell ports apart; others get
-contexts of their own, with nothing in them. What cannot be cleared for certain spoils the profile: it is
-thrown away, and the application that did it gets fresh contexts from then on.
-"""
+"""The profile of one browser process: cached files stay from one episode to the next, everything else goes.
+Only the application in front at a reset works in it, because cookies do not tell ports apart. What cannot be
+cleared for certain spoils the profile: it is thrown away, and the application that did it gets fresh contexts
+from then on."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from taskloom.environments.aiming import Aim, aim
 from taskloom.environments.errors import ActionInvalidError
-from taskloom.environments.platforms.linux_desktop.deeds import inputs_of
+from taskloom.environments.platforms.linux_desktop.environment import inputs_of
 from taskloom.taskgraph.records.gestures import Action
 from taskloom.taskgraph.records.interaction import (
     ClickInput,

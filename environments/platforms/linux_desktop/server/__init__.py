@@ -14,5 +14,4 @@ programs      starting and ending applications, and running commands
 clipboard_keeper keeps what was copied when the application that owns it ends
 mail          messages of mail folders, as text
 evidence      files, settings, processes and the clipboard
-relays        connections to ports of the machine
 """

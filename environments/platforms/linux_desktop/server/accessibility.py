@@ -1,8 +1,5 @@
-"""The control trees of all applications, by AT-SPI over D-Bus.
-
-One call per application fetches all of its tree that the application keeps at hand; places and texts follow
-for what shows, all calls under way at once. Applications without that call are walked level by level.
-"""
+"""The control trees of all applications, by AT-SPI over D-Bus: one call per application fetches what it keeps
+at hand, places and texts follow for what shows, all calls at once; others are walked level by level."""
 
 import asyncio
 from collections import defaultdict
@@ -54,39 +51,19 @@ class Accessibility:
         self._bus: Any = None
         self._free = asyncio.Semaphore(_AT_ONCE)
         self._processes: dict[str, int] = {}
-        self.calls = 0
 
     async def connect(self) -> None:
         """Turn accessibility on, and have applications keep their trees up to date."""
         session: Any = await MessageBus().connect()
-        answer = await session.call(
-            Message(
-                destination="org.a11y.Bus",
-                path="/org/a11y/bus",
-                interface="org.a11y.Bus",
-                member="GetAddress",
-            )
-        )
-        await session.call(
-            Message(
-                destination="org.a11y.Bus",
-                path="/org/a11y/bus",
-                interface=_PROPERTIES,
-                member="Set",
-                signature="ssv",
-                body=["org.a11y.Status", "IsEnabled", Variant("b", True)],
-            )
-        )
+        bus = ("org.a11y.Bus", "/org/a11y/bus")
+        answer = await _answer(session, bus, bus[0], "GetAddress")
+        on = ["org.a11y.Status", "IsEnabled", Variant("b", True)]
+        await _answer(session, bus, _PROPERTIES, "Set", "ssv", on)
         session.disconnect()
         self._bus = await MessageBus(bus_address=answer.body[0]).connect()
+        registry = (_REGISTRY[0], "/org/a11y/atspi/registry")
         for event in _EVENTS:
-            await self._call(
-                (_REGISTRY[0], "/org/a11y/atspi/registry"),
-                "Registry",
-                "RegisterEvent",
-                "sass",
-                [event, [], ""],
-            )
+            await self._call(registry, "Registry", "RegisterEvent", "sass", [event, [], ""])
 
     async def forest(self) -> Forest:
         """The trees of all applications, with places and texts of what shows."""
@@ -122,22 +99,11 @@ class Accessibility:
 
     async def _process(self, name: str) -> int:
         if name not in self._processes:
-            answer = await asyncio.wait_for(
-                self._bus.call(
-                    Message(
-                        destination="org.freedesktop.DBus",
-                        path="/org/freedesktop/DBus",
-                        interface="org.freedesktop.DBus",
-                        member="GetConnectionUnixProcessID",
-                        signature="s",
-                        body=[name],
-                    )
-                ),
-                ANSWER_SECONDS,
-            )
-            self._processes[name] = (
-                int(answer.body[0]) if answer.message_type is MessageType.METHOD_RETURN else 0
-            )
+            bus = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
+            asked = _answer(self._bus, bus, bus[0], "GetConnectionUnixProcessID", "s", [name])
+            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            known = answer.message_type is MessageType.METHOD_RETURN
+            self._processes[name] = int(answer.body[0]) if known else 0
         return self._processes[name]
 
     async def _cached(self, application: Reference) -> list[Node]:
@@ -301,16 +267,8 @@ class Accessibility:
             across, down = places_of.get((span[0], place[1])), places_of.get((place[0], span[1]))
             if across is None or down is None:
                 continue
-            made.append(
-                cell_node(
-                    cell,
-                    here,
-                    place,
-                    columns,
-                    (across[0], down[1], across[2], down[3]),
-                    (name, text, state),
-                )
-            )
+            box = (across[0], down[1], across[2], down[3])
+            made.append(cell_node(cell, here, place, columns, box, (name, text, state)))
         return made
 
     async def _visible_span(
@@ -352,17 +310,9 @@ class Accessibility:
         self, place: Reference, interface: str, member: str, signature: str = "", body: Sequence[Any] = ()
     ) -> list[Any]:
         name = interface if interface == _PROPERTIES else _PREFIX + interface
-        message = Message(
-            destination=place[0],
-            path=place[1],
-            interface=name,
-            member=member,
-            signature=signature,
-            body=list(body),
-        )
         async with self._free:
-            answer = await asyncio.wait_for(self._bus.call(message), ANSWER_SECONDS)
-        self.calls += 1
+            asked = _answer(self._bus, place, name, member, signature, body)
+            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
         if answer.message_type is not MessageType.METHOD_RETURN:
             raise _Refused(member)
         return list(answer.body)
@@ -382,6 +332,21 @@ class Accessibility:
             return await self._property(*arguments)
         except _Refused:
             return []
+
+
+async def _answer(
+    bus: Any, place: Reference, interface: str, member: str, signature: str = "", body: Sequence[Any] = ()
+) -> Any:
+    return await bus.call(
+        Message(
+            destination=place[0],
+            path=place[1],
+            interface=interface,
+            member=member,
+            signature=signature,
+            body=list(body),
+        )
+    )
 
 
 def _is_there(place: Reference) -> bool:

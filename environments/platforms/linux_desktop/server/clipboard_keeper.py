@@ -1,9 +1,6 @@
-"""Keeps the clipboard when the application that owns it ends, as the desktops of people do.
-
-Whatever an application offers is asked for as soon as it is copied, one kind after the other. When its owner
-is gone, the keeper owns the clipboard and offers the same. It says so, as managers of clipboards do: some
-applications copy nothing where there is none, and those that end wait until what they copied is kept.
-"""
+"""Keeps what was copied when the application that owns the clipboard ends, as desktops of people do: all
+kinds are asked for at once, and offered when the owner is gone. It says that it is a manager of clipboards:
+some applications copy nothing where there is none, and those that end wait until what they copied is kept."""
 
 import threading
 import time

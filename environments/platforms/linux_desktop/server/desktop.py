@@ -124,8 +124,7 @@ class Desktop:
 
     def act(self, told: Document) -> tuple[Document, bytes]:
         """Make the inputs in `inputs`, then observe."""
-        for item in told["inputs"]:
-            self._input(item)
+        self.make(told)
         quiet = Patience.quiet_after_text if _ends_in_text(told["inputs"]) else Patience.quiet_after_deed
         return self.observe({"quiet": quiet, **told})
 
@@ -222,10 +221,6 @@ class Desktop:
                     break
         return deadline
 
-    def under(self, x: int, y: int, windows: Sequence[Window]) -> Window | None:
-        """The window at a point."""
-        return next((window for window in reversed(windows) if window.contains(x, y)), None)
-
     def _windows_of(self, application: str) -> list[Window]:
         owner = self.programs.owner
         return [
@@ -281,14 +276,10 @@ class Desktop:
         """Whether every process shows as many windows as its tree says; a difference that lasted over a whole
         observation is its habit."""
         shown = Counter(window.process for window in windows if not window.popup)
-        differing = {
+        self._differing = {
             process: (count, shown[process]) for process, count in told.items() if count != shown[process]
         }
-        news = {
-            process: counts for process, counts in differing.items() if self._habits.get(process) != counts
-        }
-        self._differing = differing
-        return not news
+        return self._differing.items() <= self._habits.items()
 
     def _input(self, item: Mapping[str, Any]) -> None:
         kind = item["kind"]

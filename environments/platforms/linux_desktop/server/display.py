@@ -3,7 +3,7 @@
 import io
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PIL import Image, ImageGrab
@@ -47,8 +47,8 @@ class Screen:
     def __init__(self, name: str = ":0") -> None:
         self.name = name
         self.display: Any = connected(name)
-        self.root = self.display.screen().root
         screen = self.display.screen()
+        self.root = screen.root
         self.size = (screen.width_in_pixels, screen.height_in_pixels)
         self._drawn = time.monotonic()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -88,14 +88,10 @@ class Screen:
         ground.free()
         self.display.sync()
 
-    def picture(self) -> Image.Image:
-        """The screen as it is."""
-        return ImageGrab.grab(xdisplay=self.name)
-
     def png(self, below: bytes = b"") -> bytes:
         """The screen as PNG, packed fast rather than small, with rows of pixels `below`."""
         width, height = self.size
-        whole = self.picture()
+        whole = ImageGrab.grab(xdisplay=self.name)
         if below:
             added = len(below) // (3 * width)
             seen, whole = whole, Image.new("RGB", (width, height + added))
@@ -126,16 +122,7 @@ class Screen:
                 continue
         owners = {window.number & ~_CLIENT_BITS: window.process for window in found if window.process}
         return [
-            window
-            if window.process
-            else Window(
-                window.number,
-                window.box,
-                owners.get(window.number & ~_CLIENT_BITS, 0),
-                window.title,
-                window.name,
-                window.popup,
-            )
+            replace(window, process=window.process or owners.get(window.number & ~_CLIENT_BITS, 0))
             for window in found
         ]
 
@@ -183,15 +170,8 @@ class Screen:
         title = self.property(window, "_NET_WM_NAME") or self.property(window, "WM_NAME") or b""
         process = self.property(window, "_NET_WM_PID")
         name = window.get_wm_class()
-        return [
-            Window(
-                client,
-                box,
-                int(process[0]) if process else 0,
-                title if isinstance(title, str) else bytes(title).decode(errors="replace"),
-                name[1] if name else "",
-            )
-        ]
+        title = title if isinstance(title, str) else bytes(title).decode(errors="replace")
+        return [Window(client, box, int(process[0]) if process else 0, title, name[1] if name else "")]
 
 
 def connected(name: str) -> Any:

@@ -1,8 +1,6 @@
-"""OSWorld's protocol over the same desktop, for other clients.
-
-Commands run as the machine's user and may import `pyautogui` and `pyperclip`, which stand in the machine.
-What their server answers where something is missing is answered the same way here.
-"""
+"""OSWorld's protocol over the same desktop, for other clients; what is missing is answered as their server
+does. Commands run as the machine's user and may import `pyautogui` and `pyperclip`, which stand in the
+machine."""
 
 import json
 import os
@@ -73,11 +71,7 @@ def _run_script(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
 def _ran(
     command: str | list[str], *, shell: bool = False, seconds: float = _COMMAND_SECONDS, folder: str = ""
 ) -> Answer:
-    if isinstance(command, list):
-        command = [_expanded(word) for word in command]
-        command = " ".join(command) if shell else command
-    elif not shell:
-        command = command.split()
+    command = _command(command, shell)
     code, output, errors = programs.run(
         command, shell=shell, seconds=seconds, folder=folder, variables={"PYTHONPATH": _MODULES}
     )
@@ -93,14 +87,16 @@ def _ran(
     return _json({**told, "status": "success"} if code == 0 else told)
 
 
+def _command(told: str | list[str], shell: bool) -> str | list[str]:
+    if isinstance(told, str):
+        return told if shell else told.split()
+    words = [_expanded(word) for word in told]
+    return " ".join(words) if shell else words
+
+
 def _launch(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
-    command = told["command"]
     shell = bool(told.get("shell"))
-    if isinstance(command, list):
-        command = [_expanded(word) for word in command]
-        command = " ".join(command) if shell else command
-    elif not shell:
-        command = command.split()
+    command = _command(told["command"], shell)
     try:
         subprocess.Popen(
             command,
@@ -114,7 +110,7 @@ def _launch(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
         )
     except OSError as error:
         return _json({"status": "error", "message": str(error)}, 500)
-    return _text(f"{command if shell else ' '.join(command)} launched successfully")
+    return _text(f"{command if isinstance(command, str) else ' '.join(command)} launched successfully")
 
 
 def _open_file(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
@@ -161,29 +157,27 @@ def _window_size(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
 
 
 def _activate(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
-    found = _named_windows(desktop, told)
-    if not found:
-        return _text("No such window", 404)
-    desktop.screen.activate(found[-1])
-    return _text("Window activated successfully")
+    return _to_window(desktop, told, desktop.screen.activate, "Window activated successfully")
 
 
 def _close(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
-    found = _named_windows(desktop, told)
-    if not found:
-        return _text("No such window", 404)
-    desktop.screen.close(found[-1])
-    return _text("Window closed successfully.")
+    return _to_window(desktop, told, desktop.screen.close, "Window closed successfully.")
 
 
-def _named_windows(desktop: Desktop, told: Mapping[str, Any]) -> list[Window]:
+def _to_window(
+    desktop: Desktop, told: Mapping[str, Any], deed: Callable[[Window], None], said: str
+) -> Answer:
     wanted, strict = str(told["window_name"]), bool(told.get("strict"))
 
     def fits(window: Window) -> bool:
         name = window.name if told.get("by_class") else window.title
         return name == wanted if strict else wanted.lower() in name.lower()
 
-    return [window for window in desktop.screen.windows() if not window.popup and fits(window)]
+    found = [window for window in desktop.screen.windows() if not window.popup and fits(window)]
+    if not found:
+        return _text("No such window", 404)
+    deed(found[-1])
+    return _text(said)
 
 
 def _desktop_path(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
@@ -208,11 +202,8 @@ def as_xml(forest: Forest) -> str:
             children.setdefault(node.parent, []).append(node)
     while pending:
         node, above = pending.pop()
-        element = SubElement(
-            above,
-            ROLE_TAGS[node.role] if node.role < len(ROLE_TAGS) else "unknown",
-            {"name": _legal(node.name)},
-        )
+        tag = ROLE_TAGS[node.role] if node.role < len(ROLE_TAGS) else "unknown"
+        element = SubElement(above, tag, {"name": _legal(node.name)})
         for state in State:
             if node.has(state):
                 element.set(f"{{{_SPACES['state']}}}{state.name.lower().replace('_', '-')}", "true")

@@ -1,12 +1,12 @@
-"""HTTP over a Unix socket: the own protocol under `/machine/`, OSWorld's beside it.
-
-The host keeps one connection open (`/machine/lifeline`). When it closes, however the host's process ended,
-the server ends, and with it the machine.
-"""
+"""HTTP over a Unix socket: the own protocol under `/machine/`, OSWorld's beside it. When the one connection
+that the host keeps open (`/machine/lifeline`) closes, however its process ended, the server and the machine
+end."""
 
 import io
 import json
 import os
+import selectors
+import socket
 import socketserver
 import tarfile
 import threading
@@ -17,11 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from taskloom.environments.platforms.linux_desktop.server import evidence, foreign, programs
-from taskloom.environments.platforms.linux_desktop.server.desktop import (
-    Desktop,
-    Document,
-)
-from taskloom.environments.platforms.linux_desktop.server.relays import relay
+from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop, Document
 
 SOCKET = Path("/run/machine/server.sock")
 """Where the host finds the server."""
@@ -51,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         """Pass the connection on to a port of the machine."""
         self.close_connection = True
         try:
-            relay(self.connection, int(self.path.rpartition(":")[2]))
+            _relay(self.connection, int(self.path.rpartition(":")[2]))
         except (OSError, ValueError):
             return
 
@@ -96,8 +92,6 @@ class Handler(BaseHTTPRequestHandler):
                     "errors": errors.decode(errors="replace"),
                 }
             )
-        if name == "read":
-            return self._send(200, "application/octet-stream", Path(told["path"]).read_bytes())
         with self.desktop.lock:
             if name == "evidence":
                 packed, listed = self.desktop.evidence.changed(
@@ -186,3 +180,21 @@ def _unpack(body: bytes) -> None:
             if content is not None:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(content.read())
+
+
+def _relay(host: socket.socket, port: int) -> None:
+    """Connect `host` with a port of the machine's own loopback until one of both ends."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as machine:
+        host.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+        machine.settimeout(None)
+        with selectors.DefaultSelector() as ready:
+            ready.register(host, selectors.EVENT_READ, machine)
+            ready.register(machine, selectors.EVENT_READ, host)
+            while True:
+                for key, _ in ready.select():
+                    source = key.fileobj
+                    assert isinstance(source, socket.socket)
+                    part = source.recv(65536)
+                    if not part:
+                        return
+                    key.data.sendall(part)

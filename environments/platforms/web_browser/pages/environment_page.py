@@ -1,12 +1,10 @@
 """Windows shown by the environment itself, because a headless browser shows none: file picker, questions,
-lists.
-
-They are drawn over a picture of the page they belong to, in a separate page, so that an agent sees and uses
-them like any other window. Their controls carry the application name `environment`.
-"""
+lists. They are drawn over a picture of the page that they belong to, in a page of their own, and used like
+any other; their controls carry the application name `environment`."""
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -106,7 +104,9 @@ class EnvironmentPage:
         shown = {"options": await field.evaluate(_LIST_OPTIONS), "rectangle": edges}
         await self._show("showOptions", self.window, background, shown)
 
-    async def _show(self, function: str, window: Window, background: bytes, shown: dict[str, object]) -> None:
+    async def _show(
+        self, function: str, window: Window, background: bytes, shown: Mapping[str, object]
+    ) -> None:
         """Have a function of the page draw a window over the picture of the page that it belongs to."""
         self.window = window
         picture = "data:image/png;base64," + base64.b64encode(background).decode()

@@ -17,32 +17,16 @@ from taskloom.taskgraph.records.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskloom.taskgraph.records.keys import KeyPress, runs
+from taskloom.taskgraph.records.keys import KEY_NAMES, KeyPress, runs
 
 Point = tuple[float, float]
 """A point of the page, in pixels."""
 
 _DRIVER_KEYS = {
-    "enter": "Enter",
-    "tab": "Tab",
-    "space": " ",
-    "escape": "Escape",
-    "backspace": "Backspace",
-    "delete": "Delete",
-    "insert": "Insert",
-    "home": "Home",
-    "end": "End",
-    "pageup": "PageUp",
-    "pagedown": "PageDown",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "contextmenu": "ContextMenu",
-    **{f"f{number}": f"F{number}" for number in range(1, 13)},
-    "ctrl": "Control",
-    "alt": "Alt",
-    "shift": "Shift",
+    **{name: name.capitalize() for name in KEY_NAMES},
+    **{name: f"Arrow{name.capitalize()}" for name in ("up", "down", "left", "right")},
+    **{"space": " ", "pageup": "PageUp", "pagedown": "PageDown", "contextmenu": "ContextMenu"},
+    **{"ctrl": "Control", "alt": "Alt", "shift": "Shift"},
 }
 _MODIFIER_BITS = {"alt": 1, "ctrl": 2, "shift": 8}
 _SET_WHOLE = """text => { let e = Object.getOwnPropertyDescriptor(Document.prototype, 'activeElement').get.call(document);

@@ -75,7 +75,7 @@ class Tab:
     """Windows that the page began to open and that have not arrived yet."""
     crashed: bool = False
     """Whether the page's process died."""
-    _protocol: CDPSession | None = None
+    _protocol: CDPSession = field(init=False)
     _under_way: dict[Request, float] = field(default_factory=dict)
     _downloads: set[asyncio.Task[None]] = field(default_factory=set)
     _asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -143,7 +143,6 @@ class Tab:
 
     async def interrupt(self) -> None:
         """End the script that the page is busy with, and load the page once more."""
-        assert self._protocol is not None
         with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
             await self.doing(self._protocol.send("Runtime.terminateExecution"))
         with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
@@ -185,25 +184,19 @@ class Tab:
 
     async def capture(self) -> bytes:
         """The page as a PNG picture."""
-        protocol = self._protocol
-        assert protocol is not None
-        answer = await self.doing(
-            protocol.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
-        )
+        wanted = {"format": "png", "optimizeForSpeed": True}
+        answer = await self.doing(self._protocol.send("Page.captureScreenshot", wanted))
         return base64.b64decode(answer["data"])
 
     async def send_key(self, kind: str, character: str, modifiers: int) -> None:
         """One `keyDown` or `keyUp` of a key that the driver's keyboard lacks."""
-        protocol = self._protocol
-        assert protocol is not None
         text = {"text": character} if kind == "keyDown" and not modifiers & 3 else {}
         key = {"type": kind, "key": character, "modifiers": modifiers, **text}
-        await self.doing(protocol.send("Input.dispatchKeyEvent", key))
+        await self.doing(self._protocol.send("Input.dispatchKeyEvent", key))
 
     async def forget_history(self) -> None:
         """Make the current page the first one, so that going back never leads to the blank page before it."""
-        if self._protocol is not None:
-            await self.doing(self._protocol.send("Page.resetNavigationHistory"))
+        await self.doing(self._protocol.send("Page.resetNavigationHistory"))
 
     def address(self) -> str:
         """The page's address in short form, without the port, which differs between resets."""

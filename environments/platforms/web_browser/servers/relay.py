@@ -1,15 +1,7 @@
-"""Runs an application's server and carries connections to it; started inside the server's own network.
-
-A bare interpreter that cannot see taskloom or its packages runs this file as a program, so it imports only
-the standard library:
-
-    python -I -S -c <text of this file> LISTENER PORT COMMAND...
-
-LISTENER is an inherited socket that is bound in the *caller's* network. A socket stays in the network in
-which it was created, so connections accepted here come from the caller's network and are forwarded to PORT in
-this one. It starts listening when the server does, so the port appears closed to a caller until the
-application is up.
-"""
+"""Runs an application's server inside its own network and carries connections to it: `python -I -S -c <this
+text> LISTENER PORT COMMAND...`, so it imports only the standard library. LISTENER is an inherited socket that
+is bound in the *caller's* network, where it stays: what it accepts is forwarded to PORT in this one, once
+that is open."""
 
 import os
 import socket

@@ -1,9 +1,6 @@
-"""Clean states of applications: prepared once per machine, a user logged in once, copied at every reset.
-
-A state may contain its own absolute path, for example in settings or databases. It is prepared at a path of
-the same length as all later ones, so that the path can be replaced in place without shifting anything inside
-the files.
-"""
+"""Clean states of applications: prepared once per machine, a user logged in once, copied at every reset. A
+state may contain its own absolute path; all such paths are of one length, so that it can be replaced in
+place."""
 
 import hashlib
 import json
