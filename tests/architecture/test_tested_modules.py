@@ -39,9 +39,6 @@ TESTED_THROUGH = {
         "environments/simulated_platform/test_simulated.py"
     ),
     "taskloom.environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
-    "taskloom.environments.platforms.web_browser.servers.resting": (
-        "environments/web_browser/test_confined_servers.py"
-    ),
     "taskloom.environments.platforms.web_browser.servers.relay": (
         "environments/web_browser/test_confined_servers.py"
     ),
