@@ -42,9 +42,9 @@ async def grow_overnight(work: Work) -> tuple[str, ...]:
     """Retire what no longer replays before the pool grows, and tasks that lost a subtask while it grew; see
     `grow_pool`."""
     with timed(work.run, "rechecks"):
-        await steps.recheck(work.reference)
+        await steps.recheck(work.run.run_id)
     subtask_ids = await grow_pool(work)
-    await steps.retire(work.reference)
+    await steps.retire(work.run.run_id)
     return subtask_ids
 
 
@@ -55,11 +55,11 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
     unexplored = set(run.applications)
 
     async def application(name: str) -> tuple[str, ...]:
-        explored = await steps.explore(work.reference, name)
+        explored = await steps.explore(work.run.run_id, name)
         unexplored.discard(name)
         if not unexplored:
             await work.growth.all_explored()
-        return await steps.verify(work.reference, name, whole(explored))
+        return await steps.verify(work.run.run_id, name, whole(explored))
 
     with timed(run, "exploration and verification"):
         grown = await together(application(name) for name in run.applications)
@@ -73,21 +73,21 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
 
     Each batch is validated, and its selected tasks replayed, while other batches are still in progress.
     """
-    run, reference = work.run, work.reference
-    if not subtask_ids or not await steps.tasks_wanted(reference):
+    run, run_id = work.run, work.run.run_id
+    if not subtask_ids or not await steps.tasks_wanted(run_id):
         return await _published_after(work, 0)
     with timed(run, "intents"):
-        intents = await steps.extract_intents(reference, whole(subtask_ids))
+        intents = await steps.extract_intents(run_id, whole(subtask_ids))
     kept = await compose_and_cover(work, subtask_ids, intents)
     batches = [list(kept[start : start + BATCH]) for start in range(0, len(kept), BATCH)]
     passed = 0
 
     async def batch(number: int) -> None:
         nonlocal passed
-        validated = await steps.validate(reference, number, whole(batches[number]))
+        validated = await steps.validate(run_id, number, whole(batches[number]))
         passed += validated.passed
         if validated.to_replay:
-            await steps.replay(reference, number, whole(validated.to_replay))
+            await steps.replay(run_id, number, whole(validated.to_replay))
 
     with timed(run, "validation and replay"):
         await together(batch(number) for number in range(len(batches)))
@@ -98,26 +98,26 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
 
 async def _published_after(work: Work, passed: int) -> str:
     """Publish if tasks `passed`, or if a night changed the pool; returns the version, if any."""
-    if not passed and not await steps.pool_changed(work.reference):
+    if not passed and not await steps.pool_changed(work.run.run_id):
         return ""
     with timed(work.run, "publishing"):
-        return await steps.publish(work.reference)
+        return await steps.publish(work.run.run_id)
 
 
 async def compose_and_cover(work: Work, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[Task]:
     """Compose tasks and perform their components; what that rejects is replaced, as long as actions and
     rounds are left."""
-    run, reference, settings = work.run, work.reference, work.run.settings.replay
+    run, run_id, settings = work.run, work.run.run_id, work.run.settings.replay
     kept: list[Task] = []
     composed: set[str] = set()
     rejected: set[str] = set()
     for _ in range(settings.rounds):
         with timed(run, "composition"):
-            batches = await steps.compose(reference, whole(subtask_ids), whole(intents), whole(rejected))
+            batches = await steps.compose(run_id, whole(subtask_ids), whole(intents), whole(rejected))
         tasks = [task for batch in batches for task in batch if task.task_id not in composed]
         composed |= {task.task_id for task in tasks}
         with timed(run, "replay of components"):
-            fit = await steps.cover(reference, whole(tasks))
+            fit = await steps.cover(run_id, whole(tasks))
         kept += fit
         new = {task.task_id for task in tasks} - {task.task_id for task in fit}
         rejected |= new

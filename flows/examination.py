@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -54,13 +55,12 @@ class Examined(Record):
         return not self.reasons
 
 
-class StoredFunction(Record):
+@dataclass(frozen=True, slots=True)
+class StoredFunction:
     """A stored evaluation function with the evidence it can be held against."""
 
     function: EvaluationFunction
-    """The function."""
     subtask: Subtask
-    """Its subtask."""
     positive: Trajectory
     """The recording it was accepted with."""
     others: tuple[Trajectory, ...]
@@ -101,9 +101,8 @@ def examine_stored(
     quality = examine(source, positive, cases, sandbox, routes=len(routes(recorded)))
     subject = subject_of(positive, recorded[1:], instance)
     available = len({item.subtask_id for item in others} - {positive.subtask_id})
-    limits = thresholds.model_copy(
-        update={"least_other_subtasks": min(thresholds.least_other_subtasks, available)}
-    )
+    least = min(thresholds.least_other_subtasks, available)
+    limits = thresholds.model_copy(update={"least_other_subtasks": least})
     return Examined(
         function_id=name,
         subtask_id=positive.subtask_id,
@@ -130,15 +129,13 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
 
     @lru_cache(maxsize=64)
     def recording(trajectory_id: str, with_pictures: bool) -> Trajectory | None:
-        found: list[Trajectory] = []
-        for pictures_too in dict.fromkeys((with_pictures, False)):
+        for pictures in dict.fromkeys((with_pictures, False)):
             with suppress(ScreenshotMissingError):
-                found = found or list(
-                    warehouse.read(
-                        Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures_too
-                    )
+                found = warehouse.read(
+                    Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures
                 )
-        return found[0] if found else None
+                return next(found, None)
+        return None
 
     condition, parameters = (
         ("accepted AND subtask_id = $id", {"id": subtask_id}) if subtask_id else ("accepted", {})
@@ -150,9 +147,7 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
         recordings = [item for item in own if item is not None]
         if subtask is None or not recordings:
             continue
-        others = [
-            recording(by_subtask[other], wanted) for other in _others(subtask, subtasks.values(), by_subtask)
-        ]
+        others = [recording(item, wanted) for item in _others(subtask, subtasks.values(), by_subtask)]
         yield StoredFunction(
             function=function,
             subtask=subtask,
@@ -162,8 +157,9 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
 
 
 def _others(subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str, str]) -> list[str]:
+    """Recordings of other subtasks, those of its application first."""
     candidates = [
         item for item in subtasks if item.subtask_id != subtask.subtask_id and item.subtask_id in recorded
     ]
     candidates.sort(key=lambda item: (item.application != subtask.application, item.subtask_id))
-    return [item.subtask_id for item in candidates[:_MOST_OTHERS]]
+    return [recorded[item.subtask_id] for item in candidates[:_MOST_OTHERS]]

@@ -21,7 +21,7 @@ async def explore_applications(
     async with begin(settings_of(settings, settings_file), "explore_applications", quiet=quiet) as work:
         run = work.run
         with timed(run, EXPLORATION):
-            explored = await together(steps.explore(work.reference, name) for name in run.applications)
+            explored = await together(steps.explore(work.run.run_id, name) for name in run.applications)
         run.progress.end(EXPLORATION)
         summary = await summarise(run, [name for item in explored for name in item.unchanged])
         await publish_artifacts(summary)

@@ -65,9 +65,7 @@ async def export_test_set(
         options: how the format writes.
         sets: how the tasks are divided into sets.
         named_lists: texts by the name of their list; tasks that resemble one of them are left out.
-        settings_file: settings file of a scheduled run.
-        settings: settings of a run started from Python; a mapping overrides the file.
-        quiet: no progress on standard error.
+        settings_file, settings, quiet: as those of `build_dataset`.
 
     Raises:
         CommandError: a selected task needs a subtask that is not verified for the applications installed
@@ -88,7 +86,7 @@ async def export_test_set(
             while tasks := _not_replayed(work, wanted, tried):
                 for start in range(0, len(tasks), BATCH):
                     batch = tasks[start : start + BATCH]
-                    rejected += await steps.replay(work.reference, start // BATCH, whole(batch))
+                    rejected += await steps.replay(work.run.run_id, start // BATCH, whole(batch))
                 tried.update(task.task_id for task in tasks)
                 await run.recorder.flush()
         run.progress.end(REPLAY)

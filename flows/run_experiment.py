@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 import prefect
 from prefect.context import FlowRunContext
@@ -31,8 +30,6 @@ from taskloom.taskgraph.records.experiment import ExperimentStatus
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task
 
-T = TypeVar("T")
-
 _VALID = "SELECT agent_run_id FROM agent_runs WHERE experiment_id = ? AND ended <> 'invalid'"
 
 
@@ -51,9 +48,7 @@ async def run_experiment(
 
     Args:
         experiment: agents, tasks, repeats and limits; a mapping as in its file.
-        settings_file: settings file of a scheduled run.
-        settings: settings of a run started from Python; a mapping overrides the file.
-        quiet: no progress on standard error.
+        settings_file, settings, quiet: as those of `build_dataset`.
 
     Raises:
         CommandError: there is no such agent or task, or the time of the run is over.
@@ -125,16 +120,9 @@ async def _attempt(
 ) -> None:
     """Have all agents make what is missing, at the same time, as many attempts as there are environments."""
     async with asyncio.timeout(experiment.limits.run_seconds or None):
-        if FlowRunContext.get() is None:
-            step, kept = steps.evaluate.fn, _as_it_is
-        else:
-            step, kept = steps.evaluate, whole
+        step = steps.evaluate if FlowRunContext.get() is not None else steps.evaluate.fn
         await together(
-            step(work.reference, kept(order), kept(planned), kept(fixed.function_hashes))
+            step(work.run.run_id, whole(order), whole(planned), whole(fixed.function_hashes))
             for order, planned in missing
             if planned
         )
-
-
-def _as_it_is(value: T) -> T:
-    return value

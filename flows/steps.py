@@ -1,12 +1,8 @@
 """The flows' steps: the only Prefect task wrappers.
 
-A step is coarse (an application, a batch); model calls flow inside it. It takes the reference to its run and
-plain records, and returns plain records.
-
-A step is retried if its error says that a retry can help, as for a busy warehouse; what it had finished is in
-the ledger and the warehouse and is not repeated. Items inside a step have their own retries. For the same
-reason Prefect stores no results, except that of publishing: a flow run that Prefect retries does not publish
-again.
+A step is coarse (an application, a batch); it takes the id of its run and plain records, and returns such
+records. What it had finished before a retry is in the ledger and the warehouse and is not repeated, so
+Prefect stores no results but that of publishing: a flow run that it retries does not publish again.
 """
 
 from __future__ import annotations
@@ -18,9 +14,10 @@ from typing import Any, Final, TypedDict, TypeVar, cast
 import prefect
 from prefect.cache_policies import NO_CACHE, RUN_ID
 from prefect.client.schemas.objects import State, TaskRun
+from prefect.context import FlowRunContext
 from prefect.utilities.annotations import opaque
 
-from taskloom.flows.hosting.contexts import RunReference, work_of
+from taskloom.flows.hosting.contexts import work_of
 from taskloom.flows.nights.choices import wanted_by
 from taskloom.flows.running.together import first_failure
 from taskloom.flows.stages.agent_evaluation import evaluate_tasks
@@ -60,85 +57,85 @@ T = TypeVar("T")
 
 
 def whole(value: T) -> T:
-    """`value` as an argument of a step that Prefect passes on unchanged.
+    """`value` as an argument of a step that Prefect, if there is a flow of it, passes on unchanged.
 
     Otherwise Prefect would search every field of a thousand tasks for futures, and fail on records with a
     field called `keys`.
     """
-    return cast(T, opaque(value))
+    return cast(T, opaque(value)) if FlowRunContext.get() is not None else value
 
 
 @prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
-async def recheck(reference: RunReference) -> None:
+async def recheck(run_id: str) -> None:
     """Perform a share of the verified subtasks again, and retire those that no longer replay."""
-    run = work_of(reference).run
+    run = work_of(run_id).run
     await DriftCheck(run).recheck()
     await run.recorder.flush()
 
 
 @prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
-async def retire(reference: RunReference) -> None:
+async def retire(run_id: str) -> None:
     """Retire tasks with subtasks that no longer count as verified."""
-    await retire_tasks(work_of(reference).run)
+    await retire_tasks(work_of(run_id).run)
 
 
 @prefect.task(task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRIED)
-async def explore(reference: RunReference, application: str) -> Explored:
+async def explore(run_id: str, application: str) -> Explored:
     """Explore one application; its proposals are stored."""
-    work = work_of(reference)
+    work = work_of(run_id)
     explored = await work.growth.explore(work.run.applications[application])
     await work.run.recorder.flush()
     return explored
 
 
 @prefect.task(task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRIED)
-async def verify(reference: RunReference, application: str, explored: Explored) -> tuple[str, ...]:
+async def verify(run_id: str, application: str, explored: Explored) -> tuple[str, ...]:
     """Cross-verify the proposals of one application; the ids of its verified subtasks, unchanged ones
     included."""
-    work = work_of(reference)
+    work = work_of(run_id)
     verified = await work.growth.verify(explored)
     await work.run.recorder.flush()
     return verified
 
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
-async def tasks_wanted(reference: RunReference) -> int:
+async def tasks_wanted(run_id: str) -> int:
     """How many tasks the run is to compose: in a night, as many as the dataset lacks."""
-    request = await asyncio.to_thread(wanted_by, work_of(reference).run)
+    request = await asyncio.to_thread(wanted_by, work_of(run_id).run)
     return request.wanted if request else 0
 
 
 @prefect.task(tags=["publishing"], cache_policy=NO_CACHE, **RETRIED)
-async def pool_changed(reference: RunReference) -> bool:
+async def pool_changed(run_id: str) -> bool:
     """Whether the run, a night, has made another dataset even without new tasks."""
-    run = work_of(reference).run
+    run = work_of(run_id).run
     await run.recorder.flush()
     return await asyncio.to_thread(has_changed_the_pool, run)
 
 
 @prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRIED)
-async def extract_intents(reference: RunReference, subtask_ids: Sequence[str]) -> tuple[Intent, ...]:
+async def extract_intents(run_id: str, subtask_ids: Sequence[str]) -> tuple[Intent, ...]:
     """Find goals in the pool of these verified subtasks; those of earlier runs come first."""
-    return await work_of(reference).making.extract(subtask_ids)
+    return await work_of(run_id).making.extract(subtask_ids)
 
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
 async def compose(
-    reference: RunReference,
+    run_id: str,
     subtask_ids: Sequence[str],
     intents: Sequence[Intent],
     rejected: Collection[str] = (),
 ) -> list[list[Task]]:
     """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of
     them."""
-    return await work_of(reference).making.compose(subtask_ids, intents, rejected)
+    return await work_of(run_id).making.compose(subtask_ids, intents, rejected)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
-async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> int:
+async def measure_pairs(run_id: str, subtask_ids: Sequence[str]) -> int:
     """Perform pairs of verified subtasks that may disturb each other, in both orders; how many facts that
     brought."""
-    work = work_of(reference)
+    work = work_of(run_id)
     pool = await work.making.subtasks(subtask_ids)
     instances = {name: work.making.instances(item) for name, item in pool.items()}
     measured = await work.making.replays.measure_pairs(instances)
@@ -147,40 +144,40 @@ async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> 
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
-async def cover(reference: RunReference, tasks: Sequence[Task]) -> tuple[Task, ...]:
+async def cover(run_id: str, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Perform the distinct components of tasks; the tasks that nothing speaks against."""
-    return await work_of(reference).making.replays.cover(tasks)
+    return await work_of(run_id).making.replays.cover(tasks)
 
 
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)
-async def validate(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Validated:
+async def validate(run_id: str, batch: int, tasks: Sequence[Task]) -> Validated:
     """Write and judge the instructions of one batch."""
-    return await work_of(reference).making.validate(tasks)
+    return await work_of(run_id).making.validate(tasks)
 
 
 @prefect.task(task_run_name="replay batch {batch}", tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
-async def replay(reference: RunReference, batch: int, tasks: Sequence[Task]) -> int:
+async def replay(run_id: str, batch: int, tasks: Sequence[Task]) -> int:
     """Perform tasks of one batch again; how many were rejected."""
-    return await work_of(reference).making.replays.replay(tasks)
+    return await work_of(run_id).making.replays.replay(tasks)
 
 
 @prefect.task(tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRIED)
-async def publish(reference: RunReference) -> str:
+async def publish(run_id: str) -> str:
     """Publish a dataset version; its name."""
-    return await work_of(reference).making.publish()
+    return await work_of(run_id).making.publish()
 
 
 @prefect.task(
     task_run_name="evaluate {order.entry.title}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRIED
 )
 async def evaluate(
-    reference: RunReference,
+    run_id: str,
     order: AgentOrder,
     planned: Sequence[tuple[PlannedAttempt, Task]],
     hashes: Mapping[str, str],
 ) -> None:
     """Have an agent make the attempts that are planned, as many at a time as there are environments."""
-    work = work_of(reference)
+    work = work_of(run_id)
     await work.making.subtasks(node.subtask_id for _, task in planned for node in task.graph.nodes)
     async with agent_model(work.run, order):
         await evaluate_tasks(work.run, order, planned, work.making.verified, hashes)

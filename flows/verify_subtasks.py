@@ -29,7 +29,7 @@ async def verify_subtasks(
         measured = 0
         if verified and work.run.settings.replay.pairs:
             with timed(work.run, "pairs of subtasks"):
-                measured = await steps.measure_pairs(work.reference, whole(verified))
+                measured = await steps.measure_pairs(work.run.run_id, whole(verified))
         summary = await summarise(work.run, verified)
         if work.run.settings.replay.pairs:
             pairs = await pairs_measured(work.run, measured)

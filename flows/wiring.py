@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Protocol, TypeVar
@@ -155,72 +156,64 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
         CommandError: no wanted application is installed, or one is unknown.
     """
     refuse_unconfined(settings)
-    choose_applications(settings)
+    present, missing = choose_applications(settings)
     prepare_data_folder(settings.data)
     with Warehouse(settings.warehouse_location) as warehouse:
         record = run_records.begin(warehouse, settings, flow)
-        async with _objects(settings, record, warehouse, quiet=quiet) as run:
-            status, message = "failed", ""
-            try:
-                with termination_in_order(), run.progress:
-                    await run.recorder.record(*world_records(run.applications), replace=True)
-                    yield run
-                status = "completed"
-            except BudgetExhaustedError as error:
-                status, message = "budget_exhausted", str(error)
-                raise
-            except RunStoppedError as error:
-                status, message = "interrupted", str(error)
-                raise
-            except (KeyboardInterrupt, asyncio.CancelledError):
-                status, message = "interrupted", "interrupted by the user"
-                raise
-            except Exception as error:
-                message = f"{type(error).__name__}: {error}"
-                raise
-            except BaseException as error:
-                status, message = "interrupted", f"{type(error).__name__} {error}".strip()
-                raise
-            finally:
-                await run.environments.close()
-                await run.recorder.close()
-                warehouse.write([run.ended(status, message)], replace=True)
+        records = [item for item in warehouse.read(FoundRecord) if item.provenance.run_id != record.run_id]
+        noise = list(warehouse.read(ApplicationNoise))
+        applications = {
+            name: with_noise(with_records(item, records), noise) for name, item in present.items()
+        }
+        with (
+            Ledger(settings.data / "ledger.sqlite") as ledger,
+            CoreSeconds() as spent,
+            EvaluationSandbox(sandbox_settings(settings)) as sandbox,
+        ):
+            async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
+                run = Run(
+                    run_id=record.run_id,
+                    record=record,
+                    settings=settings,
+                    applications=WorldlyApplications(applications, settings.worlds, settings.catalog),
+                    missing=missing,
+                    categories=known_categories(settings.catalog, warehouse),
+                    models=_players(settings, calls),
+                    calls=calls,
+                    ledger=ledger,
+                    environments=environment_pool(settings, applications.values()),
+                    sandbox=sandbox,
+                    spent=spent,
+                    warehouse=warehouse,
+                    recorder=Recorder(warehouse),
+                    progress=Progress(quiet=quiet, notes=lambda: _call_notes(calls.counters)),
+                )
+                status, message = "completed", ""
+                try:
+                    with termination_in_order(), run.progress:
+                        await run.recorder.record(*world_records(run.applications), replace=True)
+                        yield run
+                except BaseException as error:
+                    status, message = _how_it_ended(error)
+                    raise
+                finally:
+                    await run.environments.close()
+                    await run.recorder.close()
+                    warehouse.write([run.ended(status, message)], replace=True)
 
 
-@asynccontextmanager
-async def _objects(
-    settings: Settings, record: RunRecord, warehouse: Warehouse, *, quiet: bool
-) -> AsyncIterator[Run]:
-    applications, missing = choose_applications(settings)
-    records = [item for item in warehouse.read(FoundRecord) if item.provenance.run_id != record.run_id]
-    noise = list(warehouse.read(ApplicationNoise))
-    applications = {
-        name: with_noise(with_records(item, records), noise) for name, item in applications.items()
-    }
-    with (
-        Ledger(settings.data / "ledger.sqlite") as ledger,
-        CoreSeconds() as spent,
-        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
-    ):
-        environments = environment_pool(settings, applications.values())
-        async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
-            yield Run(
-                run_id=record.run_id,
-                record=record,
-                settings=settings,
-                applications=WorldlyApplications(applications, settings.worlds, settings.catalog),
-                missing=missing,
-                categories=known_categories(settings.catalog, warehouse),
-                models=_players(settings, calls),
-                calls=calls,
-                ledger=ledger,
-                environments=environments,
-                sandbox=sandbox,
-                spent=spent,
-                warehouse=warehouse,
-                recorder=Recorder(warehouse),
-                progress=Progress(quiet=quiet, notes=lambda: _call_notes(calls.counters)),
-            )
+def _how_it_ended(error: BaseException) -> tuple[str, str]:
+    """The status and the message of a run that ends with `error`."""
+    match error:
+        case BudgetExhaustedError():
+            return "budget_exhausted", str(error)
+        case RunStoppedError():
+            return "interrupted", str(error)
+        case KeyboardInterrupt() | asyncio.CancelledError():
+            return "interrupted", "interrupted by the user"
+        case Exception():
+            return "failed", f"{type(error).__name__}: {error}"
+    return "interrupted", f"{type(error).__name__} {error}".strip()
 
 
 def choose_applications(settings: Settings) -> tuple[dict[str, Application], dict[str, str]]:
@@ -235,9 +228,16 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
         if name not in known:
             raise CommandError(str(UnknownCatalogEntryError("application", name, known)))
     wanted = settings.applications or tuple(known)
-    missing = {name: _missing(known[name], settings.data) for name in wanted}
-    present = {name: known[name] for name in wanted if not missing[name]}
-    absent = {name: reason for name, reason in missing.items() if reason}
+    present, absent = dict[str, Application](), dict[str, str]()
+    for name in wanted:
+        try:
+            reason = missing_for_start(known[name], settings.data)
+        except OSError as error:
+            reason = f"{error.filename or settings.data} cannot be read: {error.strerror or error}"
+        if reason:
+            absent[name] = reason
+        else:
+            present[name] = known[name]
     if not present:
         reasons = "\n".join(f"  {name}: {reason}" for name, reason in absent.items())
         raise CommandError(
@@ -255,25 +255,12 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     return present, absent
 
 
-def _missing(application: Application, data: Path) -> str:
-    """What the application lacks, as text for people; an application that cannot be inspected is left out,
-    too."""
-    try:
-        return missing_for_start(application, data)
-    except OSError as error:
-        return f"{error.filename or data} cannot be read: {error.strerror or error}"
-
-
 def catalogue(settings: Settings) -> dict[str, Application]:
     """The applications of the platform by name: those in the catalogue and its built-in ones."""
-    catalogue = load_applications(settings.catalog)
     platforms = lookup.platforms_in(settings.platform)
-    brought = [item for name in platforms for item in lookup.platform(name).applications()]
-    return {
-        application.name: application
-        for application in (*catalogue.values(), *brought)
-        if application.platform in platforms
-    }
+    known = list(load_applications(settings.catalog).values())
+    known += [item for name in platforms for item in lookup.platform(name).applications()]
+    return {application.name: application for application in known if application.platform in platforms}
 
 
 def _players(settings: Settings, calls: RoleModels) -> Models:
@@ -314,14 +301,10 @@ def create_environment(settings: Settings, name: str) -> Environment:
 def environment_pool(settings: Settings, applications: Iterable[Application]) -> EnvironmentPool:
     """Environments for the items of one process; one, where one of the `applications` has one state for
     everybody."""
-
-    def create(name: str) -> Environment:
-        return create_environment(settings, name)
-
     alone = any(application.launch.address for application in applications)
     first = 1 if alone else settings.first_environments
     machine = None if alone or settings.environments else SpareCapacity(first)
-    return EnvironmentPool(create, first, machine=machine)
+    return EnvironmentPool(partial(create_environment, settings), first, machine=machine)
 
 
 def sandbox_settings(settings: Settings) -> SandboxSettings:

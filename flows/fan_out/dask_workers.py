@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -76,9 +76,9 @@ class DaskWorkers:
             raise done
         return cast(Done, done)
 
-    async def _awaited(self, future: Any) -> object:
+    async def _awaited(self, future: Awaitable[object]) -> object:
         """The result of `future`, as long as there are workers, or new ones start in time."""
-        waiting = asyncio.ensure_future(_result(future))
+        waiting = asyncio.ensure_future(future)
         seen = monotonic()
         try:
             while not waiting.done():
@@ -149,10 +149,6 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
             with suppress(Exception):
                 async with asyncio.timeout(_LEAVING_SECONDS):
                     await client.run(leave, address, on_error="ignore")
-
-
-async def _result(future: Any) -> object:
-    return await future
 
 
 def _name(errand: object) -> str:

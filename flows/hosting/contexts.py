@@ -1,8 +1,5 @@
-"""What the steps of a run work with: opened once by the flow, found again by each step from a reference to
-the run.
-
-Steps take and return plain records only, never live objects, so that Prefect can show and retry them.
-"""
+"""What the steps of a run work with: opened once by the flow, found again by each step by the run's id, for
+steps take and return plain records only, so that Prefect can show and retry them."""
 
 from __future__ import annotations
 
@@ -21,14 +18,6 @@ from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
 from taskloom.flows.summaries.artifacts import progress_shown
 from taskloom.flows.wiring import Run, open_run
-from taskloom.resources.record import Record
-
-
-class RunReference(Record):
-    """The run that a step belongs to."""
-
-    run_id: str
-    """The run."""
 
 
 class Work:
@@ -37,7 +26,6 @@ class Work:
     def __init__(self, run: Run) -> None:
         """Work for `run`."""
         self.run = run
-        self.reference = RunReference(run_id=run.run_id)
 
     @cached_property
     def growth(self) -> PoolGrowth:
@@ -74,18 +62,18 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
             del _open[run.run_id]
 
 
-def work_of(reference: RunReference) -> Work:
+def work_of(run_id: str) -> Work:
     """What the steps of a run work with.
 
     Raises:
         CommandError: no flow has this run open in this process.
     """
-    if reference.run_id not in _open:
+    if run_id not in _open:
         raise CommandError(
-            f"no run {reference.run_id!r} is open in this process; steps run in that of their flow, and"
+            f"no run {run_id!r} is open in this process; steps run in that of their flow, and"
             " fan_out.runner=dask spreads their items over processes"
         )
-    return _open[reference.run_id]
+    return _open[run_id]
 
 
 @contextmanager

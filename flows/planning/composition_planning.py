@@ -31,35 +31,23 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
         CommandError: a dimension is unknown or given twice, or a value is neither a level nor a range; the
             known ones are named.
     """
-    levels, ranges = [], {}
+    levels: dict[str, tuple[str, ...]] = {}
+    ranges: dict[str, tuple[int, int]] = {}
     for dimension, value in _named_values(text):
         found = _RANGE.fullmatch(value)
         if found:
             exactly, least, low, high = found.groups()
             lowest, highest = MeasureRanges().of(dimension)
             ranges[dimension] = (int(exactly or least or low or lowest), int(exactly or high or highest))
-        else:
-            levels.append(f"{dimension}={value}")
+            continue
+        levels[dimension] = tuple(dict.fromkeys(name.strip() for name in value.split("|")))
+        if not set(levels[dimension]) <= set(LEVELS):
+            raise _no_level(f"{dimension}={value}")
     try:
         chosen = MeasureRanges.model_validate(ranges)
     except ValidationError as error:
         raise CommandError(f"{error.errors()[0]['msg'].removeprefix('Value error, ')}.") from None
-    return quota_of_levels(",".join(levels), count), chosen
-
-
-def quota_of_levels(text: str, count: int) -> Quota:
-    """Parse a quota such as `knowledge=medium|hard`.
-
-    Raises:
-        CommandError: an unknown dimension or level; the known ones are named.
-    """
-    levels: dict[str, tuple[str, ...]] = {}
-    for dimension, value in _named_values(text) if text else []:
-        chosen = tuple(dict.fromkeys(name.strip() for name in value.split("|")))
-        if not set(chosen) <= set(LEVELS):
-            raise _no_level(f"{dimension}={value}")
-        levels[dimension] = chosen
-    return Quota(levels=LevelConstraint.model_validate(levels), count=count)
+    return Quota(levels=LevelConstraint.model_validate(levels), count=count), chosen
 
 
 def _named_values(text: str) -> list[tuple[Dimension, str]]:
@@ -127,9 +115,8 @@ def request_of(
         changes |= {"quotas": tuple(quotas), "level_quotas": {}}
     if ranges is not None:
         changes["ranges"] = ranges
-    given = {name: getattr(settings.composition, name) for name in CompositionRequest.model_fields}
     try:
-        return CompositionRequest.model_validate({**given, **changes})
+        return CompositionRequest.model_validate(dict(settings.composition) | changes)
     except ValidationError as error:
         raise CommandError(describe_problems(error).strip()) from None
 

@@ -59,25 +59,20 @@ def plan_night(settings: Settings, applications: Mapping[str, Application]) -> P
     Raises:
         WarehouseError: the warehouse cannot be read.
     """
-    try:
-        with Warehouse(settings.warehouse_location, read_only=True) as warehouse:
-            return _planned_night(settings, applications, warehouse)
-    except WarehouseMissingError:
-        new = dict.fromkeys(applications, "it is new: there is no dataset yet")
-        return PlannedNight(explored=new, tasks=settings.composition.wanted)
-
-
-def _planned_night(
-    settings: Settings, applications: Mapping[str, Application], warehouse: Warehouse
-) -> PlannedNight:
     explored: dict[str, str] = {}
     left: dict[str, str] = {}
-    for name, application in applications.items():
-        now = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
-        chosen, reason = night_choice(warehouse, name, now)
-        (explored if chosen else left)[name] = reason
-    verified = len(load_verified(warehouse, applications))
-    cells = cells_held(warehouse, "")
+    try:
+        warehouse = Warehouse(settings.warehouse_location, read_only=True)
+    except WarehouseMissingError:
+        explored = dict.fromkeys(applications, "it is new: there is no dataset yet")
+        return PlannedNight(explored=explored, tasks=settings.composition.wanted)
+    with warehouse:
+        for name, application in applications.items():
+            now = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
+            chosen, reason = night_choice(warehouse, name, now)
+            (explored if chosen else left)[name] = reason
+        verified = len(load_verified(warehouse, applications))
+        cells = cells_held(warehouse, "")
     wanted = still_wanted(settings.composition, cells)
     return PlannedNight(
         explored=explored,

@@ -10,7 +10,7 @@ from taskloom.resources.applications import Application
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.trajectories.settled_ends import unsettled
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse
 
@@ -33,8 +33,7 @@ def load_verified(
     """Verified subtasks of `applications` by id, if they were verified with the same version.
 
     A subtask whose application now has another version is left out, and so is one whose function is no longer
-    admitted by static
-    analysis: these must be verified again.
+    admitted by static analysis: these must be verified again.
     """
     same = {
         stored.name
@@ -98,15 +97,3 @@ def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
         if not unsettled(trajectory):
             found.setdefault(trajectory.subtask_id, []).append(trajectory)
     return {name: tuple(sorted(items, key=lambda item: item.attempt)) for name, items in found.items()}
-
-
-def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, instances: Sequence[BoundSubtask]) -> bool:
-    """Whether a proposal, of which `instances` would be verified, equals what was, so that it need not be
-    again."""
-    known = verified.subtask
-    return (
-        proposed.instruction_template == known.instruction_template
-        and proposed.inputs == known.inputs
-        and proposed.outputs == known.outputs
-        and {item.instance_id for item in instances} <= {item.instance_id for item in verified.trajectories}
-    )

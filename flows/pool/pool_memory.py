@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import count
 from pathlib import Path
 
-from taskloom.flows.pool.known_pool import is_unchanged
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.reading.catalog import load_resource_categories
@@ -22,6 +22,8 @@ from taskloom.warehouse.store import Warehouse
 MISSING_LINK, NOT_COMPOSED = "missing_link", "not_composed"
 """Reasons of what composition is short of: subtasks of one application, tasks for an intent."""
 _MOST_WISHES = 5
+_DECIDING = ("instruction_template", "inputs", "outputs")
+"""Fields of a subtask that make it another one if they change."""
 _UNDECIDED = (
     "application = ? AND origin <> 'curated'"
     " AND subtask_id NOT IN (SELECT subtask_id FROM evaluation_functions)"
@@ -138,8 +140,8 @@ def tried_before(warehouse: Warehouse, again: Sequence[str], run_id: str) -> Tri
         return TriedBefore()
     counts = [
         {
-            str(name): int(str(count))
-            for subtask_id, name, count in warehouse.query(query, [run_id]).rows()
+            str(name): int(str(times))
+            for subtask_id, name, times in warehouse.query(query, [run_id]).rows()
             if named_by(str(subtask_id), again)
         }
         for query in (_PERFORMED, _WRITTEN)
@@ -177,13 +179,15 @@ def version_of(
     stem = stem_of(subtask.subtask_id)
     versions = {name: item for name, item in known.items() if stem_of(name) == stem}
     for item in versions.values():
-        ours = item.subtask.provenance.run_id == run_id
-        named = subtask.model_copy(update={"subtask_id": item.subtask.subtask_id})
-        if ours or is_unchanged(named, item, to_verify(named)):
-            return item.subtask, item
+        verified = item.subtask
+        named = subtask.model_copy(update={"subtask_id": verified.subtask_id})
+        performed = {trajectory.instance_id for trajectory in item.trajectories}
+        if verified.provenance.run_id == run_id or (
+            all(getattr(named, field) == getattr(verified, field) for field in _DECIDING)
+            and performed.issuperset(instance.instance_id for instance in to_verify(named))
+        ):
+            return verified, item
     if subtask.subtask_id not in versions:
         return subtask, None
-    number = 2
-    while f"{stem}_v{number}" in versions:
-        number += 1
-    return subtask.model_copy(update={"subtask_id": f"{stem}_v{number}"}), None
+    free = next(name for number in count(2) if (name := f"{stem}_v{number}") not in versions)
+    return subtask.model_copy(update={"subtask_id": free}), None

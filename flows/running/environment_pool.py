@@ -6,29 +6,19 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Protocol
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentFailureError
+from taskloom.flows.spare_capacity import SpareCapacity
 
 _APPLICATIONS_EACH = 2.5
 """Average number of applications that may be open per environment. An open application, with its server and
 page, takes 100 to 150 MB; most items need one, composed tasks up to six."""
-
-
 _MOST_PASSED_OVER = 8
 """How often others are served before the item that waits longest: there is room for them, or an environment
 just ran their application."""
 _LOOK_EVERY = 10.0
 """Seconds between two looks at what the machine has left."""
-
-
-class Machine(Protocol):
-    """Knows what the machine has left."""
-
-    def change(self, environments: int) -> int:
-        """Whether it feeds one more than these environments (1), these (0), or one less (-1)."""
-        ...
 
 
 class _Waiting:
@@ -53,7 +43,7 @@ class EnvironmentPool:
         self,
         create: Callable[[str], Environment],
         size: int,
-        machine: Machine | None = None,
+        machine: SpareCapacity | None = None,
         look_every: float = _LOOK_EVERY,
     ) -> None:
         """Create environments with `create(platform)`, with at most `size` in use at once.
@@ -138,7 +128,7 @@ class EnvironmentPool:
             self._serve()
             raise
 
-    async def _keep_fitting(self, machine: Machine) -> None:
+    async def _keep_fitting(self, machine: SpareCapacity) -> None:
         """From time to time, take one environment more while items wait and there is room, or one less."""
         while True:
             await asyncio.sleep(self._look_every)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from taskloom.environments.errors import EnvironmentFailureError
@@ -28,7 +28,7 @@ from taskloom.synthesis.cross_verification.performances import Performance, Scen
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.exploration.exploration import ExplorationSettings, explore_application
+from taskloom.synthesis.exploration.exploration import explore_application
 from taskloom.synthesis.exploration.found_records import with_records
 from taskloom.synthesis.noise.noise import is_measured, keep, measure_noise, read_kept, with_noise
 from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
@@ -90,6 +90,7 @@ class PoolGrowth:
         pool = VerificationPool(
             run.applications, run.categories, parameter_sets=run.settings.verification.parameter_sets
         )
+        elsewhere = run.elsewhere
         stage = Stage(
             models=run.models,
             environments=run.environments,
@@ -98,7 +99,7 @@ class PoolGrowth:
             settings=run.settings.performing,
             picture=_picture(run),
             provenance=run.provenance(),
-            elsewhere=_performing_elsewhere(run),
+            elsewhere=(lambda wanted: elsewhere.do(PerformanceErrand(wanted))) if elsewhere else None,
             tried=tried_before(run.warehouse, run.settings.verification.again, run.run_id),
         )
         verifier = CrossVerifier(
@@ -126,19 +127,17 @@ class PoolGrowth:
         await run.recorder.record(application, choice, replace=True)
         if not choice.explored:
             return await self._keep(application)
-        memory = remembered(
-            run.warehouse,
-            application,
-            self.known.values(),
-            run.run_id,
-            run.settings.verification.again,
-        )
+        again = run.settings.verification.again
+        memory = remembered(run.warehouse, application, self.known.values(), run.run_id, again)
+        exploring = run.settings.exploration
+        if run.settings.is_offline(ModelRole.EXPLORER):  # which follows rules and looks at nothing
+            exploring = exploring.model_copy(update={"walk_steps": 0})
         exploration = await explore_application(
             application,
             models=run.models,
             environments=run.environments,
             categories=run.categories,
-            settings=_exploration_settings(run),
+            settings=exploring,
             memory=memory,
             performed=run.settings.verification.parameter_sets,
             provenance=run.provenance(EXPLORATION),
@@ -160,13 +159,11 @@ class PoolGrowth:
             await self._take_over(known)
         await run.recorder.record(*new)
         run.progress.done(EXPLORATION)
+        failed = any(item.item_kind == "application" for item in exploration.rejections)
         return Explored(
-            application=application.name,
             proposals=tuple(new),
             unchanged=tuple(item.subtask.subtask_id for item in unchanged),
-            choice=None
-            if any(item.item_kind == "application" for item in exploration.rejections)
-            else choice,
+            choice=None if failed else choice,
         )
 
     async def _measured(self, application: Application) -> Application:
@@ -208,9 +205,7 @@ class PoolGrowth:
         for item in kept:
             await self._take_over(item)
         self.run.progress.done(EXPLORATION)
-        return Explored(
-            application=application.name, unchanged=tuple(item.subtask.subtask_id for item in kept)
-        )
+        return Explored(unchanged=tuple(item.subtask.subtask_id for item in kept))
 
     def _versions(
         self, application: Application, subtasks: Iterable[Subtask]
@@ -301,24 +296,7 @@ class PoolGrowth:
         )
 
 
-def _performing_elsewhere(run: Run) -> Callable[[Performance], Awaitable[Trajectory]] | None:
-    elsewhere = run.elsewhere
-    return None if elsewhere is None else lambda wanted: elsewhere.do(PerformanceErrand(wanted))
-
-
 def _picture(run: Workplace) -> Picture:
     """What the actor is shown: the screen with numbered boxes, or the plain one if nobody looks (offline
     provider)."""
-    if run.settings.is_offline(ModelRole.ACTOR):
-        return plain_picture
-    return annotated_picture
-
-
-def _exploration_settings(run: Run) -> ExplorationSettings:
-    """The settings of the run; nobody walks for an explorer that follows rules and looks at nothing."""
-    settings = run.settings.exploration
-    return (
-        settings.model_copy(update={"walk_steps": 0})
-        if run.settings.is_offline(ModelRole.EXPLORER)
-        else settings
-    )
+    return plain_picture if run.settings.is_offline(ModelRole.ACTOR) else annotated_picture

@@ -19,8 +19,6 @@ ItemKind = Literal["task", "subtask", "composition", "dataset_version"]
 class Explored(Record):
     """An application that was explored."""
 
-    application: str
-    """The application."""
     proposals: tuple[Subtask, ...] = ()
     """Subtasks still to be verified."""
     unchanged: tuple[str, ...] = ()

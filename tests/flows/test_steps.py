@@ -26,9 +26,9 @@ def test_steps_of_a_run_share_what_its_flow_opened(prefect_home: Path, tmp_path:
 
     async def flow() -> None:
         async with begin(settings(tmp_path), "explore_applications") as work:
-            assert work_of(work.reference) is work
+            assert work_of(work.run.run_id) is work
         with pytest.raises(TaskloomError, match="no run"):
-            work_of(work.reference)
+            work_of(work.run.run_id)
 
     asyncio.run(flow())
 
