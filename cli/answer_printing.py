@@ -22,8 +22,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; on a terminal, long cells are cut, and rows of a table that is too wide are printed as
-    lists."""
+    """Print a table; on a terminal, long cells are cut, and rows of one too wide are printed as lists."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -132,10 +132,8 @@ def skeleton(
     from_npm: bool,
     command: str = "",
 ) -> dict[str, object]:
-    """The entry as YAML content: installation, a guess at the launch, and what is left for a person to write.
-
-    The launch is `command` if given, else the package's web page if it has one, else its first program with
-    `--port {port}`.
+    """The entry as YAML content, launched by `command` if given, else by the package's web page if it has
+    one, else by its first program with `--port {port}`.
 
     Raises:
         CommandError: there is nothing to start.
@@ -164,8 +162,7 @@ def _entry(
 def running_entry(
     name: str, title: str, category: str, url: str, *, reset_command: str = "", data_folder: str = ""
 ) -> dict[str, object]:
-    """The entry of an application that runs at `url` already: where its first page is, how it is put back,
-    where its data is.
+    """The entry of an application that runs at `url` already.
 
     Raises:
         CommandError: the URL cannot be split into an address and a page.

@@ -18,10 +18,7 @@ _MOST_BYTES = 16 << 20
 
 
 def graph_in(file: Path) -> TaskGraph:
-    """The task graph in a JSON file, in either form; `-` reads standard input.
-
-    Args:
-        file: The file; a list of one object, as `taskloom sql --json` prints it, counts as that object.
+    """The task graph in a JSON file, in either form, or in a list of it alone; `-` reads standard input.
 
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
@@ -42,10 +39,8 @@ def graph_in(file: Path) -> TaskGraph:
 
 
 def application_categories(catalog: Path | None = None) -> CategoryOf:
-    """The category of an application, by its name or title, from the catalogue and the paper's Table 11.
-
-    `catalog` is the user's catalogue folder. An application that is in neither forms its own category.
-    """
+    """The category of an application, by its name or title, from the catalogue, in the folder `catalog` too,
+    and the paper's Table 11; one that is in neither forms its own category."""
     from taskloom.resources.reading.catalog import load_applications, load_paper_applications
 
     printed = {

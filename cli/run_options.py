@@ -89,10 +89,7 @@ class RunOptions:
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add all options in `RunOptions` to `command`, which takes them as its first parameter.
-
-    The command's own options come first in its help.
-    """
+    """Add all options in `RunOptions`, its first parameter, to `command`; its own come first in its help."""
     hints = get_type_hints(RunOptions, include_extras=True)
     shared = [
         inspect.Parameter(

@@ -39,8 +39,7 @@ async def build_dataset(
 
 
 async def grow_overnight(work: Work) -> tuple[str, ...]:
-    """Retire what no longer replays before the pool grows, and tasks that lost a subtask while it grew; see
-    `grow_pool`."""
+    """`grow_pool`, after what no longer replays is retired; then tasks that lost a subtask are, too."""
     with timed(work.run, "rechecks"):
         await steps.recheck(work.run.run_id)
     subtask_ids = await grow_pool(work)
@@ -49,8 +48,7 @@ async def grow_overnight(work: Work) -> tuple[str, ...]:
 
 
 async def grow_pool(work: Work) -> tuple[str, ...]:
-    """Explore all applications concurrently and verify proposals as they arrive; returns the ids of verified
-    subtasks."""
+    """Explore all applications at once, and verify proposals as they come; ids of verified subtasks."""
     run = work.run
     unexplored = set(run.applications)
 
@@ -68,11 +66,7 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
 
 
 async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
-    """Find goals, compose tasks, validate and replay them, and publish the result; returns the version, if
-    any.
-
-    Each batch is validated, and its selected tasks replayed, while other batches are still in progress.
-    """
+    """Find goals, compose tasks, validate and replay them batch by batch, and publish; the version's name."""
     run, run_id = work.run, work.run.run_id
     if not subtask_ids or not await steps.tasks_wanted(run_id):
         return await _published_after(work, 0)
@@ -105,8 +99,7 @@ async def _published_after(work: Work, passed: int) -> str:
 
 
 async def compose_and_cover(work: Work, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[Task]:
-    """Compose tasks and perform their components; what that rejects is replaced, as long as actions and
-    rounds are left."""
+    """Compose tasks and perform their components; what fails is replaced while actions and rounds last."""
     run, run_id, settings = work.run, work.run.run_id, work.run.settings.replay
     kept: list[Task] = []
     composed: set[str] = set()

@@ -1,8 +1,4 @@
-"""Errors of runs and commands.
-
-CommandError   bad input, or an answer that is no: one clear line and an exit code
-               (`taskloom.resources.errors.ExitCode`)
-"""
+"""Errors of runs and commands: `CommandError` is bad input, or an answer that is no."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def examine_stored(
 def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[StoredFunction]:
     """Accepted functions with their evidence, of all subtasks or of one.
 
-    Pictures are loaded if the function reads them; of one subtask always, for another function may read them.
-    A recording whose pictures were not kept is returned without them.
+    Pictures are loaded, if they were kept, where the function reads them; of one subtask always, for another
+    function may read them.
     """
     subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
     rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]

@@ -1,8 +1,4 @@
-"""Exports a test set from the warehouse after replaying all of its tasks.
-
-Every task of a test set is replayed (method section 8); one that works in no order is rejected instead of
-exported.
-"""
+"""Exports a test set after replaying all of its tasks (method section 8); what fails is not exported."""
 
 from __future__ import annotations
 

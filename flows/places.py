@@ -1,7 +1,4 @@
-"""Where data is: the two settings that readers of a dataset need, found without loading the rest.
-
-`Settings` has the same fields, from the same options, variables and file.
-"""
+"""Where data is: two of the `Settings`, from the same options, variables and file, read without the rest."""
 
 from __future__ import annotations
 
@@ -74,8 +71,6 @@ def settings_file(named: Path | None = None) -> Path | None:
 
 def require_moved(data: Path) -> None:
     """Refuse to begin an empty data folder beside data that an earlier taskloom kept in `taskloom/`.
-
-    Folders of the Python package and its links, which may be in the same place, are no data.
 
     Raises:
         CommandError: with the command that moves the data.

@@ -43,8 +43,7 @@ async def run_experiment(
     """Make the attempts of `experiment` that are not stored, and write its figures.
 
     It may be stopped at any moment: every attempt that ended is kept, but for a kill's last seconds, and the
-    same experiment goes on from there. Called without Prefect (`run_experiment.fn`), it does the same without
-    a server.
+    same experiment goes on from there. `run_experiment.fn` does the same without Prefect and a server.
 
     Args:
         experiment: agents, tasks, repeats and limits; a mapping as in its file.

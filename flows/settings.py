@@ -1,8 +1,5 @@
-"""All settings of a run: one YAML file, then `TASKLOOM_` variables, then options of the command.
-
-Nothing else in taskloom reads a file of settings or a variable of the environment, except that model clients
-read their keys from the variables that `models` names.
-"""
+"""All settings of a run: one YAML file, then `TASKLOOM_` variables, then options of the command; nothing else
+reads these, except that model clients read their keys from the variables that `models` names."""
 
 from __future__ import annotations
 
@@ -226,11 +223,7 @@ def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
 
 
 def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> Settings:
-    """The settings that a flow was given.
-
-    A mapping, as sent by Prefect's UI and commands, overrides the file; without one, the file or whatever
-    `load_settings` finds is used.
-    """
+    """The settings that a flow was given; a mapping, as sent by Prefect's UI, overrides the file."""
     if isinstance(settings, Settings):
         return settings
     return _loaded(Path(file) if file else None, settings or {})
@@ -257,8 +250,7 @@ def describe_problems(error: ValidationError) -> str:
 
 
 def _not(value: object) -> str:
-    """The given value, shortened; contents of mappings and lists are omitted, because they may include a
-    key."""
+    """The given value, shortened; of mappings and lists only the type, because they may include a key."""
     if value is None or isinstance(value, str | int | float):
         return f", not {reprlib.repr(value)}"
     return f", not a {type(value).__name__}"

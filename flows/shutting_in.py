@@ -11,8 +11,7 @@ from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
-    """Make sure that the actions of a model or an external agent stay in the sandbox, unless the settings
-    accept the risk.
+    """Make sure that what a model or a foreign agent does stays in the sandbox, unless the settings waive it.
 
     The offline rules only do what the catalogue says, and platforms without the setting start no programs.
 

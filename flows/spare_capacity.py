@@ -54,8 +54,7 @@ def first_environments() -> int:
 class SpareCapacity:
     """Says from look to look whether the machine feeds one environment more, or has one too many.
 
-    With a model that thinks for ten seconds a step, environments use a tenth of what they use with recorded
-    steps, so a number that fits one run leaves the machine idle in another.
+    With a model that thinks, environments use a tenth of what they use with recorded steps.
     """
 
     first: int = 1

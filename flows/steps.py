@@ -57,11 +57,8 @@ T = TypeVar("T")
 
 
 def whole(value: T) -> T:
-    """`value` as an argument of a step that Prefect, if there is a flow of it, passes on unchanged.
-
-    Otherwise Prefect would search every field of a thousand tasks for futures, and fail on records with a
-    field called `keys`.
-    """
+    """`value` as an argument that Prefect, if there is a flow of it, passes on unchanged; otherwise it would
+    search every field of a thousand tasks for futures, and fail on records with a field called `keys`."""
     return cast(T, opaque(value)) if FlowRunContext.get() is not None else value
 
 
@@ -90,8 +87,7 @@ async def explore(run_id: str, application: str) -> Explored:
 
 @prefect.task(task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRIED)
 async def verify(run_id: str, application: str, explored: Explored) -> tuple[str, ...]:
-    """Cross-verify the proposals of one application; the ids of its verified subtasks, unchanged ones
-    included."""
+    """Cross-verify the proposals of one application; ids of its verified subtasks, unchanged ones too."""
     work = work_of(run_id)
     verified = await work.growth.verify(explored)
     await work.run.recorder.flush()
@@ -126,15 +122,13 @@ async def compose(
     intents: Sequence[Intent],
     rejected: Collection[str] = (),
 ) -> list[list[Task]]:
-    """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of
-    them."""
+    """Compose batches of tasks towards these intents, with others in place of those `rejected` by replays."""
     return await work_of(run_id).making.compose(subtask_ids, intents, rejected)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
 async def measure_pairs(run_id: str, subtask_ids: Sequence[str]) -> int:
-    """Perform pairs of verified subtasks that may disturb each other, in both orders; how many facts that
-    brought."""
+    """Perform pairs of subtasks that may disturb each other, in both orders; how many facts that brought."""
     work = work_of(run_id)
     pool = await work.making.subtasks(subtask_ids)
     instances = {name: work.making.instances(item) for name, item in pool.items()}

@@ -1,5 +1,4 @@
-"""Verification alone: proposals that exploration makes (or made, in the ledger) are verified; no task is
-composed."""
+"""Verification alone: proposals that exploration makes or made are verified; no task is composed."""
 
 from __future__ import annotations
 
@@ -18,11 +17,10 @@ from taskloom.flows.summaries.summary import RunSummary, pairs_measured, summari
 async def verify_subtasks(
     settings_file: str = "", settings: Settings | None = None, quiet: bool = True
 ) -> RunSummary:
-    """Verify what exploration proposes; see `build_dataset` for the arguments.
+    """Verify what exploration, perhaps in the ledger, proposes; see `build_dataset` for the arguments.
 
-    Exploration replies are taken from the ledger if they are there, and verified subtasks stay verified. With
-    the setting `replay.pairs`, pairs of verified subtasks that may disturb each other are performed in both
-    orders as well.
+    With the setting `replay.pairs`, pairs of verified subtasks that may disturb each other are performed in
+    both orders as well.
     """
     async with begin(settings_of(settings, settings_file), "verify_subtasks", quiet=quiet) as work:
         verified = await grow_pool(work)

@@ -57,8 +57,7 @@ KnownSubtasks = Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask
 
 @dataclass(slots=True, kw_only=True)
 class Workplace:
-    """What the items of a run need wherever they are done: in the process of the run, or in one of its
-    workers."""
+    """What items of a run need wherever they are done: in the process of the run or in a worker."""
 
     run_id: str
     settings: Settings
@@ -147,10 +146,8 @@ class Run(Workplace):
 
 @asynccontextmanager
 async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncIterator[Run]:
-    """Open everything that a run of `flow` needs; on exit, store what is finished and record how the run
-    ended.
-
-    An unfinished run with equal settings is resumed under its own id.
+    """Open everything that a run of `flow` needs, perhaps an unfinished one with equal settings; on exit,
+    store what is finished and record how the run ended.
 
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
@@ -299,8 +296,7 @@ def create_environment(settings: Settings, name: str) -> Environment:
 
 
 def environment_pool(settings: Settings, applications: Iterable[Application]) -> EnvironmentPool:
-    """Environments for the items of one process; one, where one of the `applications` has one state for
-    everybody."""
+    """Environments for one process; one, where one of the `applications` has one state for everybody."""
     alone = any(application.launch.address for application in applications)
     first = 1 if alone else settings.first_environments
     machine = None if alone or settings.environments else SpareCapacity(first)

@@ -1,8 +1,5 @@
-"""Tasks made from others for an experiment: with a question about data that they read, and impossible ones.
-
-A question is computed from a table that the task starts with, so its answer is known. An impossible task is
-the same one without a file that it reads; that it cannot be done is shown by trying its verified performance
-without that file.
+"""Tasks made from others for an experiment: with a question whose answer is computed from a table that they
+start with, and impossible ones, whose verified performance fails without a file that they read.
 """
 
 from __future__ import annotations
@@ -55,10 +52,7 @@ async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: Fixed)
 
 
 def question_about(task: Task, texts: Mapping[str, str]) -> Question | None:
-    """A question about the first table that `task` reads and that has rows to count; None without one.
-
-    `texts` are the files that the task starts with, by path.
-    """
+    """A question about the first table among the `texts` (by path) that `task` reads; None without one."""
     for path in sorted({need.value for need in first_needs(task.graph.nodes)} & texts.keys()):
         if not path.endswith(".csv"):
             continue

@@ -177,8 +177,7 @@ def _write_folder(
     drawn: Mapping[str, str],
     report: ExperimentReport,
 ) -> None:
-    """One folder with all that a stranger needs to repeat the experiment and to check its figures; tasks
-    `derived` from others for the experiment are derived again."""
+    """One folder with all that a stranger needs to repeat and to check; `derived` tasks are derived again."""
     folder = Path(record.folder)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     write_whole(

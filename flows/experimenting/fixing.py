@@ -1,5 +1,4 @@
-"""What an experiment is fixed to before its first attempt: its name, its tasks, and hashes of all that it
-rests on."""
+"""What an experiment is fixed to before its first attempt: name, tasks, and hashes of what it rests on."""
 
 from __future__ import annotations
 
@@ -230,8 +229,7 @@ def _deciding(experiment: ExperimentFile) -> dict[str, JsonValue]:
 
 
 def stored_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment | None:
-    """The experiment `name`, with its folder in the data folder `data`, which may have been moved or copied;
-    None if there is none."""
+    """The experiment `name`, if any, with its folder in the data folder `data`, which may have moved."""
     found = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
     return found.model_copy(update={"folder": str(data / FOLDER / name)}) if found is not None else None
 

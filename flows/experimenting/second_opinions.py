@@ -46,8 +46,7 @@ def known_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment:
 
 
 async def ask_critic(settings: Settings, name: str, *, quiet: bool = True) -> ExperimentReport:
-    """Ask the model of the role critic whether each recorded attempt did what was told; those that it has
-    judged are not asked again.
+    """Ask the model of the role critic whether each recorded attempt did what was told, each once.
 
     Raises:
         CommandError: there is no such experiment, or no model plays the critic.

@@ -1,5 +1,4 @@
-"""Worker processes of Dask: of a cluster on this machine, whose nannies start lost ones again, or of a
-scheduler that runs already."""
+"""Worker processes of Dask: of a cluster here, whose nannies replace lost ones, or of a running scheduler."""
 
 from __future__ import annotations
 
@@ -209,8 +208,7 @@ _places: dict[HomeAddress, RemoteWorkplace] = {}
 
 
 async def do_errand(home: HomeAddress, edition: int, errand: Errand[Done]) -> Done | Exception:
-    """Do one errand of the run that answers at `home`; an error is returned, so that it travels as what it
-    is."""
+    """Do one errand of the run that answers at `home`; an error is returned, to travel as what it is."""
     remote = _places.setdefault(home, RemoteWorkplace(home))
     remote.users += 1
     try:
@@ -232,8 +230,7 @@ async def leave(home: HomeAddress) -> None:
 
 @asynccontextmanager
 async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
-    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are
-    verified.
+    """While the block runs, items of `run` are done where its settings say; `subtasks` gives verified ones.
 
     Raises:
         CommandError: no worker can be reached.

@@ -1,13 +1,8 @@
 """Home of a fanned-out run: answers what its workers ask, so that one process alone pays, limits and
-remembers.
+remembers, and a worker needs no key, no ledger and no warehouse.
 
-Replies of models come from the run's own ledger, within its budget and its limits; verified subtasks and
-applications are those that the run works with. A worker therefore needs no key, no ledger and no warehouse,
-and nothing of theirs is left locked or half written when it is killed.
-
-They talk in signed frames over TCP: what is signed with the secret of the run was sent by one of its
-processes; nothing else is unpickled, or read beyond a few bytes. Frames are not encrypted: machines that
-share a run share a private network.
+They talk in frames over TCP, signed with the secret of the run; nothing else is unpickled, or read beyond a
+few bytes. Frames are not encrypted: machines that share a run share a private network.
 """
 
 from __future__ import annotations

@@ -42,8 +42,6 @@ def check_settings(settings: Settings) -> None:
 def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> None:
     """Check that the model of each of `roles`, or one of its fallbacks, can be asked; sends nothing.
 
-    Imports the providers' libraries, as the run would do anyway.
-
     Raises:
         KeyMissingError: the environment holds no key for a role.
         UnknownProviderError: there is no such provider.

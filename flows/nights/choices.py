@@ -1,6 +1,4 @@
-"""Which applications a run explores, and why: a night only those that are new or changed;
-and what of a request for tasks the dataset still lacks.
-"""
+"""Which applications a run explores, and why; and what of a request for tasks the dataset still lacks."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ STAGE = "exploration"
 
 
 def choice_for(run: Run, name: str) -> ExplorationChoice:
-    """Whether `run` explores the application `name`, and why; a run that is resumed stays with what it
-    chose."""
+    """Whether `run` explores the application `name`, and why; when resumed it stays with its choice."""
     choice_id = f"{run.run_id}/{name}"
     for made in run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]):
         return made.model_copy(update={"complete": False})
@@ -48,8 +45,7 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
 
 
 def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: str = "") -> tuple[bool, str]:
-    """Whether a night explores an application whose fingerprint is `now`, and why; the run `run_id` itself
-    does not count."""
+    """Whether a night, other than `run_id`, explores an application with the fingerprint `now`, and why."""
     earlier = list(
         warehouse.read(
             ExplorationChoice,
@@ -84,8 +80,7 @@ SHORTAGE = "shortage"
 def fingerprint_of(
     application: Application, settings: Settings, wishes: Sequence[str] = ()
 ) -> dict[str, str]:
-    """What an exploration of `application`, as the catalogue has it, depends on: a name for each part, and
-    its content or hash."""
+    """What an exploration of `application` depends on: a name for each part, and its content or hash."""
     entry = application.model_dump(mode="json", exclude={"manual", "version"})
     contents = [content_of(item.content, application) for item in application.fixtures if item.content]
     roles = [role for role in _ROLES if not settings.is_offline(role)]
@@ -139,8 +134,7 @@ _CELLS = ", ".join(f"{row.level_column}" for row in TABLE)
 
 
 def wanted_by(run: Run) -> CompositionRequest | None:
-    """The tasks that `run` is to compose: what its settings ask for, in a night without what the dataset
-    holds; None if nothing."""
+    """What `run` is to compose, in a night without what the dataset holds; None if nothing."""
     request = run.settings.composition
     if not run.settings.nights.enabled:
         return request

@@ -21,14 +21,7 @@ _MOST_COMPARED = 300
 def gate_results(
     warehouse: Warehouse, settings: GateSettings, name: str, provenance: Provenance
 ) -> tuple[GateResult, ...]:
-    """Every gate for the present state, against the version published last.
-
-    Args:
-        warehouse: the warehouse, with everything that would be published.
-        settings: the limits.
-        name: what the publication is called in the results' ids: its run, or its time.
-        provenance: provenance of the results.
-    """
+    """Every gate for the present state, against the version published last; `name` is the publication's."""
     versions = warehouse.versions()
     before = versions[-1].name if versions else ""
     now, then = version_figures(warehouse), version_figures(warehouse, before) if before else None
@@ -81,8 +74,7 @@ def _counts(
 def _rates(
     settings: GateSettings, now: VersionFigures, then: VersionFigures | None, before: str
 ) -> Iterator[GateResult]:
-    """Rates among what came since the version before, against the rates in it; only a change for the worse
-    counts."""
+    """Rates among what came since the version before, against those in it; only worse ones count."""
     for gate, what, part, whole in (
         ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made"),
         ("subtask_rejections", "subtasks were rejected", "subtasks_rejected", "subtasks_proposed"),
@@ -117,8 +109,7 @@ def _count(figures: VersionFigures, name: str) -> int:
 
 
 def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateResult:
-    """Self-BLEU of new instructions against that of equally many of the version before: it grows with their
-    number."""
+    """Self-BLEU of new instructions against that of as many of the version before: it grows with them."""
     old = instructions_of(warehouse, before) if before else []
     new = instructions_of(warehouse, beyond=before) if before else []
     count = min(len(old), len(new), _MOST_COMPARED)
@@ -143,8 +134,7 @@ def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateR
 
 
 def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = False) -> list[str]:
-    """Hold the present state against the gates and keep the results; what does not hold, in words, if `force`
-    overrules it.
+    """Hold the present state against the gates and keep the results; what fails, if `force` overrules it.
 
     Raises:
         CommandError: a gate does not hold.

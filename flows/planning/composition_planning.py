@@ -102,8 +102,7 @@ def request_of(
     ranges: MeasureRanges | None = None,
     count: int | None = None,
 ) -> CompositionRequest:
-    """What a run with these settings would compose, changed where something else is given; `quotas` replace
-    those of the settings.
+    """What a run with these settings would compose, changed by what is given; `quotas` replace theirs.
 
     Raises:
         CommandError: the changes do not fit together or the settings.
@@ -130,8 +129,6 @@ def plan_composition(
     seed: int = 0,
 ) -> CompositionAccount:
     """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
-
-    `catalog` is the user's catalogue folder.
 
     Raises:
         CommandError: a subtask cannot be bound.

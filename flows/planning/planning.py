@@ -53,8 +53,7 @@ class PlannedNight(Record):
 
 
 def plan_night(settings: Settings, applications: Mapping[str, Application]) -> PlannedNight:
-    """The decisions of a night over the dataset as it is; one that was interrupted and would be resumed is
-    not taken into account.
+    """The decisions of a night over the dataset as it is; a night that would be resumed is not looked at.
 
     Raises:
         WarehouseError: the warehouse cannot be read.
@@ -312,8 +311,7 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
 
 
 def _proposals(settings: Settings) -> float | None:
-    """Subtasks that were performed per application that models explored, over the whole ledger; None if there
-    are none."""
+    """Subtasks performed per application that models explored, over the whole ledger; None without any."""
     rows = _answered(
         settings,
         "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer',"
@@ -326,8 +324,7 @@ def _proposals(settings: Settings) -> float | None:
 
 
 def _tasks_per_subtask(settings: Settings) -> float | None:
-    """Tasks that instructions were written for, per subtask that a function was written for, over the whole
-    ledger; None if there are none."""
+    """Tasks with instructions per subtask with a function, over the whole ledger; None without any."""
     rows = _answered(
         settings, "SELECT role, COUNT(DISTINCT item_id) FROM calls WHERE outcome = 'answered' GROUP BY role"
     )

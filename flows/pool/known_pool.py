@@ -30,11 +30,8 @@ _SET_ASIDE = (
 def load_verified(
     warehouse: Warehouse, applications: Mapping[str, Application]
 ) -> dict[str, VerifiedSubtask]:
-    """Verified subtasks of `applications` by id, if they were verified with the same version.
-
-    A subtask whose application now has another version is left out, and so is one whose function is no longer
-    admitted by static analysis: these must be verified again.
-    """
+    """Verified subtasks of `applications` by id; those verified with another version, or whose function
+    static analysis no longer admits, are left out and must be verified again."""
     same = {
         stored.name
         for stored in warehouse.read(Application)
@@ -60,8 +57,7 @@ def load_verified(
 
 
 def _admitted(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
-    """Those of `functions` that static analysis admits as it is now; it looks at each source once in a
-    process."""
+    """Those of `functions` that static analysis admits as it is now."""
     found: list[EvaluationFunction] = []
     refused: list[EvaluationFunction] = []
     for function in functions:
@@ -87,11 +83,8 @@ def _first_of_each(
 
 
 def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
-    """Performances of verified subtasks that ended settled and were set aside for later ones, in the order of
-    their attempts.
-
-    Other subtasks were held against the first performance of each, so they are again.
-    """
+    """Performances of verified subtasks that ended settled but were set aside, by attempt;
+    other subtasks were held against the first performance of each, so they are again."""
     found: dict[str, list[Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _SET_ASIDE):
         if not unsettled(trajectory):

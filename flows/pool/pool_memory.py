@@ -1,5 +1,4 @@
-"""What the warehouse remembers for exploration: verified and rejected subtasks, screens, categories, and what
-was missing."""
+"""What the warehouse remembers for exploration: subtasks, screens, categories, and what was missing."""
 
 from __future__ import annotations
 
@@ -58,11 +57,8 @@ def remembered(
     run_id: str,
     again: Sequence[str] = (),
 ) -> ExplorationMemory:
-    """What runs other than `run_id` brought for `application`; rejected proposals that `again` names count as
-    undecided.
-
-    What this run did itself is left out, so that it asks the same questions when it is resumed.
-    """
+    """What runs other than `run_id` brought for `application`, so that a resumed run asks the same questions;
+    rejected proposals that `again` names count as undecided."""
     name = application.name
     verified = tuple(
         item.subtask
@@ -101,8 +97,7 @@ def remembered(
 
 
 def undecided_proposals(warehouse: Warehouse, application: str, verified: Container[str]) -> list[Subtask]:
-    """Proposals for `application` that no run verified or rejected since, because it was stopped before;
-    sorted by id."""
+    """Proposals for `application` that no run verified or rejected since, by id."""
     found = warehouse.read(Subtask, _UNDECIDED, [application], order_by="subtask_id")
     return [item for item in found if item.subtask_id not in verified]
 
@@ -120,8 +115,7 @@ def named_by(subtask_id: str, again: Sequence[str]) -> bool:
 def proposals_to_try_again(
     warehouse: Warehouse, application: str, again: Sequence[str], run_id: str
 ) -> list[Subtask]:
-    """Rejected proposals for `application` that the patterns `again` name, except those that the run `run_id`
-    rejected itself."""
+    """Rejected proposals for `application` that `again` names, but for those that `run_id` rejected."""
     if not again:
         return []
     ours = {item.item_id for item in warehouse.read(Rejection, _REJECTED_BY, [run_id])}
@@ -150,8 +144,7 @@ def tried_before(warehouse: Warehouse, again: Sequence[str], run_id: str) -> Tri
 
 
 def wishes_of(warehouse: Warehouse, run_id: str, application: str) -> tuple[str, ...]:
-    """What the last composition of another run was short of: missing links of `application` first, then
-    intents."""
+    """What another run's last composition was short of: missing links of `application`, then intents."""
     rows = warehouse.query(
         "SELECT message FROM rejections WHERE item_kind = 'composition' AND run_id = ("
         "SELECT r.run_id FROM rejections AS r JOIN runs USING (run_id) WHERE r.item_kind = 'composition'"
@@ -169,12 +162,10 @@ def version_of(
     to_verify: Callable[[Subtask], Sequence[BoundSubtask]],
     run_id: str,
 ) -> tuple[Subtask, VerifiedSubtask | None]:
-    """`subtask` under the id that it has in the pool, and the verified subtask that equals it, if there is
-    one.
+    """`subtask` under the id that it has in the pool, and the verified subtask that equals it, if any.
 
     The id of a verified subtask never stands for anything else: a changed one is a new version, `<id>_v2` and
-    so on. What the run itself verified under this name before it was interrupted is what became of the
-    subtask.
+    so on. What the run itself verified under this name before is what became of the subtask.
     """
     stem = stem_of(subtask.subtask_id)
     versions = {name: item for name, item in known.items() if stem_of(name) == stem}

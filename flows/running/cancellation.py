@@ -1,10 +1,8 @@
-"""A flow run that Prefect cancels ends as cancelled, with everything finished kept, whatever fails on the way
-out.
+"""A flow run that Prefect cancels ends as cancelled, with everything finished kept.
 
-Prefect's own handler of SIGTERM raises an exception wherever the program happens to be. A step, a database or
-a library that turns it into an error of its own makes the run end as failed although somebody cancelled it.
-Here the signal cancels the flow's task instead, as Ctrl-C does in a terminal; and once the flow has ended,
-for whatever reason, the server is asked whether the run was being cancelled. If so, that is how it ended.
+Prefect's own handler of SIGTERM raises wherever the program happens to be, and a library that turns that into
+an error of its own makes the run fail. Here the signal cancels the flow's task, and once the flow has ended,
+for whatever reason, the server is asked whether the run was being cancelled.
 """
 
 from __future__ import annotations
@@ -27,10 +25,7 @@ _KEPT = "cancelled; what is finished is kept, and the next run with the same set
 
 @asynccontextmanager
 async def cancellable() -> AsyncIterator[None]:
-    """Have SIGTERM end the flow in order, and a cancelled run end as cancelled.
-
-    Only for flows that Prefect's runner has started in a process of their own; commands handle signals
-    themselves.
+    """Have SIGTERM end a flow that Prefect's runner has started in order, and a cancelled run as cancelled.
 
     Raises:
         Abort: the run was cancelled, and the server knows it.

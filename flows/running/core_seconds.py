@@ -1,8 +1,7 @@
 """Processor time of this process and of everything that it started, by what it was spent on.
 
-Twice a second the processes below this one are read from `/proc`. What a process used between its last
-reading and its end is in what its parent has waited for, so only what a process used at its end is lost, and
-only where its parent ends with it.
+Twice a second `/proc` is read. What a process used after its last reading is in what its parent has waited
+for, so it is lost only where its parent ends with it.
 """
 
 from __future__ import annotations

@@ -32,11 +32,9 @@ class _Waiting:
 
 
 class EnvironmentPool:
-    """Up to `size` environments per platform, created on first use.
+    """Up to `size` environments per platform, created on first use; a broken one is replaced.
 
-    A broken environment is closed and replaced at the next lease, so a crash costs one item. What an
-    application is to be used for next goes to the environment that ran it last: its server may run on, and
-    its files are cached.
+    An application goes to the environment that ran it last: its server may run on, and its files are cached.
     """
 
     def __init__(
@@ -73,8 +71,7 @@ class EnvironmentPool:
             self._room += round(environments * _APPLICATIONS_EACH)
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """What is entered before acting: as many at a time as the pool has environments, those ahead left
-        out."""
+        """What is entered before acting: as many at a time as the pool has, those ahead left out."""
         return nullcontext() if self._turns is None else self._turns
 
     @asynccontextmanager
@@ -186,6 +183,5 @@ class EnvironmentPool:
 
 
 def _best(names: Collection[str], idle: Sequence[tuple[Environment, frozenset[str]]]) -> int:
-    """Position of the idle environment that ran most of the applications `names` last; of equals, of the one
-    given back last."""
+    """Position of the idle environment that ran most of `names` last; of equals, the one given back last."""
     return max(range(len(idle)), key=lambda at: (len(idle[at][1].intersection(names)), at))

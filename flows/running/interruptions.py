@@ -48,12 +48,8 @@ def interruptible(kept: str) -> Iterator[None]:
 
 @contextmanager
 def termination_in_order() -> Iterator[None]:
-    """Make SIGTERM end the tasks of a command in order, even if someone else has installed a handler since.
-
-    Prefect's own handler raises an exception wherever the program happens to be; inside a step it gets lost
-    and the program continues. Flows started by Prefect's runner keep that handler, because the runner expects
-    it.
-    """
+    """Make SIGTERM end the tasks of a command in order, even if Prefect has installed its handler since, that
+    raises wherever the program happens to be; flows that Prefect's runner starts keep that."""
     handler = _on_termination.get()
     if handler is None or threading.current_thread() is not threading.main_thread():
         yield

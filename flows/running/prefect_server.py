@@ -1,13 +1,8 @@
 """Prefect's server for one run: started before anything else is imported, gone when the run ends.
 
-Prefect would start a server itself, but only after importing all of it into our process, and would leave it
-running if we are killed. This server inherits its listening socket from us: requests queue there while it
-starts, so the run's imports and the server's start overlap and nobody polls. `python -m
-taskloom.flows.running.prefect_server` is the server process.
-
-The server exits only when the pipe to us closes, however we end. It has its own session, so Ctrl-C in a
-terminal does not reach it, and it ignores the signal that a service manager sends to every process of a run.
-If it exited first, the run could not report its result and would wait more than a minute for replies.
+It inherits its listening socket from us: requests queue there while it starts, so imports and start overlap
+and nobody polls. It exits only when the pipe to us closes, however we end: in a session of its own, and deaf
+to signals, for without it the run could not report its result and would wait more than a minute.
 """
 
 from __future__ import annotations
@@ -44,10 +39,9 @@ _PREFECT_DEFAULTS = {
 
 
 def prepare_prefect(data_folder: Path) -> None:
-    """Set the variables that Prefect reads at import, unless the user has set them.
+    """Set the variables that Prefect reads at import, unless the user has set them; call it before that.
 
-    The database goes into the data folder, so nothing ends up in the user's home; a server that the user runs
-    (`PREFECT_API_URL`) is used as it is. Must be called before the first `import prefect`.
+    The database goes into the data folder, so nothing ends up in the user's home.
     """
     if "PREFECT_HOME" not in os.environ and "PREFECT_API_URL" not in os.environ:
         home = (data_folder / "prefect").resolve()
@@ -194,10 +188,7 @@ def _migrated() -> Path:
 
 @contextmanager
 def _first_start() -> Iterator[bool]:
-    """Whether the database has yet to be created or migrated; holds a lock until the block ends.
-
-    Otherwise, runs started at the same time would create the same tables; the second one waits for the first.
-    """
+    """Whether the database has yet to be migrated, under a lock: others that start wait for the first."""
     if _migrated().exists():
         yield False
         return

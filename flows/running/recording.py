@@ -23,8 +23,8 @@ class RecordSink(Protocol):
 class Recorder:
     """Collects records and commits them every few seconds, or when many have gathered.
 
-    A failed commit (full disk, lost folder) is raised at the next `record` or `flush`, and its records are
-    kept for another try, so nothing is lost and no item goes on without its predecessors being safe.
+    A failed commit is raised at the next `record` or `flush`, and its records are kept for another try, so no
+    item goes on without its predecessors being safe.
     """
 
     def __init__(self, sink: RecordSink, *, batch_size: int = 500, interval_seconds: float = 2.0) -> None:
@@ -98,10 +98,7 @@ class Recorder:
 
 
 def _identity(record: Record) -> tuple[type[Record], object]:
-    """Class and key of its table: the row that the record replaces.
-
-    A record without a table, or whose key is made from all that it says, as a rejection's is, is itself.
-    """
+    """Class and key of the row that the record replaces; without a key among its fields, all that it says."""
     table = TABLE_OF_RECORD.get(type(record))
     if table and set(table.key) <= set(type(record).model_fields):
         return (type(record), tuple(getattr(record, name) for name in table.key))

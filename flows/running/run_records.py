@@ -21,8 +21,7 @@ CALLS_ONLY = frozenset({"budget", "batch", "retries"})
 
 
 def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
-    """The stored record of a new run, or of an unfinished earlier one with equal settings, which is
-    resumed."""
+    """The stored record of a new run, or of an unfinished one with equal settings, which is resumed."""
     content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
     for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
         if identity(record.settings) == identity(content):
@@ -44,10 +43,7 @@ def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
 
 
 def identity(settings: Mapping[str, JsonValue]) -> str:
-    """What two runs must have in common for one to resume the other.
-
-    Neither a larger budget nor the way in which calls are answered makes a difference.
-    """
+    """What two runs must have in common for one to resume the other; budgets and retries do not count."""
     models = settings.get("models")
     if isinstance(models, dict):
         models = {name: value for name, value in models.items() if name not in CALLS_ONLY}

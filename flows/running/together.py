@@ -10,8 +10,7 @@ T = TypeVar("T")
 
 
 async def together(coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
-    """The results of `coroutines`, in order; if one fails, the others are cancelled and its exception is
-    raised.
+    """The results of `coroutines`, in order; if one fails, the others are cancelled.
 
     Raises:
         Exception: the first failure, unwrapped from any exception group.

@@ -109,10 +109,7 @@ async def attempt_task(
     patience: int,
     on_completed: Callable[[str], object],
 ) -> AgentAttempt:
-    """One attempt at `task` by an agent that takes its time; nothing is stored.
-
-    `on_completed` is called with the id of each subtask once it is completed.
-    """
+    """One attempt at `task` by an agent that takes its time; nothing is stored."""
     unhurried = Limits(decision_seconds=_FOREVER, attempt_seconds=_FOREVER, refused_actions=step_limit + 1)
     order = AgentOrder(
         experiment_id="",

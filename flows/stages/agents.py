@@ -1,5 +1,4 @@
-"""Agents that can be evaluated: those of `omnieval/agents`, the actor model, and the user's
-`module:factory`."""
+"""Agents that can be evaluated: those of `omnieval/agents`, the actor model, and `module:factory`."""
 
 from __future__ import annotations
 
@@ -154,8 +153,8 @@ def recorded_parts(
 
 
 def work_beside(task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedPart | None:
-    """How the first subtask is performed that writes a file or record in an application of `task`, needs no
-    more than what that starts with, and is no part of it; None without one."""
+    """A performance of the first subtask that is no part of `task`, writes a file or record in one of its
+    applications, and needs no more than that starts with; None without one."""
     inside = {node.subtask_id for node in task.graph.nodes}
     there = applications_in(place.applications, task.world)
     categories = load_resource_categories(place.settings.catalog)
@@ -256,8 +255,7 @@ _SPENT = "SELECT total(cost_usd), total(input_tokens + output_tokens) FROM calls
 
 @asynccontextmanager
 async def agent_model(run: Run, order: AgentOrder) -> AsyncIterator[None]:
-    """While the block runs, the agent's model can be asked as `run.player(…)`, within what one attempt may
-    cost."""
+    """While the block runs, `run.player(…)` asks the agent's model, within what one attempt may cost."""
     title, entry = order.entry.title, order.entry
     if not asks_a_model(entry.agent):
         yield

@@ -127,10 +127,8 @@ def step_records(
 
 
 def scores_of(record: AgentRun, task: Task, functions_hash: str) -> tuple[AgentScore, ...]:
-    """What every metric says of an attempt; nothing of an invalid one.
-
-    How much of an impossible task was covered says nothing, so only its refusal is scored.
-    """
+    """What every metric says of an attempt; nothing of an invalid one, and of an impossible task only whether
+    it was refused."""
     if record.end == "invalid":
         return ()
     attempt = Attempt(task.graph, tuple(item.instance_id for item in record.completed), record.steps)

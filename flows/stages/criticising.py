@@ -1,5 +1,4 @@
-"""The critic in a run: some of the validated tasks are scored, and those that it thinks too little of are
-rejected."""
+"""The critic in a run: some validated tasks are scored, and rejected if it thinks too little of them."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ from taskloom.warehouse.task_quality import critic_scores
 
 
 async def criticise(run: Run, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Have the critic score its share of `tasks`; those that are not rejected, in their order, which are all
-    if no model plays the critic."""
+    """Have the critic, if a model plays it, score its share of `tasks`; those that are not rejected."""
     settings = run.settings.critic
     chosen = [task for task in tasks if lot(f"critic {task.task_id}") < settings.share]
     if run.settings.is_offline(ModelRole.CRITIC) or not chosen:

@@ -1,5 +1,4 @@
-"""Verified subtasks performed again: those that no longer replay are retired, and so are the tasks that need
-them."""
+"""Verified subtasks performed again: those that no longer replay are retired, with the tasks of theirs."""
 
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ class DriftCheck:
     """What this run has found, by subtask."""
 
     async def recheck(self) -> None:
-        """Perform the share of the settings again, and all of an application where one fails; retire what
-        does not replay."""
+        """Perform a share of the subtasks again, and all of an application where one fails."""
         run = self.run
         share = run.settings.nights.recheck_share
         self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)
@@ -77,8 +75,7 @@ class DriftCheck:
         await self._retire([name for name in retired if name in self.known])
 
     def _turns(self) -> dict[str, tuple[str, int]]:
-        """The last run that performed each subtask again, and how many did; undecided ones count too, or they
-        would block others."""
+        """The last run that performed each subtask again, and how many did; undecided ones count too."""
         rows = self.run.warehouse.query(
             "SELECT subtask_id, max(run_id), count(*) FROM rechecks WHERE run_id <> ? GROUP BY subtask_id",
             [self.run.run_id],
@@ -168,8 +165,7 @@ class DriftCheck:
 
 
 async def retire_tasks(run: Run, why: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Retire every validated task with a subtask that no longer counts as verified; `why` says what is known
-    of some subtasks."""
+    """Retire every validated task with a subtask that no longer counts as verified; `why` tells more."""
     await run.recorder.flush()
     rows = await asyncio.to_thread(lambda: list(run.warehouse.query(_ORPHANS).rows()))
     lost = {str(task): str(subtask) for task, subtask in rows}
@@ -186,11 +182,8 @@ async def retire_tasks(run: Run, why: Mapping[str, str] = MappingProxyType({})) 
 
 
 def has_changed_the_pool(run: Run) -> bool:
-    """Whether `run`, a night, has another dataset to publish even without new tasks.
-
-    It has if it verified a subtask or retired anything, or if gates have held back what came since the newest
-    version.
-    """
+    """Whether `run`, a night, has another dataset to publish even without new tasks: it verified or retired
+    something, or gates have held back what came since the newest version."""
     if not run.settings.nights.enabled:
         return False
     newest = next((item.name for item in reversed(run.warehouse.versions())), "")

@@ -210,12 +210,9 @@ class PoolGrowth:
     def _versions(
         self, application: Application, subtasks: Iterable[Subtask]
     ) -> list[tuple[Subtask, VerifiedSubtask | None]]:
-        """Every subtask of the pool, proposed again or not, with what is verified of it; in an order that
-        resuming keeps.
-
-        Proposals that an earlier run was stopped before verifying are among them, and rejected ones that the
-        settings name. A curated subtask that the catalogue has changed or dropped since is left out.
-        """
+        """Every subtask of the pool, proposed again or not, with what is verified of it, in an order that
+        resuming keeps; undecided proposals of earlier runs too, but no curated subtask that the catalogue has
+        changed or dropped since."""
         run_id = self.run.run_id
         found = {
             named.subtask_id: (named, known)
@@ -297,6 +294,5 @@ class PoolGrowth:
 
 
 def _picture(run: Workplace) -> Picture:
-    """What the actor is shown: the screen with numbered boxes, or the plain one if nobody looks (offline
-    provider)."""
+    """What the actor is shown: the screen with numbered boxes, or the plain one if rules play it."""
     return plain_picture if run.settings.is_offline(ModelRole.ACTOR) else annotated_picture

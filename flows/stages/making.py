@@ -115,8 +115,7 @@ class TaskMaking:
     ) -> list[list[Task]]:
         """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop.
 
-        Tasks with the ids `rejected` are replaced by others, and so are tasks that contradict what is known
-        about orders.
+        Tasks with the ids `rejected` are replaced, and so are those that contradict what is known of orders.
         """
         run = self.run
         asked = await asyncio.to_thread(wanted_by, run) or run.settings.composition
@@ -180,8 +179,7 @@ class TaskMaking:
         intents: Sequence[Intent],
         left_out: Collection[str],
     ) -> Composer:
-        """Tasks, generated lazily; tasks of other runs, unless retired, and those in `left_out`, are not made
-        again."""
+        """Tasks, generated lazily; those of other runs, unless retired, and `left_out` are not made again."""
         run = self.run
         earlier = run.warehouse.query(
             "SELECT task_id FROM tasks WHERE run_id <> ? AND status NOT IN ('imported', 'retired')",
@@ -248,11 +246,9 @@ class TaskMaking:
         )
 
     async def publish(self) -> str:
-        """Publish everything recorded as a dataset version, in which this run counts as completed; returns
-        its name.
+        """Publish everything recorded as a dataset version, in which this run counts as completed; its name.
 
-        Nothing is published, and the name is empty, if the judge of instructions is not good enough, the
-        critic's scores are too low, or a gate does not hold; a rejection says why.
+        Nothing is published, and the name is empty, if judge, critic or gates forbid it; rejections say why.
         """
         run = self.run
         doubts = {
@@ -321,8 +317,7 @@ class TaskMaking:
         return validated
 
     def _marked(self, task: Task) -> Task:
-        """The task with the keys of its components, and whether any of its subtasks runs on a simulated
-        platform."""
+        """The task with the keys of its components, and whether any subtask runs on a simulated platform."""
         verified = {node.subtask_id: self.verified[node.subtask_id] for node in task.graph.nodes}
         simulated = any(item.subtask.simulated for item in verified.values())
         functions = {name: item.function.function_id for name, item in verified.items()}

@@ -1,5 +1,4 @@
-"""Replays of a run's tasks: components before validation, whole tasks after it, and what they teach about
-orders."""
+"""Replays of a run's tasks: components before validation, tasks after it, and what they teach of orders."""
 
 from __future__ import annotations
 
@@ -72,8 +71,7 @@ class TaskReplays:
         return await asyncio.to_thread(lambda: clashes(self.run.warehouse.read(OrderFact)))
 
     async def without_clashes(self, tasks: Sequence[Task], known: Collection[Pair]) -> list[Task]:
-        """The tasks without orders that contradict what is known; those without any other are recorded as
-        rejected."""
+        """The tasks without orders that contradict what is known; tasks with no other are rejected."""
         kept = []
         for task in tasks:
             fit = orders_without(task, known)
@@ -87,12 +85,9 @@ class TaskReplays:
         return kept
 
     async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
-        """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing
-        speaks against.
-
-        No replay is begun once as many actions were spent as the settings allow a run. Orders that failed are
-        taken out of the tasks that have them. The other tasks are recorded as rejected.
-        """
+        """Perform every distinct component of `tasks` that no replay has covered, while actions are left that
+        the settings allow a run; the tasks that nothing speaks against, without orders that failed. Others
+        are recorded as rejected."""
         run = self.run
         if not run.settings.replay.components:
             return tuple(tasks)
@@ -177,8 +172,7 @@ class TaskReplays:
         return {str(row[0]) for row in self.run.warehouse.query(_REPLAYED, [names]).rows()}
 
     async def replay(self, tasks: Sequence[Task]) -> int:
-        """Perform tasks again, each in the orders that the settings ask for; how many worked in none and are
-        recorded as rejected."""
+        """Perform tasks again in the orders of the settings; how many worked in none and are rejected."""
         recorder, replayer = self.run.recorder, await self._replayer(tasks)
         self.run.progress.begin(REPLAY, len(tasks))
 
@@ -196,7 +190,7 @@ class TaskReplays:
         """Perform pairs of subtasks that may disturb each other, in both orders; how many facts that brought.
 
         Pairs known in both orders cost nothing, except those that never worked in one of them: an application
-        or a recording may have changed since, and composition does not try them any more.
+        or a recording may have changed since.
         """
         run = self.run
         await run.recorder.flush()
@@ -231,8 +225,8 @@ def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Repl
 
 
 def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> float:
-    """About how much work a replay of `task` is, in actions: those of its subtasks, and opening its
-    applications; in so many `orders` where the order may matter."""
+    """About how many actions a replay of `task` takes, opening its applications included, in so many `orders`
+    where the order may matter."""
     nodes = task.graph.nodes
     actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
     opened = len({node.application for node in nodes})
@@ -241,8 +235,7 @@ def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> f
 
 @dataclass(slots=True)
 class Covering:
-    """The replays that show that components can be performed, as many side by side as there are
-    environments."""
+    """The replays that show that components can be performed, as many at a time as there are environments."""
 
     perform: Callable[[Task, int], Awaitable[ReplayedTask]]
     """Replays a task in up to so many orders and keeps what came of it."""
@@ -292,8 +285,7 @@ class Covering:
                 return
 
     async def _try(self, task: Task, tasks: Sequence[Task]) -> None:
-        """Replay `task` unless others have covered it; if it fails, one other task for each component that is
-        not covered yet."""
+        """Replay `task` unless it is covered; if it fails, another for each component not covered yet."""
         if self.covered.issuperset(task.components) or self._is_over() or await self._works(task):
             return
         for key in set(task.components) - self.covered:
@@ -333,8 +325,7 @@ class Covering:
         )
 
     def without_bad_orders(self, task: Task) -> Task:
-        """The task without orders that failed in a task with the same components, unless none would be
-        left."""
+        """The task without orders that failed with the same components, unless none would be left."""
         return without_prefixes(task, self.bad_orders.get(task.components, ())) or task
 
     def covers(self, task: Task) -> bool:

@@ -62,11 +62,8 @@ def lot(name: str) -> float:
 
 
 def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:
-    """The rejections, with repetitions of equal ones numbered.
-
-    The warehouse keeps equal rows once, so that a resumed run may repeat itself; but a model may propose the
-    same goal twice, and both count.
-    """
+    """The rejections, with repetitions numbered: the warehouse keeps equal rows once, so that a resumed run
+    may repeat itself, but a model may propose the same goal twice."""
     seen: Counter[str] = Counter()
     found = []
     for item in rejections:

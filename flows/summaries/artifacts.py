@@ -1,10 +1,5 @@
-"""Results of a run in Prefect: artifacts, which the UI shows with the run, and the event of a gate that does
-not hold, on which automations act.
-
-The progress of a run is an artifact that is brought up to date while the run goes on: a run that a worker
-started has no terminal, and its page in Prefect's UI then shows what is done, what was rejected and why, what
-waits, and what was spent.
-"""
+"""Results of a run in Prefect's UI, its progress, which is brought up to date as runs of workers have no
+terminal, and the event of a gate that does not hold, on which automations act."""
 
 from __future__ import annotations
 
@@ -61,8 +56,7 @@ _SECONDS = 30.0
 
 @asynccontextmanager
 async def progress_shown(run: Run) -> AsyncIterator[None]:
-    """While the block runs, keep the artifact `progress` up to date, and at its end; if the server does not
-    accept it, the run goes on."""
+    """While the block runs, keep the artifact `progress` up to date, as far as the server accepts it."""
     if FlowRunContext.get() is None:
         yield
         return

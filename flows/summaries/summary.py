@@ -130,8 +130,7 @@ class RunSummary(Record):
 
     @property
     def exit_code(self) -> int:
-        """0 when something came through, or a night found nothing new; a code of its own when a gate forbade
-        to publish."""
+        """0 when something came through, or a night found nothing new; 6 when a gate forbade to publish."""
         if self.not_published:
             return ExitCode.GATE_FAILED
         if self.report is not None and self.report.nothing_new:
@@ -240,13 +239,7 @@ def _title(row: FunnelRow) -> str:
 
 
 async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> RunSummary:
-    """Write the run's model calls to the warehouse and summarise the run.
-
-    Args:
-        run: the run.
-        subtask_ids: verified subtasks of its pool.
-        version: dataset version that it published.
-    """
+    """Write the model calls of `run` to the warehouse and summarise it; `subtask_ids` are verified ones."""
     await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
     await run.recorder.flush()
     subtask_ids = tuple(subtask_ids)
