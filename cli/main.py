@@ -106,13 +106,11 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(ExitCode.DONE)
-    except TaskloomError as error:
-        if os.environ.get("TASKLOOM_DEBUG"):
-            traceback.print_exc()
-        _end(f"error: {error}" + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
     except Exception as error:
         if os.environ.get("TASKLOOM_DEBUG"):
             traceback.print_exc()
+        if isinstance(error, TaskloomError):
+            _end(f"error: {error}" + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
         _end(
             f"error: {type(error).__name__}: {error} (TASKLOOM_DEBUG=1 shows the trace)",
             ExitCode.NEGATIVE_ANSWER,

@@ -4,12 +4,11 @@
                               compose_tasks, run_experiment, export_test_set
 examination                   examines evaluation functions again from recorded evidence
 steps                         the flows' steps, the only Prefect task wrappers
-settings, setting_groups      all settings of a run
+settings                      all settings of a run
 settings_file                 the file they come from
 places                        where data is, for readers that need no other setting
 spare_capacity                how many environments the machine feeds
-wiring                        makes the objects of a run from its settings
-shutting_in                   refuses runs in which a model would act without isolation
+wiring                        makes the objects of a run from its settings, or refuses it
 experimenting/                experiments: checked, fixed, finished, scored again
 stages/                       what the steps do: growing the pool, making tasks, agents at work
 hosting/                      contexts of steps, checks before a run, progress in Prefect, log lines

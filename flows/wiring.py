@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from taskloom.environments import lookup
 from taskloom.environments.environment import Environment
 from taskloom.environments.lookup import missing_for_start
+from taskloom.environments.machines.bubblewrap import REMEDY, WITHOUT, bubblewrap_works
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.flows.errors import CommandError
 from taskloom.flows.pool.pool_memory import known_categories
@@ -24,7 +25,6 @@ from taskloom.flows.running.interruptions import termination_in_order
 from taskloom.flows.running.progress import Progress
 from taskloom.flows.running.recording import Recorder
 from taskloom.flows.settings import Settings
-from taskloom.flows.shutting_in import refuse_unconfined
 from taskloom.flows.spare_capacity import SpareCapacity
 from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
@@ -211,6 +211,28 @@ def _how_it_ended(error: BaseException) -> tuple[str, str]:
         case Exception():
             return "failed", f"{type(error).__name__}: {error}"
     return "interrupted", f"{type(error).__name__} {error}".strip()
+
+
+def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
+    """Make sure that what a model or a foreign agent does stays in the sandbox, unless the settings waive it.
+
+    The offline rules only do what the catalogue says, and platforms without the setting start no programs.
+
+    Raises:
+        CommandError: bubblewrap does not work here; the message says what to do.
+    """
+    acts = agent_acts or not settings.is_offline(ModelRole.ACTOR)
+    starts_programs = any(
+        "isolation" in lookup.platform(name).SETTINGS.model_fields
+        for name in lookup.platforms_in(settings.platform)
+    )
+    if settings.isolation != "automatic" or not acts or not starts_programs or bubblewrap_works():
+        return
+    raise CommandError(
+        "a model would act in applications that nothing shuts in: what it types could reach your files and"
+        f" network. {WITHOUT}; {REMEDY}, or set isolation to 'never' to take the risk.",
+        exit_code=ExitCode.MISSING_REQUIREMENT,
+    )
 
 
 def choose_applications(settings: Settings) -> tuple[dict[str, Application], dict[str, str]]:

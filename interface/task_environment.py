@@ -7,10 +7,9 @@ decisions come from the caller, one `step` at a time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from random import Random
-from types import TracebackType
 from typing import Self, TypeVar
 
 from anyio.from_thread import start_blocking_portal
@@ -23,9 +22,14 @@ from taskloom.flows.errors import CommandError
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.flows.settings import Settings, describe_problems
-from taskloom.flows.shutting_in import refuse_unconfined
 from taskloom.flows.stages.agent_evaluation import AgentAttempt, attempt_task
-from taskloom.flows.wiring import Workplace, choose_applications, create_environment, sandbox_settings
+from taskloom.flows.wiring import (
+    Workplace,
+    choose_applications,
+    create_environment,
+    refuse_unconfined,
+    sandbox_settings,
+)
 from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.lookup import measured
 from taskloom.prompts.prompt_input import PromptInput
@@ -98,9 +102,7 @@ class TaskEnvironment:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -161,13 +163,8 @@ class TaskEnvironment:
         done = Attempt(task.graph, tuple(self._caller.completed))
         self._coverage = measured(done)["coverage_rate"] or 0.0
         truncated = observation is None and self.judge().outcome in _TRUNCATED
-        return (
-            observation or self.observe(),
-            self._coverage - before,
-            observation is None and not truncated,
-            truncated,
-            self._info(),
-        )
+        terminated = observation is None and not truncated
+        return observation or self.observe(), self._coverage - before, terminated, truncated, self._info()
 
     def judge(self) -> AgentRun:
         """End the attempt and judge it, as the table `agent_runs` would keep it: success, coverage and more.
@@ -272,23 +269,23 @@ class _Seeing:
         self.platform, self.simulated = environment.platform, environment.simulated
         self.seen: Observation | None = None
 
+    async def _keep(self, observation: Awaitable[Observation]) -> Observation:
+        self.seen = await observation
+        return self.seen
+
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
-        self.seen = await self.inner.reset(applications, without=without)
-        return self.seen
+        return await self._keep(self.inner.reset(applications, without=without))
 
     async def observe(self) -> Observation:
-        self.seen = await self.inner.observe()
-        return self.seen
+        return await self._keep(self.inner.observe())
 
     async def act(self, action: Action) -> Observation:
-        self.seen = await self.inner.act(action)
-        return self.seen
+        return await self._keep(self.inner.act(action))
 
     async def bring_to_front(self, application: str) -> Observation:
-        self.seen = await self.inner.bring_to_front(application)
-        return self.seen
+        return await self._keep(self.inner.bring_to_front(application))
 
     async def evidence(self) -> Evidence:
         return await self.inner.evidence()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,7 @@ from taskloom.cli.shared_options import DataOption, JsonOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from taskloom.model_clients.ledger.ledger import Ledger
     from taskloom.model_clients.ledger.upkeep import CallSummary
@@ -81,10 +80,8 @@ def prune(
             typer.echo(f"{name.replace('_', ' ')}: {value}")
 
 
-@contextmanager
-def _open_ledger(data: Path | None) -> Iterator[Ledger]:
+def _open_ledger(data: Path | None) -> Ledger:
     from taskloom.flows.places import load_places
-    from taskloom.model_clients.errors import LedgerBrokenError
     from taskloom.model_clients.ledger.ledger import Ledger
 
     path = load_places(data=data).data / "ledger.sqlite"
@@ -92,11 +89,7 @@ def _open_ledger(data: Path | None) -> Iterator[Ledger]:
         raise CommandError(
             f"there is no ledger at {path}; name its folder with --data, or run: taskloom build"
         )
-    try:
-        with Ledger(path) as ledger:
-            yield ledger
-    except LedgerBrokenError as error:
-        raise CommandError(str(error)) from error
+    return Ledger(path)
 
 
 def _print_summaries(summaries: Sequence[CallSummary], as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -60,7 +60,7 @@ def graph(
     typer.echo(_table(facts))
 
 
-def measures(found: TaskGraph) -> dict[str, object]:
+def measures(found: TaskGraph) -> dict[str, Any]:
     """Everything that `taskloom graph` reports about a graph, ready for JSON."""
     from taskloom.resources.reading.catalog import load_capabilities
     from taskloom.synthesis.composition.building import describe_clash
@@ -111,12 +111,10 @@ def notes_on(found: TaskGraph) -> list[str]:
     return notes
 
 
-def _table(facts: dict[str, object]) -> str:
+def _table(facts: dict[str, Any]) -> str:
     from taskloom.resources.dimensions import TABLE
 
-    complexity, capabilities = facts["complexity"], facts["capabilities"]
-    assert isinstance(complexity, dict)
-    assert isinstance(capabilities, dict)
+    complexity, capabilities, notes = facts["complexity"], facts["capabilities"], facts["notes"]
     rows = [
         *((row.name, row.in_words(complexity[row.measure]), complexity[row.level_column]) for row in TABLE),
         ("largest layer", str(complexity["largest_layer"]), ""),
@@ -128,8 +126,6 @@ def _table(facts: dict[str, object]) -> str:
         ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
         ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
     ]
-    notes = facts["notes"]
-    assert isinstance(notes, list)
     rows += [("note", note, "") for note in notes]
     return "\n".join(
         f"{name:26}{value}{'  ' + level if level else ''}" for name, value, level in rows if value

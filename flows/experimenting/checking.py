@@ -13,9 +13,8 @@ from taskloom.flows.experimenting.fixing import selected_tasks
 from taskloom.flows.hosting.preflight import check_keys, check_settings
 from taskloom.flows.settings import Settings, describe_problems
 from taskloom.flows.settings_file import parse_yaml
-from taskloom.flows.shutting_in import refuse_unconfined
 from taskloom.flows.stages.agents import MODEL, asks_a_model, check_agent, is_own_code, roles_of
-from taskloom.flows.wiring import choose_applications
+from taskloom.flows.wiring import choose_applications, refuse_unconfined
 from taskloom.model_clients.client import create_client
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
 from taskloom.omnieval.lookup import protocol
@@ -43,22 +42,18 @@ def read_experiment(path: Path) -> ExperimentFile:
     """
     if path.exists() and not path.is_file():
         raise CommandError(f"cannot read the experiment {path}: it is no regular file")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"cannot read the experiment {path}: {error}") from None
-    content = parse_yaml(text, str(path))
+    content = parse_yaml(_text_of(path, "the experiment"), str(path))
     for entry in content.get("agents") or () if isinstance(content, dict) else ():
         if isinstance(entry, dict) and "prompt_file" in entry:
-            entry["prompt"] = _prompt_in(path.parent / str(entry.pop("prompt_file")))
+            entry["prompt"] = _text_of(path.parent / str(entry.pop("prompt_file")), "the prompt")
     return experiment_of(content, str(path))
 
 
-def _prompt_in(path: Path) -> str:
+def _text_of(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"cannot read the prompt {path}: {error}") from None
+        raise CommandError(f"cannot read {what} {path}: {error}") from None
 
 
 def experiment_of(content: object, name: str) -> ExperimentFile:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.home import Home, HomeAddress, portable
-from taskloom.flows.setting_groups import FanOutSettings
-from taskloom.flows.settings import Settings
+from taskloom.flows.settings import FanOutSettings, Settings
 from taskloom.flows.wiring import (
     Done,
     Errand,

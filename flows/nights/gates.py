@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.running.clock import now
-from taskloom.flows.setting_groups import GateSettings
+from taskloom.flows.settings import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.measures.variety_figures import variety_of
 from taskloom.taskgraph.records.provenance import Provenance

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentFailureError
@@ -21,14 +22,14 @@ _LOOK_EVERY = 10.0
 """Seconds between two looks at what the machine has left."""
 
 
+@dataclass(slots=True, eq=False)
 class _Waiting:
     """An item that waits for an environment."""
 
-    def __init__(self, platform: str, applications: Collection[str]) -> None:
-        self.platform = platform
-        self.applications = frozenset(applications)
-        self.passed_over = 0
-        self.turn = asyncio.Event()
+    platform: str
+    applications: frozenset[str]
+    passed_over: int = 0
+    turn: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class EnvironmentPool:

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -73,16 +72,14 @@ class Progress:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the display."""
         if self._live is not None:
             self._live.stop()
 
     def begin(self, stage: str, total: int | None = None) -> None:
         """Report that `stage` has started, or that `total` more of its items are known."""
-        state = self.stages.setdefault(stage, StageProgress(stage))
+        state = self._stage(stage)
         state.started = state.started or time.monotonic()
         state.finished = 0.0
         if total is not None:
@@ -91,19 +88,21 @@ class Progress:
 
     def done(self, stage: str, count: int = 1) -> None:
         """Count items that came through."""
-        self.stages.setdefault(stage, StageProgress(stage)).done += count
+        self._stage(stage).done += count
         self._plain()
 
     def rejected(self, stage: str, count: int = 1) -> None:
         """Count items that were rejected."""
-        self.stages.setdefault(stage, StageProgress(stage)).rejected += count
+        self._stage(stage).rejected += count
         self._plain()
 
     def end(self, stage: str) -> None:
         """Say that `stage` is finished."""
-        state = self.stages.setdefault(stage, StageProgress(stage))
-        state.finished = time.monotonic()
+        self._stage(stage).finished = time.monotonic()
         self._plain(force=True, only=stage)
+
+    def _stage(self, name: str) -> StageProgress:
+        return self.stages.setdefault(name, StageProgress(name))
 
     def say(self, text: str) -> None:
         """Show a line that stays."""

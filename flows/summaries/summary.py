@@ -247,17 +247,18 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
     rows = await asyncio.to_thread(
         lambda: run.warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
     )
+    rejections: dict[str, list[Rejection]] = {"application": [], "composition": [], "dataset_version": []}
+    of_run = "run_id = ? AND item_kind IN ('application', 'composition', 'dataset_version')"
+    for item in run.warehouse.read(Rejection, of_run, [run.run_id], order_by="item_id, reason"):
+        rejections[item.item_kind].append(item)
     rejected = {
         item.item_id: f"{item.reason}: {item.message}"
-        for item in run.warehouse.read(
-            Rejection, "item_kind = 'application' AND run_id = ?", [run.run_id], order_by="item_id"
-        )
+        for item in rejections["application"]
         if item.item_id not in explored
     }
-    ((newly_verified,),) = run.warehouse.query(
-        "SELECT count(DISTINCT subtask_id) FROM evaluation_functions WHERE accepted AND run_id = ?",
-        [run.run_id],
-    ).rows()
+    newly_verified = (
+        "SELECT count(DISTINCT subtask_id) FROM evaluation_functions WHERE accepted AND run_id = ?"
+    )
     counters = run.calls.counters.total
     return RunSummary(
         run_id=run.run_id,
@@ -269,7 +270,7 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         verified_applications=len(explored),
         stage_seconds={name: round(value, 1) for name, value in run.stage_seconds.items()},
         core_seconds=total_of(run.core_seconds.values()),
-        newly_verified=newly_verified,
+        newly_verified=run.warehouse.query(newly_verified, [run.run_id]).scalar(),
         examination_seconds=round(run.examination_seconds, 1),
         missing_applications={**run.missing, **rejected},
         unconfined=why_unconfined(run.settings.isolation),
@@ -279,17 +280,10 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         cached_share=counters.cached_share,
         error_rates=await asyncio.to_thread(error_rates, run.warehouse),
         tasks=await asyncio.to_thread(task_quality, run.warehouse),
-        not_published=" ".join(
-            item.message
-            for item in run.warehouse.read(
-                Rejection, "item_kind = 'dataset_version' AND run_id = ?", [run.run_id], order_by="reason"
-            )
-        ),
+        not_published=" ".join(item.message for item in rejections["dataset_version"]),
         not_composed=tuple(
             f"{item.details['missing']} of {item.item_id}: {item.message}"
-            for item in run.warehouse.read(
-                Rejection, "item_kind = 'composition' AND run_id = ?", [run.run_id], order_by="item_id"
-            )
+            for item in rejections["composition"]
             if item.details.get("missing")
         ),
         own_judge=run.settings.same_model(ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE),

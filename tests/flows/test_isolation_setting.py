@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from taskloom.environments.machines import bubblewrap as confinement
-from taskloom.flows import shutting_in
+from taskloom.flows import wiring
 from taskloom.flows.errors import CommandError
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.summaries.summary import RunSummary, why_unconfined
@@ -68,11 +68,11 @@ def summary(unconfined: str) -> RunSummary:
 def test_a_model_acts_only_where_it_is_shut_in_or_the_risk_is_taken(
     monkeypatch: pytest.MonkeyPatch, assignments: list[str], works: bool, agent_acts: bool, refused: bool
 ) -> None:
-    monkeypatch.setattr(shutting_in, "bubblewrap_works", lambda: works)
+    monkeypatch.setattr(wiring, "bubblewrap_works", lambda: works)
     settings = load_settings(assignments=assignments)
     if not refused:
-        shutting_in.refuse_unconfined(settings, agent_acts=agent_acts)
+        wiring.refuse_unconfined(settings, agent_acts=agent_acts)
         return
     with pytest.raises(CommandError, match=r"apt-get install bubblewrap.*isolation to 'never'") as refusal:
-        shutting_in.refuse_unconfined(settings, agent_acts=agent_acts)
+        wiring.refuse_unconfined(settings, agent_acts=agent_acts)
     assert refusal.value.exit_code == ExitCode.MISSING_REQUIREMENT

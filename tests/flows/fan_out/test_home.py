@@ -17,8 +17,7 @@ from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out import dask_workers
 from taskloom.flows.fan_out.dask_workers import DaskWorkers, check_runner
 from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, portable
-from taskloom.flows.setting_groups import FanOutSettings
-from taskloom.flows.settings import load_settings
+from taskloom.flows.settings import FanOutSettings, load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
 from taskloom.prompts.inputs import IntentExtractorInput
 from taskloom.prompts.prompt_input import PromptInput

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from taskloom.cli.main import create_app
 from taskloom.flows.errors import CommandError
 from taskloom.flows.nights.gates import gate_results, pass_gates
-from taskloom.flows.setting_groups import GateSettings
+from taskloom.flows.settings import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.criticism import JudgeTrial
