@@ -138,7 +138,7 @@ async def _build(settings: Settings) -> None:
     from taskloom.flows.wiring import open_run
 
     async with open_run(settings, "build_dataset", quiet=True) as run:
-        growth = PoolGrowth.of(run)
+        growth = PoolGrowth(run)
         explored = [await growth.explore(item) for item in run.applications.values()]
         await growth.all_explored()
         verified = await asyncio.gather(*(growth.verify(item) for item in explored))

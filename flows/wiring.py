@@ -49,7 +49,6 @@ from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
 
 Done = TypeVar("Done")
-Done_co = TypeVar("Done_co", covariant=True)
 
 KnownSubtasks = Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
 """Gives verified subtasks by id."""
@@ -89,12 +88,8 @@ class Workplace:
         return Provenance(run_id=self.run_id, stage=stage, seed=self.settings.seed)
 
 
-class Errand(Protocol[Done_co]):
-    """One item to be done; it can be pickled, and so can what becomes of it."""
-
-    async def do(self, place: Workplace, subtasks: KnownSubtasks) -> Done_co:
-        """Do it at `place`, with `subtasks` that are verified."""
-        ...
+Errand = Callable[[Workplace, KnownSubtasks], Awaitable[Done]]
+"""Does one item at a place, with subtasks that are verified; it can be pickled, and so can its result."""
 
 
 class Elsewhere(Protocol):
@@ -168,6 +163,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
             EvaluationSandbox(sandbox_settings(settings)) as sandbox,
         ):
             async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
+                roles = [role for role in ModelRole if settings.is_offline(role)]
                 run = Run(
                     run_id=record.run_id,
                     record=record,
@@ -175,7 +171,9 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                     applications=WorldlyApplications(applications, settings.worlds, settings.catalog),
                     missing=missing,
                     categories=known_categories(settings.catalog, warehouse),
-                    models=_players(settings, calls),
+                    models=OfflineModels(offline_rules(settings), calls.account, roles, calls)
+                    if roles
+                    else calls,
                     calls=calls,
                     ledger=ledger,
                     environments=environment_pool(settings, applications.values()),
@@ -280,12 +278,6 @@ def catalogue(settings: Settings) -> dict[str, Application]:
     known = list(load_applications(settings.catalog).values())
     known += [item for name in platforms for item in lookup.platform(name).applications()]
     return {application.name: application for application in known if application.platform in platforms}
-
-
-def _players(settings: Settings, calls: RoleModels) -> Models:
-    """Models for the roles that have one, rules for those that are played offline."""
-    roles = [role for role in ModelRole if settings.is_offline(role)]
-    return OfflineModels(offline_rules(settings), calls.account, roles, calls) if roles else calls
 
 
 def prepare_data_folder(folder: Path) -> None:

@@ -150,8 +150,11 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
 
 
 def _name(errand: object) -> str:
-    item = getattr(errand, "task", None) or getattr(getattr(errand, "wanted", None), "instance", None)
-    return str(getattr(item, "task_id", "") or getattr(item, "instance_id", "") or type(errand).__name__)
+    for item in getattr(errand, "args", ()):
+        name = getattr(item, "task_id", "") or getattr(getattr(item, "instance", None), "instance_id", "")
+        if name:
+            return str(name)
+    return "an item"
 
 
 @dataclass(slots=True)
@@ -213,7 +216,7 @@ async def do_errand(home: HomeAddress, edition: int, errand: Errand[Done]) -> Do
     try:
         for left in [other.home for other in _places.values() if not other.users]:
             await leave(left)  # its run ended without a word, or will ask again
-        return await errand.do(await remote.opened(edition), remote.subtasks)
+        return await errand(await remote.opened(edition), remote.subtasks)
     except Exception as error:
         return portable(error)
     finally:

@@ -30,7 +30,7 @@ class Work:
     @cached_property
     def growth(self) -> PoolGrowth:
         """Explores and verifies."""
-        return PoolGrowth.of(self.run)
+        return PoolGrowth(self.run)
 
     @cached_property
     def making(self) -> TaskMaking:

@@ -196,10 +196,10 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     wanted = settings.exploration.subtasks_per_application
     proposals = _proposals(settings)
     expected = round(_ROUGH_PROPOSALS if proposals is None else proposals)
-    per_application = [
-        min(_curated(item, settings) if item.example_subtasks else expected, wanted)
-        for item in applications.values()
-    ]
+    per_application = []
+    for item in applications.values():
+        taken = sum(one.core or not settings.exploration.core_only for one in item.example_subtasks)
+        per_application.append(min(taken if item.example_subtasks else expected, wanted))
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     tasks = tasks if night is None else night.tasks
@@ -241,10 +241,6 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         ),
         assumptions=tuple(assumptions),
     )
-
-
-def _curated(application: Application, settings: Settings) -> int:
-    return sum(item.core or not settings.exploration.core_only for item in application.example_subtasks)
 
 
 def _assumptions(

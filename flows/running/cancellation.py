@@ -31,7 +31,8 @@ async def cancellable() -> AsyncIterator[None]:
         Abort: the run was cancelled, and the server knows it.
         CancelledError: the process was asked to end, and nobody cancelled the run.
     """
-    if not _is_run_by_prefect():
+    is_main = threading.current_thread() is threading.main_thread()
+    if "PREFECT__FLOW_RUN_ID" not in os.environ or not is_main:
         yield
         return
     asked = False
@@ -58,11 +59,6 @@ async def cancellable() -> AsyncIterator[None]:
         raise asyncio.CancelledError("terminated") from error
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _is_run_by_prefect() -> bool:
-    """Whether this is the main flow of a process that Prefect's runner started; its variable says so."""
-    return "PREFECT__FLOW_RUN_ID" in os.environ and threading.current_thread() is threading.main_thread()
 
 
 async def _end_as_cancelled() -> None:

@@ -42,7 +42,8 @@ class Recorder:
 
     async def record(self, *records: Record, replace: bool = False) -> None:
         """Queue records for the next commit; with `replace`, they replace rows with their ids."""
-        self._raise_failure()
+        if self._failure is not None:
+            raise self._failure
         self._waiting.extend((record, replace) for record in records)
         self._taken += len(records)
         self.rejections.update(
@@ -91,10 +92,6 @@ class Recorder:
         latest = {_identity(record): record for record, replace in batch if replace}
         if latest:
             self._sink.write(list(latest.values()), True)
-
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
 
 
 def _identity(record: Record) -> tuple[type[Record], object]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.guarding import GuardedAgent, Patience
@@ -72,7 +73,7 @@ async def evaluate_tasks(
             else:
                 beside = None if is_own_code(order.entry.agent) else work_beside(task, run, verified)
                 also = () if beside is None else (beside.trajectory.subtask_id,)
-                done = await run.elsewhere.do(AttemptErrand(order, attempt, task, also))
+                done = await run.elsewhere.do(partial(_attempted, order, attempt, task, also))
         record = _with_calls(run, done.record)
         scores = scores_of(record, task, hashes.get(task.task_id, ""))
         await run.recorder.record(done.trajectory, record, *done.steps, *scores, replace=True)
@@ -82,21 +83,18 @@ async def evaluate_tasks(
     await run.recorder.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptErrand:
-    """One attempt, in any process that has the agent's module."""
-
-    order: AgentOrder
-    planned: PlannedAttempt
-    task: Task
-    beside: tuple[str, ...] = ()
-    """The subtask that an agent may do although the task does not ask for it, if there is one."""
-
-    async def do(self, place: Workplace, subtasks: KnownSubtasks) -> AgentAttempt:
-        """Let a new agent make the attempt."""
-        verified = await subtasks([*(node.subtask_id for node in self.task.graph.nodes), *self.beside])
-        there = AttemptPlace(place, self.order, SideEffectAccount(verified))
-        return await there.attempt(self.planned, self.task)
+async def _attempted(
+    order: AgentOrder,
+    planned: PlannedAttempt,
+    task: Task,
+    beside: Sequence[str],
+    place: Workplace,
+    subtasks: KnownSubtasks,
+) -> AgentAttempt:
+    """One attempt by a new agent, in any process that has its module; it may do the subtask `beside` although
+    the task does not ask for it."""
+    verified = await subtasks([*(node.subtask_id for node in task.graph.nodes), *beside])
+    return await AttemptPlace(place, order, SideEffectAccount(verified)).attempt(planned, task)
 
 
 async def attempt_task(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from functools import partial
 
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import installed_place
@@ -45,77 +45,54 @@ _MEASURED_WORLDS = 2
 """The first world and the first of the others, in which every subtask is verified."""
 
 
-@dataclass(frozen=True, slots=True)
-class PerformanceErrand:
-    """One performance of a subtask, in any process."""
-
-    wanted: Performance
-
-    async def do(self, place: Workplace, _subtasks: KnownSubtasks) -> Trajectory:
-        """Perform it."""
-        return await self.wanted.do(
-            Scene(
-                models=place.models,
-                environments=place.environments,
-                applications=place.applications,
-                settings=place.settings.performing,
-                picture=_picture(place),
-                provenance=place.provenance(),
-            )
+async def _performed(wanted: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
+    return await wanted.do(
+        Scene(
+            models=place.models,
+            environments=place.environments,
+            applications=place.applications,
+            settings=place.settings.performing,
+            picture=_picture(place),
+            provenance=place.provenance(),
         )
+    )
 
 
-@dataclass(slots=True)
 class PoolGrowth:
     """The growth of the pool in one run."""
 
-    run: Run
-    pool: VerificationPool
-    """Where subtasks meet."""
-    verifier: CrossVerifier
-    known: dict[str, VerifiedSubtask]
-    """Verified by earlier runs."""
-    set_aside: dict[str, tuple[Trajectory, ...]] = field(default_factory=dict)
-    """Performances of these that were set aside for the accepted ones, by subtask."""
-    verified: dict[str, VerifiedSubtask] = field(default_factory=dict)
-    """Verified subtasks by id, old and new."""
-    accepted: dict[str, EvaluationFunction] = field(default_factory=dict)
-    """Functions that earlier runs accepted, by subtask; verifying a subtask again revokes this."""
-    settled: set[str] = field(default_factory=set)
-    """Subtasks that this run verified or rejected."""
-
-    @classmethod
-    def of(cls, run: Run) -> PoolGrowth:
+    def __init__(self, run: Run) -> None:
         """The growth of `run`'s pool, on top of what the warehouse holds."""
-        pool = VerificationPool(
-            run.applications, run.categories, parameter_sets=run.settings.verification.parameter_sets
-        )
+        self.run = run
+        self.verified: dict[str, VerifiedSubtask] = {}
+        """Verified subtasks by id, old and new."""
+        self._known = load_verified(run.warehouse, run.applications)
+        self._set_aside = load_set_aside(run.warehouse)
+        accepted = run.warehouse.read(EvaluationFunction, "accepted")
+        self._accepted = {item.subtask_id: item for item in accepted}
+        """Functions that earlier runs accepted, by subtask; verifying a subtask again revokes this."""
+        self._settled: set[str] = set()
+        """Subtasks that this run verified or rejected."""
+        sets = run.settings.verification.parameter_sets
+        self._pool = VerificationPool(run.applications, run.categories, parameter_sets=sets)
         elsewhere = run.elsewhere
         stage = Stage(
             models=run.models,
             environments=run.environments,
             applications=run.applications,
-            pool=pool,
+            pool=self._pool,
             settings=run.settings.performing,
             picture=_picture(run),
             provenance=run.provenance(),
-            elsewhere=(lambda wanted: elsewhere.do(PerformanceErrand(wanted))) if elsewhere else None,
+            elsewhere=(lambda wanted: elsewhere.do(partial(_performed, wanted))) if elsewhere else None,
             tried=tried_before(run.warehouse, run.settings.verification.again, run.run_id),
         )
-        verifier = CrossVerifier(
+        self._verifier = CrossVerifier(
             stage=stage,
             sandbox=run.sandbox,
             categories=run.categories,
             settings=run.settings.verification,
             exploration=run.settings.exploration,
-        )
-        return cls(
-            run,
-            pool,
-            verifier,
-            known=load_verified(run.warehouse, run.applications),
-            set_aside=load_set_aside(run.warehouse),
-            accepted={item.subtask_id: item for item in run.warehouse.read(EvaluationFunction, "accepted")},
         )
 
     async def explore(self, application: Application) -> Explored:
@@ -128,7 +105,7 @@ class PoolGrowth:
         if not choice.explored:
             return await self._keep(application)
         again = run.settings.verification.again
-        memory = remembered(run.warehouse, application, self.known.values(), run.run_id, again)
+        memory = remembered(run.warehouse, application, self._known.values(), run.run_id, again)
         exploring = run.settings.exploration
         if run.settings.is_offline(ModelRole.EXPLORER):  # which follows rules and looks at nothing
             exploring = exploring.model_copy(update={"walk_steps": 0})
@@ -154,7 +131,7 @@ class PoolGrowth:
         entering = self._versions(application, exploration.subtasks)
         new = [subtask for subtask, known in entering if known is None]
         unchanged = [known for _, known in entering if known is not None]
-        await self.pool.announce(subtask for subtask, _ in entering)
+        await self._pool.announce(subtask for subtask, _ in entering)
         for known in unchanged:
             await self._take_over(known)
         await run.recorder.record(*new)
@@ -199,9 +176,9 @@ class PoolGrowth:
     async def _keep(self, application: Application) -> Explored:
         """Leave an application as it is known: what is verified of it stays so, and nothing is proposed."""
         kept = [
-            item for _, item in sorted(self.known.items()) if item.subtask.application == application.name
+            item for _, item in sorted(self._known.items()) if item.subtask.application == application.name
         ]
-        await self.pool.announce(item.subtask for item in kept)
+        await self._pool.announce(item.subtask for item in kept)
         for item in kept:
             await self._take_over(item)
         self.run.progress.done(EXPLORATION)
@@ -216,14 +193,14 @@ class PoolGrowth:
         run_id = self.run.run_id
         found = {
             named.subtask_id: (named, known)
-            for named, known in (version_of(item, self.known, self._to_verify, run_id) for item in subtasks)
+            for named, known in (version_of(item, self._known, self._to_verify, run_id) for item in subtasks)
         }
-        for name, item in sorted(self.known.items()):
+        for name, item in sorted(self._known.items()):
             if item.subtask.application == application.name and item.subtask.origin != "curated":
                 found.setdefault(name, (item.subtask, item))
         again = self.run.settings.verification.again
         for left in (
-            *undecided_proposals(self.run.warehouse, application.name, self.known),
+            *undecided_proposals(self.run.warehouse, application.name, self._known),
             *proposals_to_try_again(self.run.warehouse, application.name, again, run_id),
         ):
             found.setdefault(left.subtask_id, (left, None))
@@ -237,12 +214,12 @@ class PoolGrowth:
     async def all_explored(self) -> None:
         """Tell subtasks waiting for products of others that no further subtasks will be proposed."""
         self.run.progress.end(EXPLORATION)
-        await self.pool.complete()
+        await self._pool.complete()
 
     async def verify(self, explored: Explored) -> tuple[str, ...]:
         """Verify an application's proposals concurrently, recording each result as it arrives; the ids of its
         verified subtasks, unchanged ones included."""
-        proposals = [item for item in explored.proposals if item.subtask_id not in self.settled]
+        proposals = [item for item in explored.proposals if item.subtask_id not in self._settled]
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
         await together(self._verify(subtask) for subtask in proposals)
@@ -256,18 +233,18 @@ class PoolGrowth:
         """Count what an earlier run verified as verified."""
         name = known.subtask.subtask_id
         self.verified[name] = known
-        self.settled.add(name)
-        await self.pool.settle(name, known)
+        self._settled.add(name)
+        await self._pool.settle(name, known)
         for trajectory in sorted(
-            (*self.set_aside.get(name, ()), *known.trajectories), key=lambda item: item.attempt
+            (*self._set_aside.get(name, ()), *known.trajectories), key=lambda item: item.attempt
         ):
-            await self.pool.record(trajectory)
+            await self._pool.record(trajectory)
 
     async def _verify(self, subtask: Subtask) -> None:
-        verification = await self.verifier.verify(subtask)
-        self.run.examination_seconds = self.verifier.examination_seconds
+        verification = await self._verifier.verify(subtask)
+        self.run.examination_seconds = self._verifier.examination_seconds
         await self._record(verification)
-        self.settled.add(subtask.subtask_id)
+        self._settled.add(subtask.subtask_id)
         if verification.verified is not None:
             self.verified[subtask.subtask_id] = verification.verified
             self.run.progress.done(VERIFICATION)
@@ -283,7 +260,7 @@ class PoolGrowth:
             await recorder.record(verification.rejection)
         accepted = verified.function.function_id if verified else None
         functions = {item.function_id: item for item in verification.functions}
-        earlier = self.accepted.get(verification.subtask.subtask_id)
+        earlier = self._accepted.get(verification.subtask.subtask_id)
         if earlier:
             functions.setdefault(earlier.function_id, earlier.model_copy(update={"accepted": False}))
         if verified and accepted:

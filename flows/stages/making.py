@@ -48,21 +48,14 @@ _COMPOSITIONS = 3
 """How often tasks are composed, at most, to replace those that contradict what is known about orders."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationErrand:
-    """One task whose instruction is to be written and judged, in any process."""
-
-    task: Task
-
-    async def do(self, place: Workplace, _subtasks: KnownSubtasks) -> ValidatedTask:
-        """Have it written and judged."""
-        return await validate_task(
-            self.task,
-            {name: application.title for name, application in place.applications.items()},
-            models=place.models,
-            settings=place.settings.validation,
-            provenance=place.provenance(VALIDATION),
-        )
+async def _validated(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
+    return await validate_task(
+        task,
+        {name: application.title for name, application in place.applications.items()},
+        models=place.models,
+        settings=place.settings.validation,
+        provenance=place.provenance(VALIDATION),
+    )
 
 
 @dataclass(slots=True)
@@ -251,8 +244,10 @@ class TaskMaking:
         Nothing is published, and the name is empty, if judge, critic or gates forbid it; rejections say why.
         """
         run = self.run
+        await run.recorder.flush()
+        rates = await asyncio.to_thread(judge_rates, run.warehouse, run.run_id)
         doubts = {
-            "judge_not_good_enough": await self._doubt_about_judge(),
+            "judge_not_good_enough": doubt_about(rates, run.settings.validation),
             "critic": await doubt_of_critic(run),
         }
         gates = await asyncio.to_thread(
@@ -294,17 +289,11 @@ class TaskMaking:
         )
         await run.recorder.record(*(item for item in found if item is not None))
 
-    async def _doubt_about_judge(self) -> str:
-        """Why this run's judge is not good enough for its instructions to be published; empty if it is."""
-        await self.run.recorder.flush()
-        rates = await asyncio.to_thread(judge_rates, self.run.warehouse, self.run.run_id)
-        return doubt_about(rates, self.run.settings.validation)
-
     async def _validate(self, task: Task) -> Task | None:
         """The task as it is validated; None if it is rejected."""
         run = self.run
-        errand = ValidationErrand(task)
-        outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
+        errand = partial(_validated, task)
+        outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand(run, self.subtasks))
         await run.recorder.record(*outcome.rounds)
         if outcome.rejection is not None:
             await run.recorder.record(outcome.rejection)

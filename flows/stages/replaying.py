@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.results import rejection
@@ -37,18 +38,9 @@ _ACTIONS_TO_OPEN = 8
 """How many actions take as long as opening an application."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayErrand:
-    """One task to be performed again, in any process."""
-
-    task: Task
-    orders: int
-    """In how many orders; 0 for as many as the settings say."""
-
-    async def do(self, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
-        """Perform it."""
-        verified = await subtasks([node.subtask_id for node in self.task.graph.nodes])
-        return await _replayer(place, verified).replay(self.task, self.orders)
+async def _replayed(task: Task, orders: int, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
+    verified = await subtasks([node.subtask_id for node in task.graph.nodes])
+    return await _replayer(place, verified).replay(task, orders)
 
 
 @dataclass(slots=True)
@@ -149,7 +141,7 @@ class TaskReplays:
         elsewhere = self.run.elsewhere
         if elsewhere is None:
             return await replayer.replay(task, orders)
-        return await elsewhere.do(ReplayErrand(task, orders))
+        return await elsewhere.do(partial(_replayed, task, orders))
 
     async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
         replayed = await self._replayed(replayer, task, orders)

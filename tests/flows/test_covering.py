@@ -251,11 +251,15 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_actions_are
         monkeypatch.setattr(steps, "compose", compose)
         monkeypatch.setattr(steps, "cover", cover)
         run = SimpleNamespace(
-            settings=SimpleNamespace(replay=settings), stage_seconds={}, core_seconds={}, spent=CoreSeconds()
+            run_id="r",
+            settings=SimpleNamespace(replay=settings),
+            stage_seconds={},
+            core_seconds={},
+            spent=CoreSeconds(),
         )
         performed.clear()
         making = SimpleNamespace(replays=SimpleNamespace(may_go_on=may_go_on))
-        work = SimpleNamespace(run=run, reference=None, making=making)
+        work = SimpleNamespace(run=run, making=making)
         return compose_and_cover(work, (), ())  # type: ignore[arg-type]
 
     performed: list[list[str]] = []
