@@ -1,7 +1,7 @@
 """Prefect flows and everything that a run needs.
 
-<flow>.py                     one flow each: build_dataset, explore_applications, verify_subtasks,
-                              compose_tasks, run_experiment, export_test_set
+build_dataset                 the flow of builds, and those of exploration, verification, composition alone
+run_experiment, export_test_set   one flow each
 examination                   examines evaluation functions again from recorded evidence
 steps                         the flows' steps, the only Prefect task wrappers
 settings                      all settings of a run

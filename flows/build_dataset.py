@@ -1,4 +1,4 @@
-"""The whole chain: explore, verify, compose, validate, replay, publish."""
+"""The whole chain: explore, verify, compose, validate, replay, publish; and its parts, each as a flow."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections.abc import Sequence
 import prefect
 
 from taskloom.flows import steps
+from taskloom.flows.errors import CommandError
 from taskloom.flows.hosting.contexts import Work, begin, timed
+from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
-from taskloom.flows.stages.growing import VERIFICATION
+from taskloom.flows.stages.growing import EXPLORATION, VERIFICATION
 from taskloom.flows.stages.making import BATCH, VALIDATION
 from taskloom.flows.stages.replaying import REPLAY
 from taskloom.flows.steps import whole
 from taskloom.flows.summaries.artifacts import publish_artifacts
-from taskloom.flows.summaries.summary import RunSummary, summarise
+from taskloom.flows.summaries.summary import RunSummary, pairs_measured, summarise
+from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.records.task import Intent, Task
 
 
@@ -34,6 +37,69 @@ async def build_dataset(
         subtask_ids = await (grow_overnight(work) if work.run.settings.nights.enabled else grow_pool(work))
         version = await make_tasks(work, subtask_ids)
         summary = await summarise(work.run, subtask_ids, version)
+        await publish_artifacts(summary)
+    return summary
+
+
+@prefect.flow(name="explore_applications", validate_parameters=False)
+async def explore_applications(
+    settings_file: str = "", settings: Settings | None = None, quiet: bool = True
+) -> RunSummary:
+    """Explore applications and keep well-formed proposals; the arguments are those of `build_dataset`."""
+    async with begin(settings_of(settings, settings_file), "explore_applications", quiet=quiet) as work:
+        run = work.run
+        with timed(run, EXPLORATION):
+            explored = await together(steps.explore(work.run.run_id, name) for name in run.applications)
+        run.progress.end(EXPLORATION)
+        summary = await summarise(run, [name for item in explored for name in item.unchanged])
+        await publish_artifacts(summary)
+    return summary
+
+
+@prefect.flow(name="verify_subtasks", validate_parameters=False)
+async def verify_subtasks(
+    settings_file: str = "", settings: Settings | None = None, quiet: bool = True
+) -> RunSummary:
+    """Verify what exploration, perhaps in the ledger, proposes; the arguments are those of `build_dataset`.
+
+    With the setting `replay.pairs`, pairs of verified subtasks that may disturb each other are performed in
+    both orders as well.
+    """
+    async with begin(settings_of(settings, settings_file), "verify_subtasks", quiet=quiet) as work:
+        verified = await grow_pool(work)
+        measured = 0
+        if verified and work.run.settings.replay.pairs:
+            with timed(work.run, "pairs of subtasks"):
+                measured = await steps.measure_pairs(work.run.run_id, whole(verified))
+        summary = await summarise(work.run, verified)
+        if work.run.settings.replay.pairs:
+            pairs = await pairs_measured(work.run, measured)
+            summary = summary.model_copy(update={"pairs": pairs})
+        await publish_artifacts(summary)
+    return summary
+
+
+@prefect.flow(name="compose_tasks", validate_parameters=False)
+async def compose_tasks(
+    settings_file: str = "", settings: Settings | None = None, quiet: bool = True
+) -> RunSummary:
+    """Make tasks from the pool; the arguments are those of `build_dataset`.
+
+    Raises:
+        CommandError: the warehouse holds no verified subtask.
+    """
+    chosen = settings_of(settings, settings_file)
+    async with begin(chosen, "compose_tasks", quiet=quiet) as work:
+        known = load_verified(work.run.warehouse, work.run.applications)
+        if not known:
+            raise CommandError(
+                f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed"
+                " application; run: taskloom verify",
+                ExitCode.NEGATIVE_ANSWER,
+            )
+        work.making.verified.update(known)
+        version = await make_tasks(work, tuple(known))
+        summary = await summarise(work.run, known, version)
         await publish_artifacts(summary)
     return summary
 

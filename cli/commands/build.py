@@ -89,7 +89,6 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     check_settings(settings)
 
     import asyncio
-    from importlib import import_module
 
     from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 
@@ -98,8 +97,9 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
         check_keys(settings)
         if names := unpriced(settings):
             typer.echo(f"no price is known for {', '.join(names)}: the cost told will leave it out", err=True)
-        module = import_module(f"taskloom.flows.{flow}")
+        from taskloom.flows import build_dataset as flows
+
         quiet_libraries()
-        summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))
+        summary = asyncio.run(getattr(flows, flow)(settings=settings, quiet=options.quiet))
     typer.echo(summary.model_dump_json(indent=2) if options.as_json else summary.describe())
     raise typer.Exit(summary.exit_code)

@@ -105,10 +105,9 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
     import distributed
 
     chosen = settings.fan_out
-    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
-        logging.getLogger(name).setLevel(
-            logging.CRITICAL
-        )  # each has a level of its own; lost workers are expected
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("distributed"):  # each has a level of its own; lost workers are expected
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     made: Any = distributed
     async with AsyncExitStack() as resources:
         rules = {

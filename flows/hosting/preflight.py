@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out.dask_workers import check_runner
 from taskloom.flows.settings import Settings
@@ -12,7 +10,6 @@ from taskloom.model_clients.client import create_client
 from taskloom.model_clients.errors import KeyMissingError
 from taskloom.model_clients.ledger.budget import Budget
 from taskloom.model_clients.ledger.prices import prices_of
-from taskloom.model_clients.settings import RoleSettings
 from taskloom.taskgraph.records.model_calls import ModelRole
 
 RUN_ROLES = tuple(role for role in ModelRole if role is not ModelRole.PLANNER)
@@ -49,7 +46,12 @@ def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> 
     if settings.models.replay:
         return
     for player in (settings.models.role(role) for role in roles if not settings.is_offline(role)):
-        problems = list(_problems(player))
+        problems: list[KeyMissingError] = []
+        for model in (player.model, *player.fallbacks):
+            try:
+                create_client(model)
+            except KeyMissingError as error:
+                problems.append(error)
         if len(problems) == 1 + len(player.fallbacks):
             raise problems[0]
 
@@ -69,11 +71,3 @@ def unpriced(settings: Settings) -> tuple[str, ...]:
     )
     Budget.of(settings.models.budget).check_prices(found)
     return found
-
-
-def _problems(player: RoleSettings) -> Iterator[KeyMissingError]:
-    for model in (player.model, *player.fallbacks):
-        try:
-            create_client(model)
-        except KeyMissingError as error:
-            yield error

@@ -106,8 +106,11 @@ class DriftCheck:
             nodes = [*{item.instance_id: item for item, _ in setup.performed}.values(), instance]
             while len(seen) < self.run.settings.nights.recheck_attempts and "holds" not in seen:
                 replayed = await self._replayed(nodes)
-                outcome, message = _verdict(replayed, instance)
-                seen.append(outcome)
+                shown, message = _verdict(replayed, instance)
+                seen.append(shown)
+        outcome = "retired" if set(seen) == {"retired"} else "undecided"
+        if "holds" in seen:
+            outcome = "holds"
         found = Recheck.model_validate(
             {
                 "recheck_id": f"{self.run.run_id}/{name}",
@@ -117,7 +120,7 @@ class DriftCheck:
                     (t.trajectory_id for t in verified.trajectories if t.instance_id == instance.instance_id),
                     "",
                 ),
-                "outcome": _outcome(seen),
+                "outcome": outcome,
                 "message": message,
                 "attempts": len(seen),
                 "seconds": round(perf_counter() - started, 3),
@@ -194,20 +197,12 @@ def has_changed_the_pool(run: Run) -> bool:
     return bool(verified or run.warehouse.count(Rejection, f"{retired} AND run_id = '{run.run_id}'"))
 
 
-def _outcome(seen: Sequence[str]) -> str:
-    """What the attempts say together: retired only what failed each time."""
-    if "holds" in seen:
-        return "holds"
-    return "retired" if seen and set(seen) == {"retired"} else "undecided"
-
-
 def _verdict(replayed: ReplayedTask, instance: BoundSubtask) -> tuple[str, str]:
     """What a replay says of its last subtask, and in which words."""
     replay = replayed.replays[0]
     if replay.success:
         return "holds", ""
-    at_fault = replay.failing_instance == instance.instance_id and failed_prefix(replayed.task, replay)
-    if at_fault:
+    if replay.failing_instance == instance.instance_id and failed_prefix(replayed.task, replay):
         return "retired", replay.message
     before = replay.failing_instance not in ("", instance.instance_id)
     return "undecided", f"{replay.failing_instance} before it: {replay.message}" if before else replay.message

@@ -115,7 +115,7 @@ def test_mistakes_made_on_purpose_do_not_reach_the_dataset(
 
 @pytest.mark.slow
 def test_a_proposal_that_a_stopped_run_left_is_decided_by_the_next(built_data: Path, tmp_path: Path) -> None:
-    from taskloom.flows.verify_subtasks import verify_subtasks
+    from taskloom.flows.build_dataset import verify_subtasks
 
     shutil.copytree(built_data, tmp_path, dirs_exist_ok=True)
     with Warehouse(tmp_path / "warehouse") as store:

@@ -241,12 +241,12 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_actions_are
         async def compose(
             reference: object, names: object, intents: object, rejected: Any
         ) -> list[list[Task]]:
-            numbers = [number for number in range(9) if f"task {number}" not in rejected.value]
+            numbers = [number for number in range(9) if f"task {number}" not in rejected]
             return [[_task(f"task {number}", _chain(str(number)))] for number in numbers[:3]]
 
         async def cover(reference: object, tasks: Any) -> tuple[Task, ...]:
-            performed.append([task.task_id for task in tasks.value])
-            return tuple(task for task in tasks.value if task.task_id not in cannot_be_done)
+            performed.append([task.task_id for task in tasks])
+            return tuple(task for task in tasks if task.task_id not in cannot_be_done)
 
         monkeypatch.setattr(steps, "compose", compose)
         monkeypatch.setattr(steps, "cover", cover)
