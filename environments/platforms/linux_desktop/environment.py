@@ -50,6 +50,9 @@ from taskloom.taskgraph.records.interaction import (
 _COPY = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
 _LATE_SECONDS = 0.6
 """After this, what seemed to do nothing is looked at again: a file dialog waits for timers of its own."""
+_LOOKS_AT_ANSWERED = 5
+"""How often a dialog that was answered with Enter is looked at until it is gone: an application may be at
+work before it closes it, and keys that come meanwhile are lost."""
 _MOST_SILENCES = 4
 """How often in a row the application in front may leave a look unanswered before it counts as hung."""
 
@@ -151,6 +154,10 @@ class DesktopEnvironment:
             if describe_change(view.observation, seen) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
                 await asyncio.sleep(_LATE_SECONDS)
                 seen = await self._look()
+            looks = _LOOKS_AT_ANSWERED if _answers(action) else 0
+            while looks and _is_dialog(seen) and seen.window_title == view.observation.window_title:
+                await asyncio.sleep(_LATE_SECONDS)
+                seen, looks = await self._look(), looks - 1
             return seen
 
     async def bring_to_front(self, application: str) -> Observation:
@@ -380,3 +387,13 @@ def inputs_of(aimed: Aim, display_size: tuple[int, int]) -> list[dict[str, Any]]
 
 def _presses(keys: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(press.key, press.modifiers) for press in parse_keys(keys)]
+
+
+def _answers(action: Action) -> bool:
+    """Whether the last key of `action` is Enter."""
+    presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
+    return bool(presses) and presses[-1].key == "enter"
+
+
+def _is_dialog(seen: Observation) -> bool:
+    return any(control.parent_type == "Dialog" for control in seen.controls)

@@ -18,6 +18,22 @@ from taskloom.resources.applications import DesktopState
 from taskloom.resources.reading.catalog import load_application
 from taskloom.taskgraph.records.interaction import KeyboardInput
 
+FIELD = {
+    "type": "Edit",
+    "text": "",
+    "value": "",
+    "parent_text": "",
+    "parent_type": "Dialog",
+    "row": "",
+    "section": "",
+    "box": (0, 0, 20, 20),
+    "point": (10, 10),
+    "checked": None,
+    "disabled": False,
+    "focused": False,
+    "application": "mousepad",
+}
+
 
 class Played(DesktopEnvironment):
     """An environment whose machine shows windows with these titles, one at each look."""
@@ -28,10 +44,13 @@ class Played(DesktopEnvironment):
         self._applications = {"mousepad": load_application("mousepad")}
         self._front = "mousepad"
         self.titles, self.asked = list(titles), list[str]()
+        self.dialog = ""
 
     async def _ask(self, name: str, document: Document | None = None) -> Reply:
         self.asked.append(name)
-        return Reply({"active": "", "silent": [], "title": self.titles.pop(0), "controls": []}, b"picture")
+        title = self.titles.pop(0)
+        controls = [FIELD | {"value": str(len(self.asked))}] if title == self.dialog else []
+        return Reply({"active": "", "silent": [], "title": title, "controls": controls}, b"picture")
 
 
 @pytest.mark.parametrize(
@@ -50,6 +69,27 @@ async def test_what_seemed_to_do_nothing_is_looked_at_again(
     await played.observe()
     observation = await played.act(KeyboardInput(keys="{ENTER}"))
     assert (played.asked, observation.window_title) == (asked, seen)
+
+
+@pytest.mark.parametrize(
+    ("keys", "titles", "looks"),
+    [
+        ("plan{ENTER}", ["Open", "Open", "Open", "Open", "plan.zip"], 3),
+        ("plan{ENTER}", ["Open"] * 7, 5),
+        ("plan{ENTER}", ["Open", "plan.zip"], 0),
+        ("plan", ["Open", "Open"], 0),
+    ],
+)
+async def test_a_dialog_that_was_answered_is_looked_at_until_it_is_gone(
+    keys: str, titles: list[str], looks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "_LATE_SECONDS", 0.0)
+    played = Played(titles, tmp_path)
+    played.dialog = "Open"
+    await played.observe()
+    observation = await played.act(KeyboardInput(keys=keys))
+    assert played.asked == ["observe", "act", *["observe"] * looks]
+    assert observation.window_title == titles[-1]
 
 
 @pytest.mark.parametrize(("ago", "wait"), [(0.0, 4.0), (3.0, 1.0), (9.0, 0.0)])
