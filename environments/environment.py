@@ -25,9 +25,8 @@ class Environment(Protocol):
     ) -> Observation:
         """Return to the clean state of `applications` (the first in front) with exactly their fixtures.
 
-        File fixtures whose paths are in `without` or below are left out: a subtask or task starts without the
-        files and folders that it creates itself, even if an application also has them as fixtures for others
-        to read.
+        File fixtures whose paths are in `without` or below are left out: what is to be created itself, even
+        where applications also have it as fixtures for others to read.
 
         Raises:
             ApplicationUnavailableError: one of them is not installed.

@@ -91,7 +91,6 @@ class Recording:
     """What happened in a stretch of an episode."""
 
     steps: tuple[TrajectoryStep, ...]
-    """The steps, in order."""
     termination: Termination
     """How it ended."""
     message: str
@@ -123,16 +122,13 @@ async def run_episode(
     companion: Companion | None = None,
     quiet: Quiet | None = None,
 ) -> Trajectory:
-    """Have `agent` carry out `assignment` in `environment`, after a reset with `applications` (the first in
-    front).
+    """Have `agent` carry out `assignment` after a reset with `applications` (the first in front).
 
     Always returns a trajectory: mistakes are reported to the agent, and a failing environment ends the
-    episode as `environment_error` with the steps recorded so far. The id is derived from the assignment and
-    the attempt unless it is given. If `check_start` finds something missing, the agent is not asked at all
-    and the episode ends as `invalid_start`. `on_failure` is called with the environment's failure if that
-    ends the episode. After the reset, and before the agent is asked, it waits for its `turn`, so that
-    environments can be made ready ahead. `companion` answers and has news. With `quiet` the state is looked
-    at once more, when nothing changes any more.
+    episode as `environment_error` with the steps recorded so far, and is told `on_failure`. The id is derived
+    from assignment and attempt unless given. If `check_start` finds something missing, the agent is not asked
+    and the episode ends as `invalid_start`. After the reset it waits for its `turn`, so that environments can
+    be made ready ahead. With `quiet` the state is looked at once more, when nothing changes any more.
 
     Raises:
         Exception: whatever the agent raises other than AgentError, such as an exhausted budget.

@@ -84,8 +84,7 @@ class AgentError(TaskloomError):
 class UnusableReplyError(AgentError):
     """The model answered something that is no action.
 
-    The message says what is wrong, for the model to read: it becomes a step that did nothing, and the agent
-    is asked again.
+    The message is for the model to read: it becomes a step that did nothing, and the agent is asked again.
     """
 
     def __init__(self, message: str, reply: str = "") -> None:

@@ -112,8 +112,7 @@ def platforms_in(name: str) -> tuple[str, ...]:
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:
-    """A closed environment of the platform `name`, or of several (`one+other`), whose settings take those of
-    `values` that they have a field for.
+    """A closed environment of a platform, or of several (`one+other`), with those of `values` that it has.
 
     Raises:
         UnknownPlatformError: there is no such platform.

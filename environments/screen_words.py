@@ -20,30 +20,21 @@ _KINDS = {
 _LONGEST = 60
 
 
-def kind_in_words(control_type: str) -> str:
-    """What people call a type of control.
-
-    >>> kind_in_words("Edit"), kind_in_words("Button"), kind_in_words("")
-    ('field', 'button', 'control')
-    """
-    return _KINDS.get(control_type, control_type.lower() or "control")
-
-
 def in_words(control_type: str, text: str) -> str:
     """A control as a person would name it.
 
-    >>> in_words("Button", "Save"), in_words("Edit", ""), in_words("", "Save")
-    ("the button 'Save'", 'the field', "'Save'")
+    >>> in_words("Button", "Save"), in_words("Edit", ""), in_words("", "Save"), in_words("", "")
+    ("the button 'Save'", 'the field', "'Save'", 'the control')
     """
     shown = _short(text)
     if shown and not control_type:
         return f"'{shown}'"
-    return f"the {kind_in_words(control_type)} '{shown}'" if shown else f"the {kind_in_words(control_type)}"
+    kind = _KINDS.get(control_type, control_type.lower() or "control")
+    return f"the {kind} '{shown}'" if shown else f"the {kind}"
 
 
 def describe_screen(window_title: str, controls: Sequence[Control], target: Control | None) -> str:
-    """The window in front, and what stands there of the control that is acted on, or else of what has the
-    focus.
+    """The window in front, and what stands there of the control acted on, or else of what has the focus.
 
     >>> describe_screen("Home", (), None)
     "The window 'Home' is in front."
@@ -51,9 +42,7 @@ def describe_screen(window_title: str, controls: Sequence[Control], target: Cont
     window = f"The window '{window_title}' is in front" if window_title else "The application is in front"
     if target is None:
         focused = next((control for control in controls if control.focused), None)
-        where = (
-            f"; {in_words(focused.control_type, focused.text)} has the focus" if focused is not None else ""
-        )
+        where = f"; {in_words(focused.control_type, focused.text)} has the focus" if focused else ""
         return f"{window}{where}."
     row = f" in the row '{target.row}'" if target.row else ""
     focus = ", with the focus" if target.focused else ""

@@ -36,15 +36,10 @@ def needs_open_page(instance: BoundSubtask) -> bool:
 
 @dataclass(slots=True)
 class StartingPlaceAgent:
-    """Brings an application to the front and, if wanted, to its first page; satisfies
-    `taskloom.environments.agent.Agent`.
-
-    Windows of the environment that are still open are closed first. A page that asks whether to leave it is
-    left.
-    """
+    """Brings an application to the front and, if wanted, to its first page. Windows of the environment are
+    closed first; a page that asks whether to leave it is left."""
 
     application: str
-    """Name of the application."""
     title: str
     """What the task bar calls it."""
     first_page: bool

@@ -26,11 +26,9 @@ class TaskBarButton:
     """One button: what it says, what it does, where it is."""
 
     text: str
-    """What is written on it."""
     command: str
     """`tab:<position>`, `start`, or what else the platform can do."""
     rectangle: Rectangle
-    """Where it is on the screen."""
     active: bool
     """Whether its tab is in front."""
 

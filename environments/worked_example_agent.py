@@ -26,14 +26,13 @@ _FIRST_WAIT_SECONDS = 0.25
 
 @dataclass(slots=True)
 class WorkedExampleAgent:
-    """Performs worked steps in order; satisfies `taskloom.environments.agent.Agent`.
+    """Performs worked steps in order.
 
     A control that is not there, or is disabled, is waited for a few looks; then an optional step is passed
     over and any other makes the agent give up, naming the control.
     """
 
     steps: Sequence[WorkedStep]
-    """The worked example."""
     parameters: Mapping[str, str]
     """Values for its placeholders."""
     _next: int = 0
@@ -60,16 +59,11 @@ class WorkedExampleAgent:
                 return Decision(
                     status="give_up", message=f"step {self._next} needs a {named}, which is not on the screen"
                 )
-            return Decision(status="continue", thought=step.thought, action=action_of(step, control))
+            return Decision(status="continue", thought=step.thought, action=_action_of(step, control))
         return Decision(status="finish")
 
 
-def action_of(step: WorkedStep, control: Control | None) -> Action:
-    """The action that a filled-in worked step means on `control`.
-
-    Raises:
-        ValueError: a click or drag without a control.
-    """
+def _action_of(step: WorkedStep, control: Control | None) -> Action:
     label = control.label if control is not None else ""
     match step.operation:
         case "keyboard_input":

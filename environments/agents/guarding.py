@@ -50,7 +50,6 @@ class Decided:
     step: int
     """Step of the recording that it became; for an end, the number that would have come next."""
     decision: Decision
-    """The decision."""
     unusable: bool
     """Whether the reply was no decision."""
     seconds: float
@@ -66,7 +65,6 @@ class GuardedAgent:
     make: Callable[[], object]
     """Makes the agent when it is first asked."""
     patience: Patience = Patience()
-    """What is borne."""
     apart: bool = False
     """Whether it is foreign code, which lives in a thread of its own and is shown no evidence."""
     perception: Perception | None = None
@@ -86,7 +84,7 @@ class GuardedAgent:
         """The agent's decision, or a step that did nothing where the reply was none.
 
         Raises:
-            AgentError: its subclass says how the attempt ends.
+            AgentError: it says how the attempt ends.
             TaskloomError: what agents of our own raise when calls cannot go on at all.
         """
         if self._began is None:

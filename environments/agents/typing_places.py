@@ -24,9 +24,8 @@ def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observa
     """What is not there yet that was there when the keys of the step at `position` of `steps`, recorded from
     `start` on, were pressed; empty if all is.
 
-    These are looked at: that a window which the step before had closed is gone; the control that had the
-    focus, by its type, text and kind of parent; that a field which held something does so again; and tabs
-    that had come to the front in the course of the recording.
+    Looked at are the window that the step before had closed; the control that had the focus, by type, text
+    and kind of parent; whether a field which held something does so again; tabs that came to the front.
     """
     step = steps[position]
     if not isinstance(step.action, KeyboardInput):

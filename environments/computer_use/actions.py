@@ -56,10 +56,8 @@ _WRITTEN = {"pageup": "PGUP", "pagedown": "PGDN", "contextmenu": "APPS", "escape
 def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> Action | None:
     """The gesture that does `action`; None for looking only.
 
-    Args:
-        action: the action, in pixels of the picture that was sent.
-        scale: pixels of the screen per pixel of that picture.
-        pointer: where the pointer is, for actions that name no place.
+    `scale` is in pixels of the screen per pixel of the picture that was sent; what names no place is done at
+    the `pointer`.
 
     Raises:
         ActionInvalidError: nothing does it.

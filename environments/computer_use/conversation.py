@@ -24,15 +24,13 @@ _MOST_LOOKS = 3
 
 @dataclass(slots=True)
 class ComputerConversation:
-    """Asks for calls of the tool and carries out their actions one by one; satisfies
-    `taskloom.environments.agent.Agent`.
+    """Asks for calls of the tool and carries out their actions one by one.
 
     After a refused action the rest of its batch is left out, and the model sees why. A pending safety check
     ends the work unless the policy is to acknowledge it.
     """
 
     ask: Ask
-    """Asks the model."""
     safety: SafetyPolicy = "refuse"
     """What becomes of calls with pending safety checks."""
     may_end: MayEnd | None = None

@@ -87,11 +87,8 @@ _FILE = "file://"
 
 
 def render_playlist(root: ElementTree.Element) -> str | None:
-    """A line per track: the path of its file, or the address where it is no file. None for a document of
-    another kind.
-
-    Titles, durations, numbers and what else the player keeps are left out.
-    """
+    """A line per track: the path of its file, or the address where it is no file; titles and durations are
+    left out. None for a document of another kind."""
     listed = root.find(_SPACE + "trackList")
     if listed is None:
         return None

@@ -63,8 +63,6 @@ def render_document(content: bytes) -> str | None:
         zipfile.BadZipFile,
         zlib.error,
         ElementTree.ParseError,
-        NotImplementedError,
-        RecursionError,
         RuntimeError,
         EOFError,
         OSError,

@@ -58,7 +58,6 @@ class FileSnapshots:
     """Takes snapshots of one home, remembering what it read."""
 
     home: Path
-    """The sandbox home."""
     left_out: frozenset[str] = frozenset()
     """Entries of the home itself that are no evidence, such as a folder of installed programs."""
     elsewhere: Mapping[str, Path] = field(default_factory=dict)
@@ -71,8 +70,7 @@ class FileSnapshots:
         """All files and directories under the home; blocks while changed files are read.
 
         Folders are looked into level by level, so that what is left out where there are too many files lies
-        deep, and is named. In texts, the path of the home is replaced by `~`, because it differs between
-        environments.
+        deep, and is named. In texts, `~` stands for the home, whose path differs between environments.
         """
         seen: dict[str, tuple[tuple[_Stamp, ...], FileState]] = {}
         elsewhere = {f"{APPLICATIONS_FOLDER}/{name}": place for name, place in self.elsewhere.items()}
@@ -246,10 +244,9 @@ def list_members(content: bytes) -> tuple[str, bool] | None:
     """A line per file in a zip or tar archive (compressed or not): name, size, checksum; and whether that is
     all of them. None for anything else.
 
-    Office documents are zip archives. The checksum is the SHA-256 of what is packed, by which a file is known
-    elsewhere; of a member of a zip archive that cannot be unpacked, such as one with a password or behind too
-    many bytes, it is what the archive states. What follows too many files, or too many bytes of a tar
-    archive, is left out. Nothing is unpacked to the disk.
+    The checksum is the SHA-256 of what is packed, by which a file is known elsewhere; of a zip member that
+    cannot be unpacked, such as one with a password or behind too many bytes, it is what the archive states.
+    What follows too many files, or too many bytes of a tar archive, is left out.
     """
     if len(content) > _LARGEST_ARCHIVE:
         return None

@@ -24,11 +24,9 @@ class TextPiece:
     """Text between wide gaps of a line."""
 
     text: str
-    """The text."""
     block: str
     """Name of the block of text that it belongs to."""
     place: Rectangle
-    """Where it stands."""
 
 
 def available_engine() -> str | None:

@@ -48,10 +48,9 @@ _RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingPr
 
 
 def unpacked_text(content: bytes) -> tuple[str, str] | None:
-    """What a file is, and a text for people and checks: the cells of a workbook, the pages of a journal, the
-    tasks of a project, the transactions of a wallet, the tracks of a playlist, bookmarks, what another
-    compressed text says, the lines of a PDF document, size and colours of a picture. None for anything
-    else."""
+    """What a file is, and a text for people and checks: cells of a workbook, pages of a journal, tasks of a
+    project, transactions of a wallet, tracks of a playlist, bookmarks, what another compressed text says, the
+    lines of a PDF document, size and colours of a picture. None for anything else."""
     if len(content) > _MOST_BYTES:
         return None
     packed = content.startswith(b"\x1f\x8b")

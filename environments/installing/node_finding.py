@@ -28,9 +28,7 @@ class NodeInstallation:
     """A usable Node."""
 
     executable: Path
-    """The node program."""
     npm_command: tuple[str, ...]
-    """How npm is called."""
 
     def run_npm(self, arguments: Sequence[str], folder: Path, runner: CommandRunner) -> None:
         """Run npm in `folder`, without the scripts of packages.

@@ -37,8 +37,8 @@ def missing_packages(packages: Sequence[str]) -> list[str]:
     return [package for package in packages if not _is_installed(package)]
 
 
-def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str]:
-    """Install those of `packages` that are missing and return their names.
+def install_packages(packages: Sequence[str], runner: CommandRunner) -> None:
+    """Install those of `packages` that are missing.
 
     Raises:
         InstallationFailedError: this machine has no apt, the user may not use it, or apt fails.
@@ -46,7 +46,7 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str
     with _one_at_a_time:
         missing = missing_packages(packages)
         if not missing:
-            return []
+            return
         names = " ".join(missing)
         if shutil.which("apt-get") is None:
             raise InstallationFailedError(
@@ -61,7 +61,6 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str
         apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", *_WAIT_FOR_OTHER_APT]
         runner.run([*apt, "update"])
         runner.run([*apt, "install", "-y", "--no-install-recommends", *missing], timeout_seconds=1800)
-        return missing
 
 
 def install_optional_tools(runner: CommandRunner) -> dict[str, str]:
@@ -107,32 +106,21 @@ def install_python_packages(folder: Path, packages: Sequence[str], runner: Comma
     runner.run([*pip, "install", *_QUIET_PIP, *packages])
 
 
-def unpack_wheel(folder: Path, package: str, runner: CommandRunner) -> Path:
-    """Download the wheel of pinned `package` and unzip it, alone, into `folder/<name>`, which is returned.
+def unpack_wheel(folder: Path, package: str, runner: CommandRunner) -> None:
+    """Download the wheel of pinned `package` and unzip it, alone, into `folder/<name>`.
 
     Raises:
         InstallationFailedError: pip fails, or the package has no wheel.
     """
-    name = re.split(r"[=<>!~\[ ]", package, maxsplit=1)[0]
-    target = folder / name
+    target = folder / re.split(r"[=<>!~\[ ]", package, maxsplit=1)[0]
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".download-") as downloads:
         if importlib.util.find_spec("pip") is None:
             raise InstallationFailedError(
                 f"The wheel of {package} cannot be downloaded: {sys.executable} has no pip. Run:"
                 f" {sys.executable} -m ensurepip"
             )
-        download = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--no-deps",
-            "--only-binary=:all:",
-            "--dest",
-            downloads,
-        ]
-        runner.run([*download, *_QUIET_PIP, package])
+        download = [sys.executable, "-m", "pip", "download", *_QUIET_PIP, "--no-deps", "--only-binary=:all:"]
+        runner.run([*download, "--dest", downloads, package])
         (wheel,) = Path(downloads).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(target)
-    return target

@@ -36,9 +36,8 @@ _SYSTEM = frozenset(
 def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Path]) -> list[str]:
     """`command` inside bubblewrap: the machine's files read-only, without homes and temporary files.
 
-    `writable` is the only folder in which changes last. `needed` are files and folders that must be visible
-    although they are in the caller's home or among temporary files; the interpreter that runs taskloom is
-    always included.
+    Changes last in `writable` only. `needed` must be visible although it is in the caller's home or among
+    temporary files; the interpreter that runs taskloom always is.
     """
     program = shutil.which(command[0]) or command[0]
     hidden = [folder for folder in (*_HIDDEN, Path.home()) if _may_be_hidden(folder)]

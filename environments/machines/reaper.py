@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 MARK = "TASKLOOM_SANDBOX"
@@ -37,10 +38,8 @@ def kill_marked(mark: str, *, rounds: int = 40) -> bool:
         if not left:
             return True
         for process in left:
-            try:
+            with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
         time.sleep(0.025)
     return False
 

@@ -162,12 +162,8 @@ class Sandbox(WatchedFolder):
                 place.unlink(missing_ok=True)
 
     def process_environment(self) -> dict[str, str]:
-        """Environment variables for processes in the sandbox: their own home, the mark, and no proxy of the
-        caller.
-
-        Programs that honour proxy variables are sent to a closed port, so that attempts to reach another
-        machine fail at once.
-        """
+        """Variables for processes in the sandbox: their own home, the mark, and as proxy a closed port, where
+        attempts to reach another machine fail at once."""
         nowhere = "http://127.0.0.1:9"
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
         return {

@@ -27,7 +27,6 @@ class Reply:
     """What the server of a machine answered."""
 
     document: Document
-    """The answer."""
     content: bytes = b""
     """A picture or archive that belongs to it."""
 

@@ -337,9 +337,9 @@ async def test_files_put_back_under_the_running_server_are_a_fresh_start(
 
 def servers_of(environment: Environment) -> set[int]:
     """The processes around the servers of an environment."""
-    assert isinstance(environment, WebEnvironment) and environment.sandbox is not None
+    assert isinstance(environment, WebEnvironment) and environment._sandbox is not None
     return {
         process
-        for process in marked_processes(f"{MARK}={environment.sandbox.root}")
+        for process in marked_processes(f"{MARK}={environment._sandbox.root}")
         if Path("/proc", str(process), "comm").read_text().strip() == "bwrap"
     }

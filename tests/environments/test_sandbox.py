@@ -40,7 +40,7 @@ page = Application(name="page", title="Page", category="Office", version="1", li
 async def main():
     environment = WebEnvironment(WebBrowserSettings(data_folder=folder / "data", temporary_folder=folder / "temporary"))
     await environment.reset([page])
-    print(environment.sandbox.root, flush=True)
+    print(environment._sandbox.root, flush=True)
     await asyncio.sleep(1000)
 asyncio.run(main())
 """  # noqa: E501

@@ -35,8 +35,7 @@ class MachineFiles:
     async def lay(
         self, machine: Machine, applications: Sequence[Application], without: Collection[str]
     ) -> None:
-        """Write fixtures and prepared files of `applications` into a clean machine, and run what prepares
-        them.
+        """Write fixtures and prepared files into a clean machine, and run what prepares `applications`.
 
         Raises:
             ApplicationUnavailableError: a command that prepares one fails.

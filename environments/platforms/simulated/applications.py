@@ -113,11 +113,8 @@ class Files(SimulatedApplication):
     fields: ClassVar[tuple[str, ...]] = ("Target",)
 
     def _commands(self) -> dict[str, Callable[[], str]]:
-        moves: dict[str, Callable[[Path, Path], object]] = {
-            "Copy to target": shutil.copyfile,
-            "Move to target": shutil.move,
-        }
-        return {name: partial(self._transfer, work) for name, work in moves.items()}
+        copy, move = partial(self._transfer, shutil.copyfile), partial(self._transfer, shutil.move)
+        return {"Copy to target": copy, "Move to target": move}
 
     def _transfer(self, work: Callable[[Path, Path], object]) -> str:
         target = self.inside(self.texts["Target"])

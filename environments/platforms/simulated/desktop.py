@@ -6,9 +6,10 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from taskloom.environments.aiming import aim, parse_keys
+from taskloom.environments.annotated import font
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationUnavailableError,
@@ -73,7 +74,7 @@ def _box(control_type: str, focused: bool, shown: str, size: tuple[int, int]) ->
     colours, first_of = _palette()
     first = first_of.get(control_type, 0)
     ink = Image.new("L", size, 0)
-    ImageDraw.Draw(ink).text((8, 6), shown, fill=255, font=_font())
+    ImageDraw.Draw(ink).text((8, 6), shown, fill=255, font=font(14))
     box = Image.frombytes(
         "P", size, ink.tobytes().translate(bytes(first + grey * _SHADES // 256 for grey in range(256)))
     )
@@ -93,11 +94,6 @@ def _palette() -> tuple[list[int], dict[str, int]]:
             part = shade / (_SHADES - 1)
             colours += [round(below + (ink - below) * part) for below, ink in zip(fill, _INK, strict=True)]
     return [*colours, *_EDGE, *_FOCUS], first_of
-
-
-@functools.cache
-def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(14)
 
 
 _BAR = TASK_BAR_BUTTON

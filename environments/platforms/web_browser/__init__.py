@@ -7,6 +7,5 @@ browser       one browser process
 profile       what it keeps between episodes
 driver        the browser driver, shared by all browsers of an event loop
 pages/        what is seen and done in pages: controls, pictures, inputs, tabs, the task bar
-downloads     names of downloads
 servers/      the applications' servers: clean states, processes, file servers
 """

@@ -31,9 +31,7 @@ class SharedDriver:
     def __init__(self, playwright: Playwright, folder: WatchedFolder) -> None:
         self._folder = folder
         self.playwright = playwright
-        """Starts browsers."""
         self.launched = 0
-        """Browsers it has started."""
         self._users = 0
 
     @classmethod
@@ -47,18 +45,14 @@ class SharedDriver:
         async with cls._locks.setdefault(loop, asyncio.Lock()):
             driver = cls._current.get(loop)
             if driver is None:
-                driver = cls._current[loop] = await cls._start()
+                folder = await asyncio.to_thread(WatchedFolder)
+                try:
+                    driver = cls._current[loop] = cls(await _start_driver(folder), folder)
+                except BaseException:
+                    folder.close()
+                    raise
             driver._users += 1
             return driver
-
-    @classmethod
-    async def _start(cls) -> SharedDriver:
-        folder = await asyncio.to_thread(WatchedFolder)
-        try:
-            return cls(await _start_driver(folder), folder)
-        except BaseException:
-            folder.close()
-            raise
 
     async def give_back(self, *, broken: bool = False) -> None:
         """Stop it when nobody else uses it; one that may be `broken` is not lent again."""

@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import cast
 from urllib.parse import quote
 
-from playwright.async_api import Download, ElementHandle
+from playwright.async_api import Download, ElementHandle, Page
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
@@ -15,7 +17,6 @@ from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
-from taskloom.environments.platforms.web_browser.downloads import free_path
 from taskloom.environments.platforms.web_browser.pages import inputs
 from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
 from taskloom.environments.platforms.web_browser.pages.fonts import fallback_fonts
@@ -71,11 +72,6 @@ class WebEnvironment:
         self.without_cache: dict[str, str] = {}
         """Applications whose cached files do not stay from one reset to the next, with the reason."""
 
-    @property
-    def sandbox(self) -> Sandbox | None:
-        """The sandbox, from the first reset until it is closed."""
-        return self._sandbox
-
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
@@ -97,8 +93,7 @@ class WebEnvironment:
             browser, own = await self._start_browser(self._sandbox, hosting.restart(applications, without))
             await own.start_anew()
             cast(FileSnapshots, self._files).elsewhere = dict(hosting.data_folders)
-            given = (self._settings, browser, hosting, applications, self._save, self._note_blocked)
-            self._tabs = TabSet(*given, without_cache=self.without_cache)
+            self._tabs = TabSet(browser, hosting, applications, self._attach, self.without_cache)
             await self._tabs.show(applications[0].name)
             return await self._look()
 
@@ -246,10 +241,7 @@ class WebEnvironment:
         finally:
             self._browser = await starting
         context = await self._browser.new_context()
-        tab = Tab(
-            await context.new_page(), OWNER, "The environment", self._settings, self._save, self._note_blocked
-        )
-        await tab.attach()
+        tab = await self._attach(await context.new_page(), OWNER, "The environment")
         self._own = EnvironmentPage(tab, sandbox.home)
         await self._own.open()
         return self._browser, self._own
@@ -324,7 +316,7 @@ class WebEnvironment:
     def _passing(self, application: str) -> dict[str, str]:
         """Texts that differ between environments, and what is shown instead."""
         home = str(cast(Sandbox, self._sandbox).home)
-        return {home: "~", f":{cast(Hosting, self._hosting).port(application)}/": "/"}
+        return {home: "~", f":{cast(Hosting, self._hosting).ports[application]}/": "/"}
 
     async def _command(self, command: str) -> None:
         tabs = cast(TabSet, self._tabs)
@@ -351,6 +343,11 @@ class WebEnvironment:
         await tab.doing(field.focus())
         await cast(EnvironmentPage, self._own).offer_options(tab, field, target.rectangle, self._behind)
 
+    async def _attach(self, page: Page, application: str, title: str) -> Tab:
+        tab = Tab(page, application, title, self._settings, self._save, self._note_blocked)
+        await tab.attach()
+        return tab
+
     async def _save(self, download: Download) -> None:
         if self._sandbox is None:
             return
@@ -376,3 +373,26 @@ async def _browser_errors() -> AsyncIterator[None]:
         yield
     except BrowserError as error:
         raise EnvironmentBrokenError(f"The browser failed: {error.message.splitlines()[0]}") from error
+
+
+_LONGEST_NAME = 255
+_ENDINGS = re.compile(r"(\.tar)?\.[^. ]{1,16}$")
+
+
+def free_path(folder: Path, suggested: str) -> Path:
+    """Where a download goes: its suggested name, shortened to what a disk takes, numbered where it is taken.
+
+    >>> free_path(Path("/nowhere"), "../a/notes.tar.gz").name
+    'notes.tar.gz'
+    """
+    name = PurePosixPath(suggested.replace("\\", "/")).name.replace("\0", "").strip(". ") or "download"
+    endings = _ENDINGS.search(name)
+    ending = endings.group() if endings and endings.start() else ""
+    stem = name.removesuffix(ending)
+    room = _LONGEST_NAME - len(f" (99){ending}".encode())
+    stem = stem.encode()[:room].decode(errors="ignore")
+    path, number = folder / f"{stem}{ending}", 0
+    while path.exists():
+        number += 1
+        path = folder / f"{stem} ({number}){ending}"
+    return path

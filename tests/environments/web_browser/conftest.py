@@ -57,8 +57,8 @@ class Screen:
     @property
     def sandbox(self) -> Sandbox:
         """The sandbox of the environment."""
-        assert self.environment.sandbox is not None
-        return self.environment.sandbox
+        assert self.environment._sandbox is not None
+        return self.environment._sandbox
 
     @property
     def controls(self) -> list[Control]:

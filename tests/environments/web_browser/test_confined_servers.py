@@ -249,14 +249,14 @@ async def test_files_are_put_back_under_a_server_that_reads_them_anew_and_is_at_
     hosting = Hosting(WebBrowserSettings(data_folder=tmp_path / "data", temporary_folder=tmp_path), sandbox)
     try:
         await hosting.restart([served])
-        port = hosting.port("served")
+        port = hosting.ports["served"]
         before = (await asyncio.to_thread(get, port, f"/{deed}"))[2].split()
         (sandbox.home / "Documents" / "left.txt").write_text("left")
         (sandbox.private / "cache" / "left.txt").write_text("left")
         assert before[1] == "changed"
         await hosting.restart([served])
-        after = (await asyncio.to_thread(get, hosting.port("served")))[2].split()
-        assert after[1:] == [f"clean:{hosting.port('served')}", str(sandbox.state_folder("served"))]
+        after = (await asyncio.to_thread(get, hosting.ports["served"]))[2].split()
+        assert after[1:] == [f"clean:{hosting.ports['served']}", str(sandbox.state_folder("served"))]
         assert (after[0] == before[0]) is stays
         assert not list(sandbox.root.rglob("left.txt"))
         await hosting.restart([served.model_copy(update={"name": "other"})])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskloom.environments.platforms.web_browser.downloads import free_path
+from taskloom.environments.platforms.web_browser.environment import free_path
 
 
 def test_downloads_get_names_that_a_disk_takes(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ async def test_it_is_opened_where_it_runs_put_back_at_every_reset_and_left_runni
     try:
         for _ in range(2):
             await host.restart([application])
-        assert host.address(application) == f"http://localhost:{port}/list" and host.port("tracker") == port
+        assert host.address(application) == f"http://localhost:{port}/list" and host.ports["tracker"] == port
         assert log.read_text() == "reset reset "
         snapshots = FileSnapshots(sandbox.home)
         snapshots.elsewhere = dict(host.data_folders)

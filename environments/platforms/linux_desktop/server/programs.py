@@ -66,7 +66,8 @@ class Programs:
             deadline = time.monotonic() + seconds
             while left := self.processes(application):
                 for process in left:
-                    _send(process, number)
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(process, number)
                 if time.monotonic() > deadline:
                     break
                 time.sleep(0.03)
@@ -212,10 +213,3 @@ def _program(process: int) -> str:
     words = _words(process)
     interprets = Path(program).name.startswith(("python", "perl", "bash", "dash", "gjs"))
     return " ".join((program, *words[1:2])) if interprets else program
-
-
-def _send(process: int, number: int) -> None:
-    try:
-        os.kill(process, number)
-    except (ProcessLookupError, PermissionError):
-        return

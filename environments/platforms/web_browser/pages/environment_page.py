@@ -57,11 +57,8 @@ class Window:
     """The window that is open, and what its answer goes to."""
 
     asker: Dialog | Unresponsive | FileChooser | ElementHandle
-    """What waits for the answer."""
     tab: Tab
-    """The tab it belongs to."""
     title: str
-    """Title of the window."""
 
 
 class EnvironmentPage:

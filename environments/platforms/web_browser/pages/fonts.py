@@ -12,12 +12,8 @@ _PICTURES: Final = "emoji"
 
 
 async def fallback_fonts(page: Page) -> list[str]:
-    """Plain texts (letters, digits and spaces of ASCII) that no one font draws whole, or that a font of
-    pictures draws, each with its fonts.
-
-    That is how a page looks whose families are not here, where a font further down its list has some of the
-    characters.
-    """
+    """Plain texts (letters, digits and spaces of ASCII) that no one font draws whole, or a font of pictures,
+    each with its fonts: so a page looks whose families are not here."""
     session = await page.context.new_cdp_session(page)
     try:
         await session.send("DOM.enable")

@@ -66,7 +66,7 @@ async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool, 
         case KeyboardInput():
             if click_first:
                 await tab.doing(mouse.click(*point))
-            await press_keys(tab, parse_keys(action.keys), form)
+            await _press_keys(tab, parse_keys(action.keys), form)
         case HoldInput():
             names = [name for press in parse_keys(action.keys) for name in (*press.modifiers, press.key)]
             async with _held(tab, list(dict.fromkeys(names))):
@@ -110,13 +110,13 @@ def _is_on_keyboard(name: str) -> bool:
     return name in _DRIVER_KEYS or (name.isascii() and name.isprintable())
 
 
-async def press_keys(tab: Tab, presses: tuple[KeyPress, ...], form: str = "") -> None:
-    """Type text and press keys, in order."""
+async def _press_keys(tab: Tab, presses: tuple[KeyPress, ...], form: str) -> None:
     keyboard = tab.page.keyboard
     for part in runs(presses):
         if isinstance(part, KeyPress):
             if _is_on_keyboard(part.key):
-                await tab.doing(keyboard.press(driver_chord(part)))
+                names = (*part.modifiers, part.key)
+                await tab.doing(keyboard.press("+".join(_DRIVER_KEYS.get(name, name) for name in names)))
             else:
                 async with _held(tab, (*part.modifiers, part.key)):
                     pass
@@ -126,9 +126,3 @@ async def press_keys(tab: Tab, presses: tuple[KeyPress, ...], form: str = "") ->
         else:
             for start in range(0, len(part), _SHORT_TEXT):
                 await tab.doing(keyboard.type(part[start : start + _SHORT_TEXT]))
-
-
-def driver_chord(press: KeyPress) -> str:
-    """The press as the browser driver writes it, such as `Control+Shift+ArrowLeft`."""
-    key = _DRIVER_KEYS.get(press.key, press.key)
-    return "+".join([*(_DRIVER_KEYS[name] for name in press.modifiers), key])

@@ -36,7 +36,6 @@ class Unresponsive:
     """A page that does not answer any more: whether to wait or to leave it is answered as a `Dialog` is."""
 
     tab: Tab
-    """The page."""
     type = "unresponsive"
     message = "You can wait for it to become responsive or exit the page."
     default_value = ""
@@ -54,27 +53,20 @@ class Tab:
     """One page, the application it belongs to, and everything it currently wants."""
 
     page: Page
-    """The page."""
     application: str
-    """Name of the application."""
     title: str
-    """Title of the application."""
     settings: WebBrowserSettings
     """Limits for settling."""
     on_download: Callable[[Download], Awaitable[None]]
-    """Called with every download."""
     on_blocked: Callable[[str], None]
     """Called with every address outside the loopback interface."""
     dialog: Dialog | Unresponsive | None = None
-    """A question that waits for an answer."""
     seen: bool = False
     """Whether it was looked at; from then on it may hang as pages do, and be left."""
     chooser: FileChooser | None = None
-    """A file chooser that waits for a file."""
     announced: int = 0
     """Windows that the page began to open and that have not arrived yet."""
     crashed: bool = False
-    """Whether the page's process died."""
     _protocol: CDPSession = field(init=False)
     _under_way: dict[Request, float] = field(default_factory=dict)
     _downloads: set[asyncio.Task[None]] = field(default_factory=set)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from urllib.parse import urldefrag, urlsplit
 
-from playwright.async_api import BrowserContext, Download, Page, Route
+from playwright.async_api import BrowserContext, Page, Route
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
@@ -15,7 +15,6 @@ from taskloom.environments.platforms.web_browser.pages.screen import find_contro
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.servers.application_server import asked_server
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
-from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from taskloom.resources.applications import Application, BrowserState
 from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT
 from taskloom.taskgraph.text_folding import fold_label
@@ -31,24 +30,18 @@ class TabSet:
 
     def __init__(
         self,
-        settings: WebBrowserSettings,
         browser: BrowserProcess,
         hosting: Hosting,
         applications: Sequence[Application],
-        on_download: Callable[[Download], Awaitable[None]],
-        on_blocked: Callable[[str], None],
+        attach: Callable[[Page, str, str], Awaitable[Tab]],
         without_cache: Collection[str] = (),
     ) -> None:
-        """Hold tabs for `applications`, none of them open yet.
-
-        The first works in the browser's profile, unless it is one of those `without_cache`.
-        """
+        """Hold tabs for `applications`, none of them open yet; `attach` makes one of page, name, title. The
+        first works in the browser's profile, unless it is one of those `without_cache`."""
         self.applications = {application.name: application for application in applications}
-        self._settings = settings
         self._browser = browser
         self._hosting = hosting
-        self._on_download = on_download
-        self._on_blocked = on_blocked
+        self._attached = attach
         kept = applications[:1] if not applications[0].launch.address else ()
         self._kept = {application.name for application in kept} - set(without_cache)
         self._tabs: dict[str, list[Tab]] = {name: [] for name in self.applications}
@@ -122,8 +115,7 @@ class TabSet:
             await self._raise_front()
 
     async def show_first_page(self) -> None:
-        """Bring the application's own tab to the front and open its first page; cookies, storage and server
-        stay.
+        """Show the first page in the application's own tab; cookies, storage and server stay.
 
         Raises:
             TabAsksError: the page asks whether to leave it; it is left once the answer is yes.
@@ -142,9 +134,8 @@ class TabSet:
     async def told(self, reader: Tab) -> dict[tuple[str, str], str | None]:
         """What applications tell of themselves, by application and name of the file as which it is seen.
 
-        Of the documents open in editors, those of the window in front count; of one that asks a question, or
-        cannot be read, what was read last. A state that is not told is None. The answers of servers are read
-        in the page `reader`.
+        Of documents open in editors, those of the window in front count; of one that cannot be read, what was
+        read last. A state that is not told is None. The answers of servers are read in the page `reader`.
         """
         found: dict[tuple[str, str], str | None] = {}
         for name, tabs in self._tabs.items():
@@ -160,7 +151,7 @@ class TabSet:
                 if not state.address:
                     found[name, state.name] = await _text_of(tabs[0] if tabs else None, state.script)
                     continue
-                answer = await asyncio.to_thread(asked_server, state, self._hosting.port(name))
+                answer = await asyncio.to_thread(asked_server, state, self._hosting.ports[name])
                 if answer is not None and state.script:
                     answer = await _text_of(reader, state.script, answer)
                 found[name, state.name] = answer
@@ -227,10 +218,7 @@ class TabSet:
             raise ApplicationStartFailedError(f"{application.title} did not open: {error}") from error
 
     async def _attach(self, application: Application, page: Page) -> Tab:
-        tab = Tab(
-            page, application.name, application.title, self._settings, self._on_download, self._on_blocked
-        )
-        await tab.attach()
+        tab = await self._attached(page, application.name, application.title)
         page.on("popup", lambda popup: self._arrive(application, tab, popup))
         page.on("close", lambda _: self._leave(tab))
         self._tabs[application.name].append(tab)

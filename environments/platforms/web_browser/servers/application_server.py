@@ -63,16 +63,14 @@ class ApplicationServer:
         confinement: Confinement | None = None,
         port: int = 0,
     ) -> ApplicationServer:
-        """Start the application's command on a loopback port, by default a free one, and wait until the port
-        is open.
+        """Start the command on a loopback port, by default a free one, and wait until the port is open.
 
         `values` holds every placeholder except `port`. With a `confinement`, the server runs inside
         bubblewrap, in its own network that only this port leads into, and with the machine's files read-only.
 
         Raises:
             ApplicationUnavailableError: the command does not exist.
-            ApplicationStartFailedError: the process ended, or the port did not open in time; the message ends
-                with what the process printed.
+            ApplicationStartFailedError: it ended, or the port did not open in time; says what it printed.
         """
         try:
             listener = await _bound_socket(port)
@@ -227,10 +225,7 @@ async def _is_open(port: int) -> bool:
 
 
 async def put_back(application: Application) -> int:
-    """Run the reset command of an application that runs at an address, wait until it answers, and return its
-    port.
-
-    Without a reset command, its state stays as it is.
+    """Run the reset command, if any, of an application that runs at an address; its port, once it answers.
 
     Raises:
         ApplicationStartFailedError: the command failed, or nothing answers at the address.

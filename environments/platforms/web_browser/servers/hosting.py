@@ -67,7 +67,6 @@ class StaticServer:
     """Serves one folder from a thread of this process until it is closed; never outlives the process."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
         handler = functools.partial(_Handler, directory=str(folder))
         self._server = _Server(("127.0.0.1", 0), handler)
         self.port: int = self._server.server_address[1]
@@ -91,7 +90,8 @@ class Hosting:
         self._sandbox = sandbox
         self._servers: dict[str, ApplicationServer] = {}
         self._static: dict[Path, StaticServer] = {}
-        self._ports: dict[str, int] = {}
+        self.ports: dict[str, int] = {}
+        """Ports of running applications."""
         self._own_ports: dict[str, int] = {}
         self._revived: dict[str, int] = {}
         self._cookies: dict[str, dict[str, str]] = {}
@@ -99,8 +99,7 @@ class Hosting:
         """Folders outside of the sandbox where applications that run already keep their data."""
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
-        """Stop the servers, empty the home, set up the clean states and fixtures of `applications` and start
-        them.
+        """Stop the servers, empty the home, set up clean states and fixtures, and start `applications`.
 
         Fixtures whose paths are in `without` are left out. File servers without a state of their own keep
         running, and so do servers that read all their files anew and have come to rest.
@@ -125,7 +124,7 @@ class Hosting:
                 await asyncio.to_thread(lay_state, template, state)
                 self._cookies[application.name] = kept_cookies(template)
             if application.name in staying:
-                fill_port(state, self._ports[application.name])
+                fill_port(state, self.ports[application.name])
         self._sandbox.lay_fixtures(applications, without)
         self._revived.clear()
         self.data_folders.clear()
@@ -140,7 +139,7 @@ class Hosting:
 
     def address(self, application: Application) -> str:
         """The address at which the browser opens `application`."""
-        origin = application.launch.address.rstrip("/") or f"http://127.0.0.1:{self._ports[application.name]}"
+        origin = application.launch.address.rstrip("/") or f"http://127.0.0.1:{self.ports[application.name]}"
         return f"{origin}{application.launch.url_path}"
 
     def browser_state(self, application: Application) -> BrowserState:
@@ -148,10 +147,6 @@ class Hosting:
         state = application.launch.browser_state
         cookies = self._cookies.get(application.name, {}) | state.cookies
         return state.model_copy(update={"cookies": cookies})
-
-    def port(self, application: str) -> int:
-        """The port of a running application."""
-        return self._ports[application]
 
     def check(self, application: str) -> None:
         """Make sure that the server of `application` still runs.
@@ -245,7 +240,7 @@ class Hosting:
 
     async def _start(self, application: Application, port: int = 0) -> None:
         if application.launch.address:
-            self._ports[application.name] = await put_back(application)
+            self.ports[application.name] = await put_back(application)
             folder = data_folder(application)
             if folder is not None:
                 self.data_folders[application.name] = folder
@@ -253,7 +248,7 @@ class Hosting:
         if application.launch.command:
             server = await self._serve(application, self._sandbox, port)
             self._servers[application.name] = server
-            self._ports[application.name] = self._own_ports[application.name] = server.port
+            self.ports[application.name] = self._own_ports[application.name] = server.port
             return
         folder = Path(fill_placeholders(application.launch.serve, self._values(application, self._sandbox)))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
@@ -263,7 +258,7 @@ class Hosting:
             )
         if folder not in self._static:
             self._static[folder] = StaticServer(folder)
-        self._ports[application.name] = self._static[folder].port
+        self.ports[application.name] = self._static[folder].port
 
     async def _serve(self, application: Application, sandbox: Sandbox, port: int = 0) -> ApplicationServer:
         values = self._values(application, sandbox)

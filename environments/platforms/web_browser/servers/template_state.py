@@ -49,8 +49,7 @@ def prepared_state(
     placeholders `install`, `venv` and `node`; `log_in` is called where the entry has a login.
 
     Raises:
-        ApplicationUnavailableError: a preparation command failed; the message ends with what it printed. Or
-            the login did.
+        ApplicationUnavailableError: the login or a command failed; the message ends with what it printed.
     """
     folder = (
         data_folder.absolute()
@@ -78,8 +77,7 @@ def lay_state(prepared: Path, state: Path) -> None:
     Links stay links; times of change are kept, which is what version control and servers compare.
 
     Raises:
-        ValueError: the two paths are not of the same length, so that one cannot stand in binary files for the
-            other.
+        ValueError: the paths are not of one length, so that one cannot stand in binary files for the other.
     """
     shutil.copytree(prepared / _STATE, state, symlinks=True, dirs_exist_ok=True)
     old = (prepared / _ORIGIN).read_bytes()
@@ -206,8 +204,7 @@ _NAMES = "forms => forms.map(form => [...form.elements].map(e => e.name).filter(
 
 
 async def cookies_of(login: LoginForm, origin: str, title: str, browser: BrowserProcess) -> dict[str, str]:
-    """Submit the form on the server at `origin` as a user does, and return the cookies that `browser` then
-    has, by name.
+    """Submit the form on the server at `origin` as a user does; the cookies that `browser` then has, by name.
 
     Raises:
         ApplicationUnavailableError: the page has no such form, leads elsewhere, or does not log the user in.
