@@ -1,7 +1,5 @@
 """Actor by rule: follows a worked example of the subtask it recognises, on the controls it is shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 
@@ -57,8 +55,6 @@ def act(view: ActorInput, application: Application | None) -> ActorReply:
 def _recognise(
     instruction: str, application: Application | None
 ) -> tuple[ExampleSubtask, Mapping[str, str]] | None:
-    """The curated subtask and the parameters that make this instruction: exact sets first, then by
-    pattern."""
     examples = application.example_subtasks if application else ()
     for example in examples:
         for parameters in example.parameter_sets:
@@ -74,8 +70,6 @@ def _recognise(
 
 
 class _Groups:
-    """Turns the first placeholder of a name into a group and later ones into references to it."""
-
     def __init__(self) -> None:
         self._seen: set[str] = set()
 

@@ -4,8 +4,6 @@ It knows the catalogue's phrases and what subtasks read and make. It finds the p
 each subtask, and asks what the words there refer to. It shares no sentences and no order with the summarizer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,8 +48,6 @@ def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
 
 
 class _Reader:
-    """The mentions of subtasks in one text."""
-
     def __init__(self, text: str, tellers: Mapping[int, Teller]) -> None:
         self.text, self.tellers = _PURPOSE.sub("", text), tellers
         self.found: dict[int, Mention] = {}
@@ -95,14 +91,12 @@ class _Reader:
         return len(passage) > _MOST_BETWEEN or any(word[0] in "“`" or "/" in word for word in passage)
 
     def _requests(self, teller: Teller) -> Iterator[Mention]:
-        """All places that could ask for a subtask."""
         pattern = rf"(?<![\w/]){self._pattern(teller)}(?![\w/])"
         for match in re.finditer(pattern, self.text, re.IGNORECASE):
             yield Mention(teller.number, *match.span(), match.groupdict())
 
     @staticmethod
     def _pattern(teller: Teller) -> str:
-        """What a request looks like in a text, with a group for everything that is read."""
         values = with_path_parts(teller.parameters)
         pattern = ""
         for part in parts_of(teller.phrase):
@@ -169,5 +163,4 @@ def _frame(teller: Teller) -> str:
 
 
 def _literal(value: str) -> str:
-    """The pattern of a value, in quotation marks or without."""
     return rf"[“`'\"]?{re.escape(' '.join(value.split()))}[”`'\"]?(?![\w/])"

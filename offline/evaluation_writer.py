@@ -1,7 +1,5 @@
 """Evaluation writer by rule: conditions of the state that all recorded performances reached."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """Intent extractor by rule: end products of the pool, asked for in the catalogue's phrases, with what they
 need."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +25,6 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A subtask of the pool with one of its parameter sets."""
-
     subtask: SubtaskInPool
     instance: InstanceInPool
 
@@ -74,14 +70,12 @@ def extract(view: IntentExtractorInput, attempt: int, book: Phrasebook) -> Inten
 
 
 def _sources(bound: _Bound, makers: _Makers) -> list[_Bound]:
-    """Who makes what a subtask reads."""
     keys = [_key(bound.subtask, resource) for resource in bound.instance.inputs]
     found = [maker for key in keys for maker in makers.get(key, ())]
     return [maker for maker in found if maker.subtask.subtask_id != bound.subtask.subtask_id]
 
 
 def _group(end: _Bound, makers: _Makers, largest: int) -> list[str]:
-    """The subtasks of an end product and of all that can make what they need, nearest first."""
     group = {end.subtask.subtask_id: None}
     border = [end]
     while border and len(group) < largest:
@@ -92,7 +86,6 @@ def _group(end: _Bound, makers: _Makers, largest: int) -> list[str]:
 
 
 def _goal(end: _Bound, book: Phrasebook) -> str:
-    """What one asks for who wants this end product."""
     subtask = NumberedSubtask(
         number=1,
         application=end.subtask.application,
@@ -106,7 +99,6 @@ def _goal(end: _Bound, book: Phrasebook) -> str:
 
 
 def _key(subtask: SubtaskInPool, resource: ResourceInView) -> _Key:
-    """What a reader needs; equal for a maker's."""
     place = "" if resource.kind in _EVERYWHERE else subtask.application
     return resource.category, place, resource.value
 

@@ -1,8 +1,6 @@
 """The stages' port, played by rule: no key, no network, no model; replies go through the ledger like any
 other."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The rules of all roles: from a typed question and the catalogue to a typed reply."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Summarizer by rule: tells a task graph in the catalogue's phrases, and what it is for."""
 
-from __future__ import annotations
-
 from random import Random
 
 from taskloom.offline.phrasebook import Phrasebook

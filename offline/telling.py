@@ -1,7 +1,5 @@
 """Tells a task graph in the catalogue's phrases: plain sentences, in the order that is given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -117,7 +115,6 @@ class Telling:
 
 
 def _key(thing: Thing, maker: int | None) -> tuple[str, str, str]:
-    """What a thing is known by; what fills a slot, by its maker."""
     return thing.category.name, thing.place, f"made by {maker}" if thing.category.is_slot else thing.value
 
 

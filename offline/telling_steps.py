@@ -1,8 +1,6 @@
 """What the actor by rule says about a worked step: what it sees and why it acts; and finding a step again by
 that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from taskloom.environments.screen_words import in_words
@@ -64,7 +62,6 @@ def whole_thought(
 
 
 def _ahead(later: Sequence[WorkedStep], parameters: Mapping[str, str], controls: Sequence[Control]) -> str:
-    """What the step leads to: the next control that is needed and not there yet."""
     following = next((step for step in later if not step.optional), None)
     if following is None:
         return "with this the work is done"

@@ -6,8 +6,6 @@ SynthesisError
 An item that does not make it is no error: it is a `Rejection` record.
 """
 
-from __future__ import annotations
-
 from taskloom.resources.errors import TaskloomError
 
 

@@ -1,7 +1,5 @@
 """What the stages ask of the world around them: models that answer, and environments to lease."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar

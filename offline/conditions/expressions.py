@@ -1,7 +1,5 @@
 """Texts with a parameter's value in them, turned into Python expressions over the parameters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Conditions that the effects of all performances suggest, the strongest first."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 from taskloom.offline.conditions.conditions import Call, Condition
@@ -53,7 +51,6 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
 
 
 def _is_told(condition: Condition, told: Collection[tuple[object, object]]) -> bool:
-    """Whether it asks for a line or a field that a condition about the whole asks for as well."""
     given = dict(condition.call.arguments)
     if condition.call.check == "check_file_contains" and (given["file_path"], "") in told:
         return not condition.negated
@@ -97,8 +94,6 @@ def _counts_something(condition: Condition) -> bool:
 
 
 def _common(found: Sequence[Sequence[Condition]]) -> list[Condition]:
-    """Conditions of the first performance that all others suggest as well; complaints may differ in their
-    values."""
     if not found:
         return []
     others = [{(item.call, item.negated) for item in items} for items in found[1:]]

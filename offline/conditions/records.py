@@ -1,7 +1,5 @@
 """Conditions of records: one that holds all the values that the performances share, together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.offline.conditions.conditions import Call, Condition, Value
@@ -56,7 +54,6 @@ def _condition(path: Expression, within: Expression, kind: str, fields: dict[str
 
 
 def _row_as_text(terms: Sequence[Terms], path: Expression) -> list[Condition]:
-    """A row of a table that a parameter gives as it stands in the file."""
     tables = {
         effect.container
         for item in terms

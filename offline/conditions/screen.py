@@ -1,8 +1,6 @@
 """Conditions of what is shown, for work that leaves nothing else: states first, then the window, then
 texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Conditions of files and the clipboard: what was made, changed or removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -75,7 +73,6 @@ def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text is all that was there, and short enough to be asked for."""
     return _CUT not in text and len(text) <= _LONGEST_TEXT
 
 
@@ -97,7 +94,6 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
 
 
 def _part(terms: Terms, effect: Effect) -> Condition:
-    """That a table was made, or dropped: there at one end and not at the other."""
     gone, name = effect.kind == "removed", effect.address[0]
     told = f"the table {name} is {'still there, or never was' if gone else 'not there, or not new'}"
     check, place = "check_part_exists", {"file_path": effect.container, "part": name}

@@ -1,8 +1,6 @@
 """What a performance left, in terms of what every performance shares: parameters, the clipboard at the start,
 the instruction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast

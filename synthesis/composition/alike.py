@@ -3,8 +3,6 @@
 What replays show of a set holds for all of these too, so tasks of them cost no replay.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """From a closed set of instances to a task record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence, Set
 from pathlib import PurePosixPath
 
@@ -166,7 +164,6 @@ def puts_together_twice(graph: TaskGraph) -> bool:
 
 
 def _names(resources: Set[Resource]) -> set[str]:
-    """What files are called, without their endings."""
     return {PurePosixPath(item.value).stem for item in resources if item.kind is ResourceKind.FILE}
 
 

@@ -1,7 +1,5 @@
 """The loop that fills the demand from the supply."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -92,7 +90,6 @@ class Composer:
                 yield from self._twin(selection, built.task_id)
 
     def _twin(self, selection: Selection, twin_of: str) -> Iterator[Task]:
-        """The chain twin of a task that is no chain itself, where the pool has one."""
         for chain in chains_like(selection.members, self._pool, self._paths, self._seed):
             if chain in self._supply.found or cell_of_set(self._pool, chain, self._request) is None:
                 continue
@@ -127,7 +124,6 @@ class Composer:
         self._ended = True
 
     def _for_intents(self) -> Iterator[Selection]:
-        """A set for every intent that names its end products; why there is none is kept."""
         if not self._demand.open_cells:
             self._not_served = {intent.intent_id: _NONE_TRIED for intent in self._intents}
             return
@@ -147,7 +143,6 @@ class Composer:
                 yield self._take(found.members, graph, found.cell, intent)
 
     def _take(self, members: int, graph: TaskGraph, cell: Cell, intent: Intent | None) -> Selection:
-        """Count a set as taken."""
         if intent:
             self._served.add(intent.intent_id)
         else:
@@ -173,8 +168,6 @@ class Composer:
         return self._intents[best]
 
     def _accepted(self, members: int) -> TaskGraph | str:
-        """The graph of a set; or why there is none: it is known, too much like others, has no successful
-        order or too many to count."""
         if self._taken.has_near(members):
             self._counted["near_duplicates"] += 1
             return "a task made before it is a near-duplicate."

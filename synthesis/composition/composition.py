@@ -6,8 +6,6 @@ quotas are filled evenly. The same pool, request and seed give the same tasks in
 order; no two have the same canonical key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 
 from taskloom.resources.capability_presets import Capability

@@ -1,7 +1,5 @@
 """What is still wanted while tasks are composed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -31,8 +29,6 @@ class Missing:
 
 @dataclass(slots=True)
 class _Row:
-    """Tasks wanted of some levels."""
-
     name: str
     levels: LevelConstraint
     cells: frozenset[Cell]

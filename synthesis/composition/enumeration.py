@@ -9,8 +9,6 @@ dimensions only grow on the way, which prunes, and the width is kept up to date 
 step.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 from collections.abc import Collection, Sequence, Set
@@ -292,7 +290,6 @@ class Enumeration:
         return count <= self._limits.maximum_ends
 
     def _repetition(self, members: int) -> int:
-        """Penalty for instances of one subtask template."""
         if not self._repeats:
             return 0
         templates = [self._template[position] for position in bits(members)]
@@ -308,7 +305,6 @@ _CODE = [
 
 
 def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
-    """Largest value of each dimension that any wanted cell allows."""
     bounds = []
     for index, row in enumerate(TABLE):
         hardest = max((LEVELS.index(cell[index]) for cell in wanted), default=0)

@@ -1,7 +1,5 @@
 """The set of subtasks that brings about the end products of an intent, worked out backwards from these."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -77,13 +75,11 @@ def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: Composi
 
 
 def _clash(pool: CompiledPool, members: int) -> bool:
-    """Whether two members exclude each other, or no occasion is common to all."""
     occasion = reduce(and_, (pool.occasions[number] for number in bits(members)))
     return not occasion or any(pool.instances[number].clashes & members for number in bits(members))
 
 
 def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, tried: bool) -> str:
-    """Why no set serves an intent, in words by which an explorer or an extractor can mend it."""
     for number in bits(_needed(pool, ends)):
         instance = pool.instances[number]
         for need in instance.needs:
@@ -120,7 +116,6 @@ def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, 
 
 
 def _makers(pool: CompiledPool, reader: Instance, need: Need) -> str:
-    """Subtasks that make what an instance reads, whether or not the two make sense together."""
     makers = {
         f"`{item.node.subtask_id}`"
         for item in pool.instances
@@ -130,7 +125,6 @@ def _makers(pool: CompiledPool, reader: Instance, need: Need) -> str:
 
 
 def _needed(pool: CompiledPool, ends: list[int]) -> int:
-    """The ends with all who could take part in bringing them about."""
     found, pending = 0, list(ends)
     while pending:
         number = pending.pop()

@@ -168,8 +168,6 @@ class Groups:
 
 
 class _Group:
-    """A group that grows, and what can still join it."""
-
     def __init__(
         self, pool: CompiledPool, allowed: int, inside: Sequence[int], most: int, size: int, *, repeats: bool
     ) -> None:
@@ -192,7 +190,6 @@ class _Group:
         return self.free if self._repeats else self.free & (~self.alike | self._gathered)
 
     def add(self, number: int) -> None:
-        """Add an instance."""
         instance = self._pool.instances[number]
         self.members.append(number)
         self.taken |= 1 << number

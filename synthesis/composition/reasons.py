@@ -1,7 +1,5 @@
 """Why tasks are missing: what no graph can be, what the limits exclude, and what this pool lacks."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Set
@@ -79,7 +77,6 @@ def shortfall_of(
 def _impossible(
     wanted: Collection[Cell], levels: LevelConstraint, request: CompositionRequest
 ) -> tuple[ShortfallKind, str]:
-    """Why no graph within the limits has the levels that are wanted."""
     if not wanted:
         return "impossible_for_any_graph", "the quota and `within` contradict each other"
     if possible_cells().isdisjoint(wanted):
@@ -114,7 +111,6 @@ def _impossible(
 
 
 def _distance(cell: Cell, others: Collection[Cell]) -> int:
-    """By how many levels a cell differs from the one that is most like it."""
     return min(
         sum(abs(LEVELS.index(mine) - LEVELS.index(other)) for mine, other in zip(cell, one, strict=True))
         for one in others
@@ -122,7 +118,6 @@ def _distance(cell: Cell, others: Collection[Cell]) -> int:
 
 
 def _bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
-    """What a pool lacks for tasks of `cell`: a resource or application category, and the explanation."""
     if not pool.instances:
         return "subtasks", "The pool has no subtasks with parameters. Explore applications."
     categories, longest, scarce = pool.application_categories, _longest_path(pool), scarce_category(pool)
@@ -164,7 +159,6 @@ def _bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
 
 
 def _longest_path(pool: CompiledPool) -> list[int]:
-    """A longest chain of dependencies of the pool, up to eight instances, by trying lengths."""
     generator, paths, best = random.Random(0), Paths(pool), list[int]()
     everything = (1 << len(pool.instances)) - 1
     for length in range(1, _LONGEST_PATH + 1):

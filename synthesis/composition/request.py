@@ -1,7 +1,5 @@
 """What composition is asked for, and the account it gives."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

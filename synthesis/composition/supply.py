@@ -1,7 +1,5 @@
 """Closed sets in store by cell, and the work that brings in more."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence, Set
@@ -120,7 +118,6 @@ class Supply:
         return self.reached
 
     def _enumerate(self, cell: Cell, wanted: Set[Cell], *, repeats: bool) -> dict[Cell, int]:
-        """Put the new closed sets of a group in store; returns how many each cell got."""
         group, core = self.groups.around(cell, repeats=repeats)
         if not group:
             return {}

@@ -1,7 +1,5 @@
 """What was taken so far: what is too much like it, has had its share, or adds most to it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from fractions import Fraction
 from math import ceil
@@ -114,7 +112,6 @@ class Taken:
         )
 
     def _has_one_root(self, members: int) -> bool:
-        """Whether only one subtask of a set reads from no other one."""
         return sum(not self._pool.instances[number].sources & members for number in bits(members)) == 1
 
     def _applications_of(self, members: int) -> frozenset[str]:

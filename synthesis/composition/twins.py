@@ -1,8 +1,6 @@
 """Chain twins and instruction permutations: the same work in another shape or another telling (Figure 7,
 Table 8)."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -60,7 +58,6 @@ def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
 
 
 def _turned(first: Sequence[int], second: Sequence[int]) -> int:
-    """Pairs that the two orders have the other way round."""
     place = {node: position for position, node in enumerate(second)}
     return sum(
         place[first[early]] > place[first[late]]

@@ -1,8 +1,6 @@
 """Criticism: a model that had no part in making tasks scores some of them, and what follows from that
 (docs/quality.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated
 

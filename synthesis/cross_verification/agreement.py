@@ -5,8 +5,6 @@ evaluation function written from it alone would approve of it. Ways may differ: 
 more about a function than one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -133,7 +131,6 @@ def _other_copies(
 
 
 def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
-    """Whether the changes that all performances make tell every parameter."""
     performances = performances_of(trajectories)
     keys = frozenset.intersection(*(frozenset(item.key for item in found) for found, _ in performances))
     return all(
@@ -223,7 +220,6 @@ def _place(effect: Effect) -> tuple[str, ...]:
 
 
 def _gone(found: Sequence[Effect]) -> set[str]:
-    """What the files and records that were removed are called by, numbers left out."""
     parts = {
         part
         for effect in found
@@ -240,7 +236,6 @@ def _is_loose_end(effect: Effect, gone: set[str]) -> bool:
 
 
 def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> list[Effect]:
-    """Without the entries of an index of words, and the number of them."""
     texts = told_texts(found, parameters)
     entries = {
         (item.container, *(item.address[:-1] if item.kind == "changed" else item.address))

@@ -1,7 +1,5 @@
 """Whether performances are clean: right work changes what the subtask is about, and nothing beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER

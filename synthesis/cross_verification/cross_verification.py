@@ -6,8 +6,6 @@ written and judged on the evidence already recorded, which costs no environment.
 is the subtask performed again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -203,7 +201,6 @@ class CrossVerifier:
     def _candidates(
         self, subtask: Subtask, first: BoundSubtask, further: list[Mapping[str, str]]
     ) -> Iterator[BoundSubtask]:
-        """`first`, then with the `further` sets of parameters, each of which is used up."""
         yield first
         while further:
             values = parameters_in(self.stage.applications, further.pop(0), first.world)
@@ -259,8 +256,6 @@ class CrossVerifier:
 
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
-    """What every performance shows against the declarations; with a single performance, what that one
-    shows."""
     by_id = {item.instance_id: item for item in instances}
     found = [
         problem

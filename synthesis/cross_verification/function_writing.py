@@ -4,8 +4,6 @@ Where two writers are asked for, neither sees the other's function, both must be
 agree on everything that was recorded, unfinished states included.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -116,7 +114,6 @@ class FunctionWriting:
     async def _written(
         self, work: Work, number: int, trajectories: list[Trajectory], writer: Writer
     ) -> EvaluationFunction | None:
-        """A function of one writer that judges all evidence rightly, or None."""
         stage = self.stage
         for _ in range(self.settings.functions_per_round):
             try:

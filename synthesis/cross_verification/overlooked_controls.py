@@ -5,8 +5,6 @@ trace in files nothing else speaks against them. What is left out then is the in
 performance is doubted once, with a word to the actor: a doubt costs further performances and rejects nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The effects of a subtask's performances, in the form stored beside its trajectories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.evaluators_api.state.effects import effects

@@ -125,7 +125,6 @@ class Performances:
         ]
 
     def _results(self) -> Mapping[str, Result]:
-        """The result of each usable performance by its id, which depends on all of them."""
         usable = self.usable
         ids = tuple(item.trajectory_id for item in usable)
         if ids != self._compared[0]:
@@ -167,7 +166,6 @@ class Performances:
         return difference(self.usable, self._results()) if len(settled) > 1 and settled == counted else ""
 
     def _unusable(self, instance: BoundSubtask) -> int:
-        """How many performances of `instance` ended because no reply could be used."""
         ends = (item.termination for item in self.recorded if item.instance_id == instance.instance_id)
         return sum(end == "model_error" for end in ends)
 

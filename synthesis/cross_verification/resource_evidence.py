@@ -5,8 +5,6 @@ done. What evidence cannot show (which document is open in an application) is le
 declarations of exploration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from taskloom.environments.machines.sandbox import PERSONAL_FOLDERS

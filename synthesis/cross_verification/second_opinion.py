@@ -1,8 +1,6 @@
 """Where independently written functions for one subtask disagree: about states that somebody really
 reached."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
@@ -44,7 +42,6 @@ def disagreements(
 
 
 def _states(performances: Sequence[Trajectory]) -> Iterator[tuple[str, Trajectory, Evidence]]:
-    """Every state that a performance went through, each performance once."""
     for trajectory in {item.trajectory_id: item for item in performances}.values():
         yield (
             f"Before the first step of {trajectory.instruction!r}",

@@ -10,8 +10,6 @@ performance of the second, which waits for the first because it would rather be 
 are open wait here, nothing more can come, and the first of them by name that can makes do with what there is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -163,7 +161,6 @@ class VerificationPool:
         self._makes_do = names[0]
 
     def _tell(self) -> None:
-        """Tell all that wait that something has changed."""
         self._waiting.clear()
         self._makes_do = None
         self._changed.notify_all()
@@ -343,8 +340,6 @@ class VerificationPool:
         needed: Resource,
         path: tuple[str, ...],
     ) -> bool:
-        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to one of
-        `rank`."""
         if not self._complete and rank[:2] != (1, 0):
             return True
         return any(

@@ -1,7 +1,5 @@
 """Settings of cross-verification."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from taskloom.resources.record import Record

@@ -1,7 +1,5 @@
 """Which instances of a subtask are performed and verified, and which follow from those."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from taskloom.resources.applications import Application

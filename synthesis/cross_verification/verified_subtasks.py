@@ -1,7 +1,5 @@
 """Verified subtasks, which composition, replay and evaluation build on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from taskloom.resources.categories import ResourceCategory

@@ -1,7 +1,5 @@
 """Evaluation functions: a code model writes them from what recorded performances changed (B.2, E.2)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ start.
 Found with the checks themselves, so that what is shown to a writer can be asked for by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache, partial
 
@@ -138,7 +136,6 @@ def _packed(
 
 
 def _joined(made: FileState, start: Evidence, named: Collection[str]) -> Iterator[Origin]:
-    """Two named files of which the target may be the one with the other behind it."""
     texts = {item.path: item.text for item in start.files if item.path in named and item.text}
     for source, text in texts.items() if made.path != CLIPBOARD else ():
         for other, behind in texts.items():
@@ -166,7 +163,6 @@ def _connected(made: FileState, wanted: str, source: FileState, named: Collectio
 
 
 def _known_by(record: Node, named: Collection[str]) -> dict[str, str]:
-    """Fields whose values are named, so that they say which record is meant."""
     return {child.name: child.value for child in record.children if child.value and child.value in named}
 
 
@@ -223,7 +219,6 @@ def _tables(file: FileState) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _values(file: FileState) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Every text field of a file with its address."""
     form, tree = read(file.path, file.text or "")
     if form == FALLBACK:
         return ()

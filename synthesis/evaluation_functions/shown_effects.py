@@ -1,7 +1,5 @@
 """The effects of performances, prepared for the writer of an evaluation function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -78,7 +76,6 @@ def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
 
 
 def _shown_only_in(this: Evidence, other: Evidence) -> tuple[str, ...]:
-    """Texts that the controls of one screen show and those of the other do not, as the checks see it."""
     elsewhere = view(other).shown
     found = (text for text in _own_texts(this) if not any(shown_in(text, shown) for shown in elsewhere))
     return tuple(dict.fromkeys(found))[:_MOST_TEXTS]
@@ -93,7 +90,6 @@ def _own_texts(evidence: Evidence) -> Iterator[str]:
 
 
 def _changed_controls(start: Evidence, end: Evidence, state: Callable[[Control], T | None]) -> dict[str, T]:
-    """Controls that were not in this state, by name."""
     before = {(control.text, state(control)) for control in start.controls}
     states = ((control.text, state(control)) for control in end.controls if control.text)
     return {name: held for name, held in states if held is not None and (name, held) not in before}
@@ -164,7 +160,6 @@ def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedT
 
 
 def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
-    """The record that an effect concerns, if it concerns one."""
     tree = tree_at(start if effect.kind == "removed" else end, effect.container)
     former = tree_at(start, effect.container) or _NOTHING
     if tree is None or effect.format == FALLBACK:

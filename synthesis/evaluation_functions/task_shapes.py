@@ -1,8 +1,6 @@
 """The shape of a subtask's changes: places and types, with values of other records. Of the end of a
 performance only what nobody could guess: values that every performance has and that no parameter is in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
@@ -99,7 +97,6 @@ def _worth_showing(
 
 
 def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str, tuple[str, ...]]:
-    """Names of the fields of the records that changed, by path of the file."""
     found: dict[str, dict[str, None]] = {}
     for effect in shown:
         names = found.setdefault(effect.container, {})

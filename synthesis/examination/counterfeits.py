@@ -5,8 +5,6 @@ another value or somewhere else. Every essential change is treated by itself, so
 What is wrong only because of damage beside the work, the account of side effects notices.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -99,7 +97,6 @@ def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool
 
 
 def _others(effect: Effect, elsewhere: Sequence[str], *, spaced: bool) -> Iterator[tuple[str, str]]:
-    """Wrong values, each with a description in plain words."""
     right = effect.after or ""
     plausible = next((value for value in elsewhere if value not in (right, "")), "") or altered(right)
     yield plausible, f"is {_shown(plausible, beside=right)}"
@@ -145,7 +142,6 @@ def _wrong_places(subject: Subject) -> Iterator[Edited]:
 
 
 def _untouched(subject: Subject) -> Iterator[Case]:
-    """The result was there before the first step: nobody did anything."""
     if not any(effect.area in ("file", "directory") for effect in subject.essential):
         return
     start = subject.end.model_copy(update={"inputs": (), "step": 0})
@@ -167,5 +163,4 @@ def _shown(value: str, *, beside: str = "") -> str:
 
 
 def _ending(value: str) -> str:
-    """The end of a value that was cut."""
     return repr(value if len(value) <= _SHOWN else f"…{value[-_SHOWN:]}")

@@ -175,11 +175,9 @@ class _Examiner:
     sandbox: EvaluationSandbox
 
     def passes_at_start(self, case: Case) -> bool:
-        """Whether the function passes where nothing was done."""
         return self.says(replace(case, evidence=case.start)).passed
 
     def judge(self, case: Case, discerning: bool) -> _Judgement:
-        """What the function says of `case`."""
         judgement = _Judgement(case, self.says(case))
         if judgement.rightly or not (case.excusable and discerning and judgement.evaluation.passed):
             return judgement
@@ -200,7 +198,6 @@ class _Examiner:
         return any(self.says(item.case, altered).passed != item.evaluation.passed for item in telling)
 
     def says(self, case: Case, altered: Mutant | None = None) -> Evaluation:
-        """What the function, or its mutant, says of `case`."""
         alter = None if altered is None else altered.alteration(case.parameters)
         return self.sandbox.evaluate(
             self.source, case.parameters, case.evidence, start=case.start, alter=alter
@@ -219,7 +216,6 @@ def _kills(family: CaseFamily, judged: Sequence[_Judgement]) -> FamilyKills:
 
 
 def _survivor(judgement: _Judgement) -> str:
-    """What was done, and what the function said."""
     case, evaluation = judgement.case, judgement.evaluation
     if evaluation.outcome != "result":
         return f"{case.description} (it gave no answer: {_told(evaluation)})"
@@ -239,7 +235,6 @@ def _survivor(judgement: _Judgement) -> str:
 
 
 def _told(evaluation: Evaluation) -> str:
-    """What a function answered, or why it did not."""
     if evaluation.result is not None:
         return evaluation.said or "failure without a message"
     return f"{evaluation.outcome.replace('_', ' ')}: {evaluation.message}"

@@ -1,7 +1,5 @@
 """Right outcomes other than the recorded one, which a function must accept (method section 4)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from urllib.parse import unquote_plus, urlsplit
@@ -51,7 +49,6 @@ def genuine_variants(subject: Subject) -> Iterator[Case]:
 
 
 def _without_messages(subject: Subject) -> Iterator[Case]:
-    """The screen without texts that not every performance shows."""
     opened = _opened(subject)
     passing = {place for place in _said(subject.incidental) if place[-1] not in opened}
     if passing:
@@ -63,7 +60,6 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
 
 
 def _said(found: Sequence[Effect]) -> set[tuple[str, ...]]:
-    """Where the screen says something that it did not say at the start."""
     return {
         effect.address
         for effect in found
@@ -139,7 +135,6 @@ def _told_by_address(subject: Subject) -> bool:
 
 
 def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:
-    """A file that was written from scratch holds the same data with other spaces between them."""
     for effect in subject.asked:
         file = subject.end.file(effect.container) if effect.area == "file" and not effect.address else None
         if effect.kind != "added" or effect.format not in _LAID_OUT or file is None or not file.text:
@@ -153,7 +148,6 @@ def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:
 
 
 def _incidental(subject: Subject) -> Iterator[Case]:
-    """The state without each of the lasting changes that not every right performance makes."""
     lasting = [effect for effect in subject.incidental if effect.area in ("file", "directory")]
     for effect in lasting[:_MOST_INCIDENTAL]:
         evidence = undone(subject.start, subject.end, effect)

@@ -8,8 +8,6 @@ what it is on right work, whatever the evidence, is idle: it could be wrong, or 
 notice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ an end that holds the other content as well it is right work, which a function r
 that a file happened to hold.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -129,7 +127,6 @@ def _altered_file(file: FileState) -> str | None:
 
 
 def _possible(path: str, text: str, edits: Sequence[_Edit]) -> Sequence[_Edit]:
-    """Those of `edits` that the format can say."""
     if not edits or rewritten(path, text, edits) is not None:
         return edits
     half = len(edits) // 2
@@ -226,7 +223,6 @@ def _one_less(subject: Subject, source: FileState) -> _States | None:
 
 
 def _is_copy(subject: Subject, effect: Effect, record: Node) -> bool:
-    """Whether it added a record with all values of `record`."""
     change = change_of(subject.start, subject.end, effect) if effect.address else None
     made = change.after if change is not None else None
     values = {node.value for _, node in record.walk()}

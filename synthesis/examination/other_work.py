@@ -7,8 +7,6 @@ before it is no wrong work. Where the subtask's outputs live on the screen, or n
 screen decides as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -51,7 +49,6 @@ def unfinished_work(subject: Subject) -> Iterator[Case]:
 
 
 def _missing(subject: Subject, evidence: Evidence) -> str:
-    """Which essential changes are not there, in a few words."""
     wanted = subject.essential or subject.shown
     missing = [effect.describe() for effect in subject.missing(wanted, evidence)]
     if not missing:
@@ -232,7 +229,6 @@ def recordings_with_other_parameters(subject: Subject) -> Iterator[Case]:
 
 
 def _said(controls: Sequence[Control]) -> set[str]:
-    """What is shown outside of fields."""
     return {control.text for control in controls if control.control_type != _FIELD}
 
 

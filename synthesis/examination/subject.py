@@ -1,8 +1,6 @@
 """What is examined: a recording of right work, and the effects that make it right; and the cases that a
 function must judge."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -96,7 +94,6 @@ class Subject:
 
     @cached_property
     def _places(self) -> tuple[set[tuple[_Key, EffectKind]], set[tuple[_Key, EffectKind]]]:
-        """Where the essential effects are, and where others of their kinds lie in."""
         places = {(item.place, item.kind) for item in self.essential}
         return places, {(place, item.kind) for item in self.essential for place in item.around}
 
@@ -181,7 +178,6 @@ class Subject:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """What the parameters say, and the files that they name."""
         return told_texts(self.essential, self.positive.parameters)
 
     def _tells(self, effect: Effect) -> bool:
@@ -243,8 +239,6 @@ def subject_of(
 
 @dataclass(slots=True)
 class _Told:
-    """What the fields of one record tell."""
-
     telling: list[Effect] = field(default_factory=list)
     """Those that tell something by themselves."""
     others: list[Effect] = field(default_factory=list)
@@ -267,7 +261,6 @@ class _Told:
 
     @property
     def weight(self) -> tuple[int, int]:
-        """How much it tells: for itself, and in all."""
         return len(self.said), len(self.names)
 
 
@@ -302,12 +295,10 @@ def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_
 
 
 def _said(effect: Effect) -> set[str]:
-    """Parameters whose values stand, or stood, in a field itself."""
     return parameters_named(effect.after_template, effect.before_template, effect.source_template)
 
 
 def _is_named(effect: Effect) -> bool:
-    """Whether a parameter stands in it or names its place."""
     templates = (effect.container_template, *effect.address_template)
     return bool(_said(effect)) or any(map(names_parameter, templates))
 

@@ -1,7 +1,5 @@
 """Whether a function of a given quality is accepted, and what its writer is told if it is not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pydantic import Field

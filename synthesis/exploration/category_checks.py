@@ -1,8 +1,6 @@
 """Whether a resource category that a model proposes may be used: well formed, new, written by one subtask and
 read by another."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 
@@ -65,7 +63,6 @@ def checked_categories(
 
 
 def _problem(item: NewCategory, writers: set[str], readers: set[str]) -> tuple[str, str] | None:
-    """Reason and message, if the category may not be used."""
     if not _NAME.fullmatch(item.name):
         return "name_invalid", f"{item.name!r} is no name of lower-case letters, digits and underscores."
     if item.kind not in set(ResourceKind):

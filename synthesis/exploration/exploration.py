@@ -1,8 +1,6 @@
 """Exploration: a model proposes subtasks of an application; what the records allow is kept (B.1, method
 section 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -164,7 +162,6 @@ def _accepted(
     memory: ExplorationMemory,
     provenance: Provenance,
 ) -> tuple[Subtask | Rejection, int]:
-    """The subtask of a proposal with the votes that its declarations count, or its rejection."""
     earlier = memory.taken
     found = accepted_subtask(proposal, application, categories, known, provenance, earlier=earlier)
     votes = 1
@@ -255,7 +252,6 @@ async def _agree(
     categories: Mapping[str, ResourceCategory],
     settings: ExplorationSettings,
 ) -> tuple[tuple[Subtask, ...], list[Rejection]]:
-    """The subtasks with the declarations that enough independent answers agree on, and those without."""
     agreed: dict[str, Subtask] = {}
     for attempt in range(1, settings.declaration_rounds + 1):
         for name, ballots in votes.items():

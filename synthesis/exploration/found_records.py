@@ -1,8 +1,6 @@
 """Records that are there after a reset and that proposals read: the entry of a new application seldom names
 them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -58,7 +56,6 @@ def found_records(
 
 
 def _made_new(subtasks: Iterable[Subtask], categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
-    """What the subtasks make under a name that is free to choose."""
     for subtask in subtasks:
         for parameters in subtask.available_parameters:
             fresh = {parameters[name] for name in subtask.fresh}

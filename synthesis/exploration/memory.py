@@ -1,8 +1,6 @@
 """What the exploration of an application knows of earlier ones, so that it goes on instead of beginning
 again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -148,7 +146,6 @@ def _shown(subtasks: Sequence[Subtask]) -> tuple[KnownSubtask, ...]:
 
 
 def _made(subtask: Subtask) -> tuple[ResourceInView, ...]:
-    """What the parameter sets of `subtask` make, each once."""
     found = (
         ResourceInView(category=output.category, value=values[output.parameter])
         for values in subtask.available_parameters

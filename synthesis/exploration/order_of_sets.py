@@ -1,8 +1,6 @@
 """Which parameter sets of proposals come first: only the first ones are performed, so those that others build
 on, and that can be."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,8 +13,6 @@ _EXISTS = ""
 
 
 class _Set(NamedTuple):
-    """A parameter set with what it reads and makes."""
-
     values: Mapping[str, str]
     reads: frozenset[Named]
     makes: frozenset[Named]

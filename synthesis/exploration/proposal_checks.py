@@ -1,7 +1,5 @@
 """Whether a proposed subtask is well formed: what can be said without performing it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 
@@ -24,8 +22,6 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class _ProposalRefusedError(SynthesisError):
-    """A proposal breaks a rule; becomes a rejection with the short code `reason`."""
-
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason

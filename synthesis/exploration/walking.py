@@ -5,8 +5,6 @@ No model is asked. The environment is reset whenever a click changed stored data
 state.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -74,7 +72,6 @@ class Walk:
         return first
 
     def _untried(self) -> Iterator[tuple[ControlQuery, ...]]:
-        """Paths not tried yet, the shortest first."""
         tried = {screen.path for screen in self.seen}
         for screen in sorted(self.seen, key=lambda item: len(item.path)):
             if screen.outcome == "new" and len(screen.path) < _MOST_DEEP:
@@ -87,7 +84,6 @@ class Walk:
                         yield path
 
     async def _open(self, path: tuple[ControlQuery, ...]) -> None:
-        """Click the controls of `path` and note what the last of them led to."""
         observation = await self._first_page()
         for query in path:
             control = find_control(query, observation.controls)
@@ -123,7 +119,6 @@ class Walk:
         return going.observation if going.termination == "finished" else await self._reset()
 
     async def _changed(self) -> bool:
-        """Whether stored data differs from what it was after the last reset."""
         now = await self.environment.evidence()
         assert self._start is not None
         return _stored(now) != _stored(self._start)

@@ -1,7 +1,5 @@
 """Instructions: a model sums up a task graph in one instruction (B.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -112,13 +110,11 @@ def readers_in(task: Task) -> str:
 
 
 def _said(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:
-    """The words for what the subtasks read and write, by value, as far as there are any."""
     found = {value: words_for(value) for value in _values(task)}
     return {value: words for value, words in found.items() if words}
 
 
 def _values(task: Task) -> list[str]:
-    """The names of what the subtasks read and write, each once."""
     values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
     return [value for value in dict.fromkeys(values) if value]
 

@@ -1,8 +1,6 @@
 """What can be said of an instruction or a goal without a model: its values are all there, and none that
 nobody uses."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -95,7 +93,6 @@ def _end_products(task: Task) -> Iterator[tuple[BoundSubtask, str]]:
 
 
 def _unknown_names(task: Task, text: str, titles: Mapping[str, str]) -> list[str]:
-    """Quoted names and paths in `text` that no node uses."""
     known = _known(task, titles)
     problems = []
     for match in _QUOTED.finditer(text):

@@ -1,8 +1,6 @@
 """Intents: a model finds goals in the pool, each with a group of subtasks that can be linked (3.2, method
 section 5)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -194,14 +192,12 @@ def _identity(group: Sequence[str], products: Sequence[EndProduct]) -> frozenset
 
 
 def _instance(product: ProposedEndProduct, members: Mapping[str, PooledSubtask]) -> BoundSubtask | None:
-    """The verified instance that an end product names."""
     wanted = {item.name: item.value for item in product.parameters}
     member = members.get(product.subtask_id)
     return next((item for item in member.instances if item.parameters == wanted), None) if member else None
 
 
 def _made(needed: Resource, group: Sequence[str], members: Mapping[str, PooledSubtask]) -> bool:
-    """Whether some instance of the group makes what is needed."""
     return any(
         provides(output, needed)
         for name in group
@@ -211,7 +207,6 @@ def _made(needed: Resource, group: Sequence[str], members: Mapping[str, PooledSu
 
 
 def _end_products(proposal: ProposedIntent, members: Mapping[str, PooledSubtask]) -> tuple[EndProduct, ...]:
-    """The end products of a proposal, each with the resource that it brings about or changes."""
     found = []
     for product in proposal.end_products:
         instance = _instance(product, members)

@@ -11,8 +11,6 @@ a page is opened for the first time is seen as well. What was measured is kept b
 application, for every data set that is built with it.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter
@@ -120,7 +118,6 @@ def is_measured(entries: Sequence[Application], measured: Iterable[ApplicationNo
 
 
 def _measured_of(application: Application, measured: Iterable[ApplicationNoise]) -> list[ApplicationNoise]:
-    """What was measured of the version of an application, in whatever world and in the way it is now."""
     version = application.name, application.version
     return [
         item for item in measured if _is_measured_as_now(item) and (item.application, item.version) == version
@@ -158,8 +155,6 @@ def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -
 
 @dataclass(slots=True)
 class _Recording:
-    """What was seen while an application was watched."""
-
     start: Evidence
     """After the reset."""
     looked: Evidence
@@ -194,8 +189,6 @@ async def _idle(
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A link that was opened, and the first page after it."""
-
     places: frozenset[NoisePlace]
     """What that added or changed in the application's own data."""
     address: str
@@ -205,8 +198,6 @@ class _Opened:
 
 
 class _Visit:
-    """Looks at an application from its first page."""
-
     def __init__(self, environment: Environment, application: Application, other: Application | None) -> None:
         self._environment, self._application = environment, application
         self.other = other
@@ -235,14 +226,12 @@ class _Visit:
         return start
 
     async def act(self, action: Action) -> None:
-        """Carry out an action, if it can be done."""
         try:
             self._seen = await self._environment.act(action)
         except ActionInvalidError:
             self._seen = await self._environment.observe()
 
     async def first_page(self) -> None:
-        """Open the first page, where there is a button that does."""
         if label := _start_page(self._seen):
             await self.act(ClickInput(control_label=label))
 
@@ -259,7 +248,6 @@ class _Visit:
         return [look for look in found if look is not None]
 
     def _remember(self) -> None:
-        """How the first page looks, and what of it has not changed by itself until now."""
         shown = _shown(self._seen)
         self._steady, self._total = self._steady & shown, shown.total()
 
@@ -321,14 +309,12 @@ def _shown(seen: Observation) -> Counter[str]:
 
 
 def _without(application: Application | None, evidence: Evidence) -> Evidence:
-    """The evidence without what an application keeps for itself."""
     if application is None:
         return evidence
     return _kept(evidence, lambda path: not _is_of(application, path))
 
 
 def _own(application: Application, evidence: Evidence) -> Evidence:
-    """The evidence with nothing but what an application keeps for itself."""
     return _kept(evidence, lambda path: _is_of(application, path))
 
 
@@ -357,7 +343,6 @@ def opening_steps(application: Application) -> tuple[WorkedStep, ...]:
 
 
 async def _opened(environment: Environment, steps: Sequence[WorkedStep], seen: Observation) -> Observation:
-    """The screen after `steps`, as far as they can be done."""
     agent = WorkedExampleAgent(steps, {})
     while True:
         decision = await agent.decide("", seen, ())
@@ -370,6 +355,5 @@ async def _opened(environment: Environment, steps: Sequence[WorkedStep], seen: O
 
 
 def _start_page(seen: Observation) -> str:
-    """Label of the button that opens the first page; empty where there is none."""
     wanted = (TASK_BAR_BUTTON, START_PAGE)
     return next((item.label for item in seen.controls if (item.control_type, item.text) == wanted), "")

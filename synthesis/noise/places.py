@@ -1,7 +1,5 @@
 """From the changes of idle recordings to places that mean the same in every recording."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -150,7 +148,6 @@ def _at(place: NoisePlace, container: str) -> NoisePlace:
 
 
 def _without_inner(places: set[NoisePlace]) -> list[NoisePlace]:
-    """Without what lies inside of another place."""
     return [
         place
         for place in places
@@ -167,7 +164,6 @@ def _covers(place: NoisePlace, other: NoisePlace) -> bool:
 
 
 def _unsteady_paths(recordings: Sequence[set[str]]) -> dict[str, str]:
-    """Paths that not every recording has, each with its pattern."""
     steady = set.intersection(*recordings) if recordings else set()
     left = [
         (tuple(path.split("/")), number) for number, paths in enumerate(recordings) for path in paths - steady
@@ -182,7 +178,6 @@ def _unsteady_paths(recordings: Sequence[set[str]]) -> dict[str, str]:
 
 
 def _alike(path: _Path, other: _Path) -> tuple[int, int]:
-    """How many parts are equal, and how many characters of the others."""
     pairs = list(zip(path, other, strict=True))
     return sum(one == two for one, two in pairs), sum(len(_pattern(*pair)) for pair in pairs)
 
@@ -201,5 +196,4 @@ def _pattern(one: str, other: str) -> str:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,7 +1,5 @@
 """What an actor is told of one performance before it begins, however it is asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from taskloom.resources.applications import Application

@@ -7,8 +7,6 @@ differ otherwise, nothing is concluded. Whether the result works where it was no
 show.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -54,7 +52,6 @@ def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -
 def _generalised(
     one: Trajectory, other: Trajectory, parameters: Mapping[str, str]
 ) -> tuple[TrajectoryStep, ...] | None:
-    """The steps of `one` with `parameters` put in, if the same is true of `other`."""
     filler = _Filler(one.parameters, other.parameters, parameters)
     other_way = _Filler(other.parameters, one.parameters, parameters)
     mine, theirs = _actions(one), _actions(other)
@@ -111,8 +108,6 @@ _PRESSED_AS_A_WHOLE = frozenset(
 
 
 class _Filler:
-    """Exchanges the values of one parameter set for those of a new one, guarded by a second example."""
-
     def __init__(self, one: Mapping[str, str], other: Mapping[str, str], new: Mapping[str, str]) -> None:
         mine, theirs, wanted = (with_path_parts(values) for values in (one, other, new))
         self._to_other = _pairs(mine, theirs)
@@ -135,7 +130,6 @@ class _Filler:
         return _exchanged(first, self._to_new, keys=keys)
 
     def step(self, first: TrajectoryStep, second: TrajectoryStep) -> TrajectoryStep | None:
-        """The step with the new values."""
         ours, theirs = first.action.model_dump(), second.action.model_dump()
         if ours["operation"] != theirs["operation"]:
             return None
@@ -192,7 +186,6 @@ class _Filler:
         )
 
     def _place_of_keys(self, control: Control) -> Control:
-        """The control as it is with the new values, if it says where keys go."""
         if not marks_a_place(control):
             return control
         return control.model_copy(update={"text": _exchanged(control.text, self._to_new, keys=False)})

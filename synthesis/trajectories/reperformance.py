@@ -1,8 +1,6 @@
 """Performing a recorded trajectory again, each action grounded anew on the live controls (method section
 8)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,7 +167,6 @@ def _name(control: Control) -> str:
 
 
 def _is_plain(action: Action) -> bool:
-    """Whether a slip may come before the action: a plain click, or typing into its control."""
     if isinstance(action, ClickInput):
         return action.button == "left" and action.times == 1 and not action.held
     return isinstance(action, KeyboardInput)
@@ -223,7 +220,6 @@ def _same_screen(before: Observation | None, after: Observation) -> bool:
 
 
 def _harm(before: Evidence | None, after: Evidence) -> str:
-    """What of lasting state a slip changed, in words; empty if nothing."""
     if before is None:
         return "the state before it is unknown"
     files = [{item.path: item.sha256 for item in state.files} for state in (before, after)]

@@ -5,8 +5,6 @@ A function written from a performance that stopped before an open question descr
 refuses the work of everybody who answered it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ A subtask that reads an open document, the clipboard or a file that no applicati
 be performed after another subtask made it. That one is performed first, from its verified trajectory.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

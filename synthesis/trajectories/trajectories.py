@@ -1,7 +1,5 @@
 """Trajectories: a model performs subtasks in an environment (B.2, E.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -322,7 +320,6 @@ def in_vain(history: Sequence[TrajectoryStep], times: int) -> str:
 
 
 def _what(step: TrajectoryStep) -> tuple[Action, object, str]:
-    """The action, wherever the control is now, and why it was refused."""
     aimed = {"control_label": "", "end_label": "", "point": None, "points": ()}
     if step.target is None:
         aimed.pop("point")

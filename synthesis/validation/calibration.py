@@ -1,7 +1,5 @@
 """What the judge of instructions notices: spoilt ones are put among the others, and its answers are kept."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,8 +105,6 @@ _CONJUNCTION = re.compile(r",? and (?:then |also )?|, then |; (?:then )?|, (?=[a
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A clause of an instruction."""
-
     text: str
     sentence: int
 
@@ -137,7 +133,6 @@ def spoil(
 
 
 def _left_out(instruction: str, task: Task) -> Iterator[str]:
-    """Without the clauses that hold values of one subtask and of no other one."""
     pieces = _pieces(instruction)
     for node in task.graph.nodes:
         own, foreign = _private(task, node)
@@ -147,7 +142,6 @@ def _left_out(instruction: str, task: Task) -> Iterator[str]:
 
 
 def _exchanged(instruction: str, task: Task) -> Iterator[str]:
-    """With two values of different subtasks in each other's place."""
     for one, other in permutations(task.graph.nodes, 2):
         if one.subtask_id < other.subtask_id:
             for first in _private(task, one)[0]:
@@ -187,7 +181,6 @@ def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, s
 
 
 def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:
-    """With another value of the same parameter, taken from another task."""
     used = {value for node in task.graph.nodes for value in node.parameters.values()}
     foreign: dict[str, list[str]] = {}
     for item in others:
@@ -204,7 +197,6 @@ def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iter
 
 
 def _foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: Random) -> Iterator[str]:
-    """With a sentence that asks for a subtask of another task."""
     known = {node.subtask_id for node in task.graph.nodes}
     nodes = [node for item in others for node in item.graph.nodes if node.subtask_id not in known]
     if nodes:
@@ -215,8 +207,6 @@ def _foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: 
 
 
 def _dependency_hidden(instruction: str, task: Task) -> Iterator[str]:
-    """With the clause of a subtask moved to the front, before that of the subtask whose result it refers
-    to."""
     pieces = _pieces(instruction)
     nodes = {node.instance_id: node for node in task.graph.nodes}
     for edge in task.graph.edges:

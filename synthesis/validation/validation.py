@@ -1,8 +1,6 @@
 """Validation: an instruction is accepted when its words alone lead back to the task's graph (B.4, method
 section 7)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +126,6 @@ async def _permuted(
     rounds: list[Validation],
     provenance: Provenance,
 ) -> tuple[str, ...]:
-    """Accepted instructions in other orders of telling; their rounds are added to `rounds`."""
     accepted: list[str] = []
     wanted = settings.permuted_instructions
     orders = permuted_orders(task, wanted + 1)[1:] if wanted else []
@@ -300,7 +297,6 @@ def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
 
 
 def _reason(last: Validation) -> str:
-    """Why an instruction is not accepted, in one word."""
     problems = {
         "literal_problem": last.literal_problems,
         "goal_mismatch": last.goal_problems,

@@ -1,7 +1,5 @@
 """A pool of bound subtasks in the form that enumeration works on: numbers and bitmasks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -172,7 +170,6 @@ def _masked(nodes: Sequence[BoundSubtask], chosen: Callable[[BoundSubtask], bool
 
 
 def _only_shows(node: BoundSubtask) -> bool:
-    """Whether a subtask only opens or shows what it reads."""
     return bool(node.inputs and node.outputs) and all(
         item.slot is not None and not item.is_transient for item in node.outputs
     )
@@ -181,7 +178,6 @@ def _only_shows(node: BoundSubtask) -> bool:
 def _instances(
     nodes: Sequence[BoundSubtask], templates: Mapping[str, int], categories: Sequence[str], fixtures: Fixtures
 ) -> list[Instance]:
-    """The instances with who feeds them, and who makes or takes away the same as they do."""
     producers: Counter[tuple[str, Resource]] = Counter()
     consumers: Counter[tuple[str, Resource]] = Counter()
     copies: Counter[str] = Counter()

@@ -1,7 +1,5 @@
 """The bound subtasks of a pool, numbered, with what composition needs to know of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

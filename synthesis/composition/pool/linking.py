@@ -6,8 +6,6 @@ is named after the input is named after the product, and so is what may have any
 tells of its own subject. Whether it works is for replay to show, as for every binding that was not performed.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict
@@ -51,8 +49,6 @@ def linked(
 
 
 class _Linking:
-    """The linking in one world."""
-
     def __init__(
         self,
         nodes: Sequence[BoundSubtask],
@@ -74,7 +70,6 @@ class _Linking:
         self._places: dict[Resource, float] = {}
 
     def more(self, most: int) -> list[BoundSubtask]:
-        """Instances that go on with what the latest ones make."""
         found = []
         products = [
             (node, item)
@@ -113,7 +108,6 @@ class _Linking:
 
 
 def _kind(resource: Resource) -> Resource:
-    """What all resources of its kind are, apart from their values."""
     return resource.model_copy(update={"value": ""})
 
 

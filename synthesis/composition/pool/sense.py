@@ -1,7 +1,5 @@
 """Which subtasks nobody would ask for together, although one makes what the other reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
@@ -165,7 +163,6 @@ def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
 
 
 def _converts(node: BoundSubtask) -> bool:
-    """Whether a subtask only puts a file into another format."""
     one_to_one = (len(node.inputs), len(node.outputs)) == (1, 1)
     files = [item for item in (*node.inputs, *node.outputs) if item.kind is ResourceKind.FILE]
     return (
@@ -185,6 +182,5 @@ def _file_names(parameters: Mapping[str, str]) -> list[str]:
 
 
 def _has_own_values(subtask: Subtask | ExampleSubtask, parameter_sets: Iterable[Mapping[str, str]]) -> bool:
-    """Whether a parameter of a subtask is no resource, such as a row or a comment."""
     resources = {item.parameter for item in (*subtask.inputs, *subtask.outputs)}
     return any(not resources.issuperset(values) for values in parameter_sets)
