@@ -5,8 +5,7 @@ composition                        the entry; `request` says what is asked and a
 pool                               the shelf of bound instances, and what makes no sense together
 goals                              the set that an intent's end products need, or why there is none
 groups, enumeration                what is worth enumerating, and all closed sets of it
-alike                              what a replay of a set shows besides
-supply                             closed sets in store by cell
+supply                             closed sets in store by cell, and what a replay of a set shows besides
 demand, taken                      what is still wanted, and what was taken
 composer                           fills the demand from the supply, without near-duplicates
 building, twins                    task records, and their chain twins

@@ -18,7 +18,7 @@ from taskloom.taskgraph.records.task import Intent, Interference, Task
 
 
 class TaskBuilder:
-    """Builds task records; keeps the dependency records it has made, since tasks of one pool share them."""
+    """Builds task records."""
 
     def __init__(
         self,
@@ -36,7 +36,6 @@ class TaskBuilder:
         self._scenario_of = scenario_of
         self._seed = seed
         self._provenance = provenance
-        self._links: dict[tuple[int, int, int], Dependency] = {}
 
     def graph(self, members: int) -> TaskGraph:
         """The task graph of a closed set: its instances in a topological order, and every link between
@@ -45,12 +44,10 @@ class TaskBuilder:
         position = {number: index for index, number in enumerate(numbers)}
         predecessors = [0] * len(numbers)
         edges = []
-        for number in numbers:
-            for index, need in enumerate(self._pool.instances[number].needs):
-                producer = self._pool.producer(need, members)
-                if producer is not None:
-                    predecessors[position[number]] |= 1 << position[producer]
-                    edges.append(self._dependency(producer, number, index))
+        for producer, consumer, resource in self._pool.links(members):
+            predecessors[position[consumer]] |= 1 << position[producer]
+            maker, reader = (self._pool.instances[number].node.instance_id for number in (producer, consumer))
+            edges.append(Dependency(producer=maker, consumer=reader, resource=resource))
         ordered = [numbers[index] for index in topological_order(predecessors)]
         return TaskGraph(
             nodes=tuple(self._pool.instances[number].node for number in ordered), edges=tuple(edges)
@@ -64,20 +61,6 @@ class TaskBuilder:
         """
         return orders_of(graph, seed=self._seed)
 
-    def identity(self, members: int) -> str:
-        """The id of the task of a closed set, without building it."""
-        numbers = list(bits(members))
-        edges = []
-        for number in numbers:
-            consumer = self._pool.instances[number]
-            for need in consumer.needs:
-                producer = self._pool.producer(need, members)
-                if producer is not None:
-                    edges.append((self._pool.instances[producer].node.instance_id, consumer.node.instance_id))
-        return task_id(
-            canonical_key([self._pool.instances[number].node.instance_id for number in numbers], edges)
-        )
-
     def task_of(
         self, graph: TaskGraph, intent: Intent | None, *, twin_of: str = ""
     ) -> Task | tuple[Interference, ...]:
@@ -90,20 +73,20 @@ class TaskBuilder:
             return clash_of(graph)
         complexity = complexity_of(graph)
         names = [node.instance_id for node in graph.nodes]
-        first = orders.successful[0]
-        categories = sorted({node.application_category for node in graph.nodes})
-        ends = _end_categories(graph)
         scenario = intent.scenario if intent else ""
+        if not scenario and self._scenario_of:
+            categories = sorted({node.application_category for node in graph.nodes})
+            scenario = self._scenario_of(categories, _end_categories(graph))
         return Task(
-            task_id=task_id(canonical_key(names, graph.pairs)),
+            task_id=identity(graph),
             graph=graph,
             intent_id=intent.intent_id if intent else "",
             intent=intent.text if intent else "",
-            scenario=scenario or (self._scenario_of(categories, ends) if self._scenario_of else ""),
+            scenario=scenario,
             world=graph.nodes[0].world,
             complexity=complexity,
             capabilities=capabilities_met(cell_of(complexity), self.capabilities),
-            low_level_instructions=tuple(graph.nodes[index].instruction for index in first),
+            low_level_instructions=tuple(graph.nodes[index].instruction for index in orders.successful[0]),
             order_count=orders.count,
             successful_order_count=orders.successful_count,
             successful_orders=tuple(
@@ -115,15 +98,10 @@ class TaskBuilder:
             provenance=self._provenance,
         )
 
-    def _dependency(self, producer: int, consumer: int, index: int) -> Dependency:
-        key = (producer, consumer, index)
-        if key not in self._links:
-            self._links[key] = Dependency(
-                producer=self._pool.instances[producer].node.instance_id,
-                consumer=self._pool.instances[consumer].node.instance_id,
-                resource=self._pool.instances[consumer].needs[index].resource,
-            )
-        return self._links[key]
+
+def identity(graph: TaskGraph) -> str:
+    """The id of the task of a graph."""
+    return task_id(canonical_key([node.instance_id for node in graph.nodes], graph.pairs))
 
 
 def _with_an_easy_one(graph: TaskGraph, orders: Orders) -> tuple[tuple[int, ...], ...]:

@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from taskloom.resources.dimensions import Cell
-from taskloom.synthesis.composition.building import TaskBuilder, describe_clash, puts_together_twice
+from taskloom.synthesis.composition.building import TaskBuilder, describe_clash, identity, puts_together_twice
 from taskloom.synthesis.composition.demand import Demand
 from taskloom.synthesis.composition.enumeration import all_cells, cell_of_set
 from taskloom.synthesis.composition.goals import goal_set
@@ -28,16 +29,12 @@ _PATIENCE = 300
 """Sets of a cell refused, one after the other, after which no more are searched for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """A closed set that was chosen."""
+class Selection(NamedTuple):
+    """A closed set that was chosen, its graph, which has a successful order, and the intent it serves."""
 
     members: int
-    """Its instances, as a bitmask over the pool."""
     graph: TaskGraph
-    """Its task graph; it has a successful order."""
     intent: Intent | None
-    """The intent it serves, if any."""
 
 
 class Composer:
@@ -78,7 +75,6 @@ class Composer:
         self._refused: Counter[Cell] = Counter()
         self._not_served: dict[str, str] = {}
         self._ended = False
-        self._account: CompositionAccount | None = None
 
     def __iter__(self) -> Iterator[Task]:
         """The tasks."""
@@ -133,14 +129,16 @@ class Composer:
             found = goal_set(self._pool, intent, self._request)
             if isinstance(found, str):
                 self._not_served[intent.intent_id] = found
-            elif found.cell not in self._demand.open_cells:
-                levels = "/".join(found.cell)
-                self._not_served[intent.intent_id] = f"of its levels ({levels}) no more tasks were asked for."
-            elif isinstance(graph := self._accepted(found.members), str):
+                continue
+            members, cell = found
+            if cell not in self._demand.open_cells:
+                told = f"of its levels ({'/'.join(cell)}) no more tasks were asked for."
+                self._not_served[intent.intent_id] = told
+            elif isinstance(graph := self._accepted(members), str):
                 self._not_served[intent.intent_id] = graph
             else:
-                self._supply.found.add(found.members)
-                yield self._take(found.members, graph, found.cell, intent)
+                self._supply.found.add(members)
+                yield self._take(members, graph, cell, intent)
 
     def _take(self, members: int, graph: TaskGraph, cell: Cell, intent: Intent | None) -> Selection:
         if intent:
@@ -174,9 +172,9 @@ class Composer:
         if self._taken.is_over_share(members):
             self._counted["over_share"] += 1
             return "its subtasks are in as many tasks as their share allows."
-        if self._known and self._builder.identity(members) in self._known:
-            return "an earlier run made its task."
         graph = self._builder.graph(members)
+        if self._known and identity(graph) in self._known:
+            return "an earlier run made its task."
         if self._pool.sensible and puts_together_twice(graph):
             return "one of its subtasks puts together what was made from the same file."
         try:
@@ -192,7 +190,7 @@ class Composer:
             return f"no order works: {describe_clash(clash)}."
         return graph
 
-    @property
+    @cached_property
     def account(self) -> CompositionAccount:
         """What came of the request.
 
@@ -201,11 +199,6 @@ class Composer:
         """
         if not self._ended:
             raise RuntimeError("The account is complete only when all tasks have been taken.")
-        if self._account is None:
-            self._account = self._made_account()
-        return self._account
-
-    def _made_account(self) -> CompositionAccount:
         missing = self._demand.missing()
         reached = self._supply.survey() if missing else set[Cell]()
         beyond = set[Cell]()
@@ -213,13 +206,9 @@ class Composer:
             free = self._request.unbounded()
             beyond = Supply(self._pool, (), free, Taken(self._pool, free), self._seed).survey()
         unserved = tuple(
-            NotComposed(
-                intent_id=intent.intent_id,
-                goal=intent.text,
-                reason=self._not_served.get(intent.intent_id, _NO_SET),
-            )
+            NotComposed(intent_id=name, goal=intent.text, reason=self._not_served.get(name, _NO_SET))
             for intent in self._intents
-            if intent.intent_id not in self._served
+            if (name := intent.intent_id) not in self._served
         )
         return CompositionAccount(
             wanted=self._request.wanted,

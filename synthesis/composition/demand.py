@@ -1,8 +1,8 @@
 """What is still wanted while tasks are composed."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from taskloom.resources.capability_presets import Capability
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
@@ -14,26 +14,17 @@ _PER_LEVEL, _PER_CAPABILITY = 8, 20
 """Of so many tasks one is of any level of a dimension, and one for any capability."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Tasks of a quota that were not taken."""
-
-    wanted: str
-    """The quota in words."""
-    levels: LevelConstraint
-    """Levels that would have counted."""
-    count: int
-    cells: frozenset[Cell]
-    """Cells that would have counted."""
-
-
 @dataclass(slots=True)
-class _Row:
+class Row:
+    """Tasks wanted of some levels."""
+
     name: str
     levels: LevelConstraint
     cells: frozenset[Cell]
+    """Cells that count."""
     count: int
     left: int
+    """Tasks that are still lacking."""
 
 
 class Demand:
@@ -53,10 +44,9 @@ class Demand:
         """
         inside = frozenset(cell for cell in possible if request.within.allows(cell))
 
-        def row(name: str, levels: LevelConstraint, count: int) -> _Row:
-            return _Row(name, levels, frozenset(filter(levels.allows, inside)), count, count)
+        def row(name: str, levels: LevelConstraint, count: int) -> Row:
+            return Row(name, levels, frozenset(filter(levels.allows, inside)), count, count)
 
-        self._least: list[_Row] = []
         self._tables = [
             [row(f"{dimension} {level}", _only(dimension, level), count) for level, count in levels.items()]
             for dimension, levels in request.level_quotas.items()
@@ -67,8 +57,8 @@ class Demand:
         balanced = [_only(dimension, level) for dimension in DIMENSIONS for level in LEVELS]
         least = [(levels, request.wanted // _PER_LEVEL) for levels in balanced]
         least += [(constraint_of(item), request.wanted // _PER_CAPABILITY) for item in capabilities]
-        if not (request.quotas or request.level_quotas):
-            self._least = [row("", levels, count) for levels, count in least if count]
+        is_free = not (request.quotas or request.level_quotas)
+        self._least = [row("", levels, count) for levels, count in least if count and is_free]
         self._inside = inside
         self._taken: Counter[Cell] = Counter()
         self.open_cells = self._open()
@@ -93,8 +83,9 @@ class Demand:
         """Whether a cell counts for a level or a capability of which some are still lacking."""
         return bool(self._wanting(self._least, cell))
 
-    def missing(self) -> list[Missing]:
-        """Rows that were not filled; where there are several tables, with what the others still want."""
+    def missing(self) -> list[Row]:
+        """Rows that were not filled, named in words; where there are several tables, with what the others
+        still want."""
         wanted: dict[Dimension, tuple[Level, ...]] = {}
         rows = [row for table in self._tables for row in table if row.left]
         for row in rows if len(self._tables) > 1 else ():
@@ -105,7 +96,8 @@ class Demand:
             levels = LevelConstraint.model_validate({**wanted, **row.levels.given()})
             described = levels.describe()
             name = f"{row.name} ({described})" if row.name and row.name != described else described
-            found.append(Missing(name, levels, row.left, frozenset(filter(levels.allows, self._inside))))
+            cells = frozenset(filter(levels.allows, self._inside))
+            found.append(replace(row, name=name, levels=levels, cells=cells))
         return found
 
     def _open(self) -> frozenset[Cell]:
@@ -113,18 +105,17 @@ class Demand:
             cell for cell in self._inside if all(self._wanting(table, cell) for table in self._tables)
         )
 
-    def _wanting(self, table: list[_Row], cell: Cell) -> list[_Row]:
+    def _wanting(self, table: list[Row], cell: Cell) -> list[Row]:
         return [row for row in table if row.left and cell in row.cells]
 
     def _need(self, cell: Cell) -> float:
         """How much of the rows of a cell is left, for each of the open cells that can serve them."""
-        return sum(
-            max(row.left / row.count / len(row.cells & self.open_cells) for row in self._wanting(table, cell))
-            for table in self._tables
-        ) + sum(
-            row.left / row.count / len(row.cells & self.open_cells)
-            for row in self._wanting(self._least, cell)
-        )
+
+        def needs(table: list[Row]) -> Iterator[float]:
+            for row in self._wanting(table, cell):
+                yield row.left / row.count / len(row.cells & self.open_cells)
+
+        return sum(max(needs(table)) for table in self._tables) + sum(needs(self._least))
 
 
 def _only(dimension: Dimension, level: Level) -> LevelConstraint:

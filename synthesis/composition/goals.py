@@ -1,7 +1,6 @@
 """The set of subtasks that brings about the end products of an intent, worked out backwards from these."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
 from operator import and_
@@ -19,20 +18,15 @@ _MOST_TRIED = 64
 _MOST_OPEN = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class GoalSet:
-    """A closed set whose ends are the end products of an intent."""
-
-    members: int
-    cell: Cell
-
-
-def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> GoalSet | str:
-    """The first set within the limits that serves `intent`, its own subtasks tried first; or why there is
-    none."""
-    each = [_instances_of(item.instance_id, pool) for item in intent.end_products]
+def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> tuple[int, Cell] | str:
+    """The first closed set within the limits that serves `intent`, its own subtasks tried first, and its
+    cell; or why there is none."""
+    each = [
+        [number for number, item in enumerate(pool.instances) if item.node.instance_id == product.instance_id]
+        for product in intent.end_products
+    ]
     if not all(each):
-        missing = next(item for item, found in zip(intent.end_products, each, strict=True) if not found)
+        missing = intent.end_products[each.index([])]
         name = missing.instance_id.partition(":")[0]
         what = f"{missing.category} {missing.value}".strip()
         return (
@@ -46,14 +40,9 @@ def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> 
             if members in tried:
                 continue
             tried.add(members)
-            cell = cell_of_set(pool, members, limits)
-            if cell is not None:
-                return GoalSet(members, cell)
+            if cell := cell_of_set(pool, members, limits):
+                return members, cell
     return _reason(pool, [numbers[0] for numbers in each], limits, tried=bool(tried))
-
-
-def _instances_of(name: str, pool: CompiledPool) -> list[int]:
-    return [item.number for item in pool.instances if item.node.instance_id == name]
 
 
 def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: CompositionRequest) -> Iterator[int]:
@@ -83,20 +72,19 @@ def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, 
     for number in bits(_needed(pool, ends)):
         instance = pool.instances[number]
         for need in instance.needs:
-            if not need.fixture and not need.producers:
-                makers = _makers(pool, instance, need)
-                if makers:
-                    return (
-                        f"`{instance.node.subtask_id}` reads the {need.resource.category}"
-                        f" '{need.resource.value}' that {makers} makes, but nobody asks for both: what was"
-                        " just made is not deleted, renamed or put where it is of no use. Propose what reads"
-                        " it and leaves it there."
-                    )
+            if need.fixture or need.producers:
+                continue
+            read = f"`{instance.node.subtask_id}` reads the {need.resource.category} '{need.resource.value}'"
+            if makers := _makers(pool, instance, need):
                 return (
-                    f"`{instance.node.subtask_id}` reads the {need.resource.category}"
-                    f" '{need.resource.value}', which no verified subtask makes: propose one that makes it,"
-                    " or a parameter set with a value that one makes."
+                    f"{read} that {makers} makes, but nobody asks for both: what was just made is not"
+                    " deleted, renamed or put where it is of no use. Propose what reads it and leaves it"
+                    " there."
                 )
+            return (
+                f"{read}, which no verified subtask makes: propose one that makes it, or a parameter set with"
+                " a value that one makes."
+            )
     if tried:
         return (
             f"no set that brings it about keeps to the limits of a task ({limits.maximum_ends} ends,"

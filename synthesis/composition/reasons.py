@@ -14,7 +14,7 @@ from taskloom.resources.dimensions import (
     by_measure,
     level_in,
 )
-from taskloom.synthesis.composition.demand import Missing
+from taskloom.synthesis.composition.demand import Row
 from taskloom.synthesis.composition.enumeration import all_cells
 from taskloom.synthesis.composition.groups import Paths
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
@@ -29,7 +29,7 @@ _PATHS_DRAWN = 20
 
 
 def shortfall_of(
-    missing: Missing,
+    missing: Row,
     pool: CompiledPool,
     request: CompositionRequest,
     reached: Set[Cell],
@@ -37,9 +37,8 @@ def shortfall_of(
 ) -> Shortfall:
     """Why a quota was not filled, where the pool reaches the cells `reached` within the limits, or if it
     reaches none, those `beyond` them."""
-    asked = (missing.levels, request.within)
     wanted = missing.cells or frozenset(
-        cell for cell in EVERY_CELL if all(constraint.allows(cell) for constraint in asked)
+        cell for cell in EVERY_CELL if missing.levels.allows(cell) and request.within.allows(cell)
     )
     near = (reached or beyond) if wanted else ()
     nearest = min(near, key=lambda cell: (_distance(cell, wanted), cell), default=None)
@@ -50,7 +49,7 @@ def shortfall_of(
     elif not wanted.isdisjoint(reached):
         nearest, bottleneck = None, scarce_category(pool)
         reason = (
-            f"A thorough search found no more tasks of {missing.wanted} that are new and no near-duplicates,"
+            f"A thorough search found no more tasks of {missing.name} that are new and no near-duplicates,"
             " within the limits and shares, and have a successful order. Add subtasks or parameter sets, best"
             f" those that write or read {bottleneck}, or raise maximum_size, maximum_components or a share."
         )
@@ -65,8 +64,8 @@ def shortfall_of(
             f"{f' Asked for within {ranges}.' if ranges else ''}"
         )
     return Shortfall(
-        wanted=missing.wanted,
-        missing=missing.count,
+        wanted=missing.name,
+        missing=missing.left,
         kind=kind,
         reason=reason,
         bottleneck=bottleneck,
@@ -92,10 +91,8 @@ def _impossible(
         )
     if possible_cells(ranges=request.ranges).isdisjoint(wanted):
         described = "" if levels == LevelConstraint() else f"{levels.describe()} with "
-        return (
-            "impossible_for_any_graph",
-            f"impossible for any graph: no graph has {described}{request.ranges.describe()}.",
-        )
+        told = f"impossible for any graph: no graph has {described}{request.ranges.describe()}."
+        return "impossible_for_any_graph", told
     for limit, values in (
         ("maximum_size", range(request.maximum_size + 1, MAXIMUM_SUBTASKS + 1)),
         ("maximum_components", range(request.maximum_components + 1, MAXIMUM_SUBTASKS + 1)),
@@ -103,10 +100,8 @@ def _impossible(
     ):
         for value in values:
             if not all_cells(request.model_copy(update={limit: value})).isdisjoint(wanted):
-                return (
-                    "outside_limits",
-                    f"needs {limit} {value}, and it is {getattr(request, limit)}; change it.",
-                )
+                told = f"needs {limit} {value}, and it is {getattr(request, limit)}; change it."
+                return "outside_limits", told
     return "outside_limits", "needs other values of minimum_size, maximum_size and maximum_components."
 
 
@@ -123,34 +118,25 @@ def _bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
     categories, longest, scarce = pool.application_categories, _longest_path(pool), scarce_category(pool)
     ends = [resource.category for number in longest[-1:] for resource in pool.instances[number].node.outputs]
     end = ends[0] if ends else scarce
+    there = f"application categories; the pool has {len(categories)} ({', '.join(categories)})"
+    chain = f"subtasks in a chain; the longest found in the pool has {len(longest)}"
+    bound = f"subtasks with their parameters; the pool has {len(pool.instances)}"
     counted: tuple[tuple[Measure, int, str, str, str], ...] = (
         (
             "application_categories",
             len(categories),
             "application categories",
-            f"application categories; the pool has {len(categories)} ({', '.join(categories)})",
-            "Explore applications of other categories",
+            there,
+            "applications of other categories",
         ),
-        (
-            "depth",
-            len(longest),
-            end,
-            f"subtasks in a chain; the longest found in the pool has {len(longest)}",
-            f"Explore subtasks that read or write {end}",
-        ),
-        (
-            "nodes",
-            len(pool.instances),
-            "subtasks",
-            f"subtasks with their parameters; the pool has {len(pool.instances)}",
-            "Explore more subtasks",
-        ),
+        ("depth", len(longest), end, chain, f"subtasks that read or write {end}"),
+        ("nodes", len(pool.instances), "subtasks", bound, "more subtasks"),
     )
     for measure, has, what, lacking, advice in counted:
         row, level = by_measure(measure), level_in(cell, measure)
         needed = row.values(level)[0]
         if has < needed:
-            return what, f"{row.name.capitalize()} {level} needs {needed} {lacking}. {advice}."
+            return what, f"{row.name.capitalize()} {level} needs {needed} {lacking}. Explore {advice}."
     wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
     return scarce, (
         f"No group of subtasks in the pool links up to {wanted}. The scarcest resource category is {scarce}:"
@@ -191,16 +177,15 @@ def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
     subtasks: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
     values: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
     for instance in pool.instances:
-        node, readers = (
-            instance.node,
-            [pool.instances[number] for number in bits(pool.feeds[instance.number])],
-        )
+        node = instance.node
+        readers = (pool.instances[number] for number in bits(pool.feeds[instance.number]))
         unread = set(node.outputs) - {need.resource for reader in readers for need in reader.needs}
-        unmade = [need.resource for need in instance.needs if (node.world, need.resource) not in made]
-        for resource, is_made in [*((item, True) for item in unread), *((item, False) for item in unmade)]:
-            key = node.application, resource.category, is_made
-            subtasks[key].add(node.subtask_id.removeprefix(f"{node.application}."))
-            values[key].add(resource.value)
+        unmade = {need.resource for need in instance.needs if (node.world, need.resource) not in made}
+        for resources, is_made in ((unread, True), (unmade, False)):
+            for resource in resources:
+                key = node.application, resource.category, is_made
+                subtasks[key].add(node.subtask_id.removeprefix(f"{node.application}."))
+                values[key].add(resource.value)
     found = []
     for key in sorted(subtasks, key=lambda key: (-len(subtasks[key]), key)):
         application, category, is_made = key

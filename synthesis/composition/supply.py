@@ -2,16 +2,16 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice
 
 from taskloom.resources.dimensions import Cell
-from taskloom.synthesis.composition.alike import alike, beginnings
 from taskloom.synthesis.composition.enumeration import Enumeration, all_cells, cell_of_set
 from taskloom.synthesis.composition.groups import SMALL_POOL, Groups
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.synthesis.composition.taken import Taken
+from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.task import Intent
 
 _FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
@@ -23,6 +23,8 @@ _BUDGET = 1_000
 _KEPT, _MOST_KEPT = 8, 400
 _LIKE = 4
 """Most sets with other values that are put in store for one that was taken, and for each beginning."""
+_MOST_STEPS = 300
+"""Beginnings of sets that are looked at for one set like another one."""
 _LOOKED_AT = 60
 _CHOSEN_AMONG = 12_000
 """Most tasks wanted of which each is chosen among several sets."""
@@ -106,8 +108,8 @@ class Supply:
                 dry.add(cell)
                 continue
             repeats = 4 * self._in_vain[cell] >= 3 * patience
-            brought = self._enumerate(cell, targets, repeats=repeats).get(cell, 0)
-            self._in_vain[cell] = 0 if brought else self._in_vain[cell] + 1
+            brought = self._enumerate(cell, targets, repeats=repeats)
+            self._in_vain[cell] = 0 if cell in brought else self._in_vain[cell] + 1
         return dry
 
     def survey(self) -> set[Cell]:
@@ -117,10 +119,11 @@ class Supply:
             self._enumerate(cell, everything, repeats=True)
         return self.reached
 
-    def _enumerate(self, cell: Cell, wanted: Set[Cell], *, repeats: bool) -> dict[Cell, int]:
+    def _enumerate(self, cell: Cell, wanted: Set[Cell], *, repeats: bool) -> Set[Cell]:
+        """Put the new closed sets of a group in store; returns their cells."""
         group, core = self.groups.around(cell, repeats=repeats)
         if not group:
-            return {}
+            return set()
         enumeration = Enumeration(self._pool, group, self._request, wanted, self._generator, first=core)
         harvest = enumeration.run(keep=self._keep, budget=self._budget, known=self.found)
         self.examined += harvest.examined
@@ -128,4 +131,67 @@ class Supply:
         for reached, sets in harvest.sets.items():
             self.found.update(sets)
             self._stores.setdefault(reached, []).extend(sets)
-        return {reached: len(sets) for reached, sets in harvest.sets.items()}
+        return harvest.sets.keys()
+
+
+def beginnings(members: int, fewest: int, pool: CompiledPool, generator: random.Random) -> list[int]:
+    """The closed set `members` and what is left of it, down to the `fewest`, when ends are taken away one by
+    one."""
+    found = [members]
+    while found[-1].bit_count() > fewest:
+        ends = [number for number in bits(found[-1]) if not pool.feeds[number] & found[-1]]
+        if not ends:
+            break
+        found.append(found[-1] & ~(1 << generator.choice(ends)))
+    return found
+
+
+def alike(members: int, pool: CompiledPool, generator: random.Random) -> Iterator[int]:
+    """Sets of the same subtasks, linked in the same way, with other values; in an order drawn anew."""
+    order: list[int] = []
+    left = members
+    while left:
+        ready = next((number for number in bits(left) if not pool.instances[number].sources & left), None)
+        if ready is None:
+            return
+        order.append(ready)
+        left ^= 1 << ready
+    makers = []
+    for number in order:
+        found = (pool.producer(need, members) for need in pool.instances[number].needs)
+        makers.append([None if maker is None else order.index(maker) for maker in found])
+    steps = 0
+
+    def grow(chosen: list[int], mask: int, excluded: int) -> Iterator[int]:
+        nonlocal steps
+        steps += 1
+        if len(chosen) == len(order):
+            yield mask
+        elif steps < _MOST_STEPS:
+            made_by = [None if maker is None else chosen[maker] for maker in makers[len(chosen)]]
+            options = pool.siblings[pool.instances[order[len(chosen)]].template] & ~excluded
+            for maker in made_by:
+                options &= everything if maker is None else pool.feeds[maker]
+            drawn = [option for option in bits(options) if _fits(pool, option, made_by, mask)]
+            generator.shuffle(drawn)
+            for option in drawn:
+                clashes = excluded | 1 << option | pool.instances[option].clashes
+                yield from grow([*chosen, option], mask | 1 << option, clashes)
+
+    everything = (1 << len(pool.instances)) - 1
+    yield from grow([], 0, 0)
+
+
+def _fits(pool: CompiledPool, option: int, made_by: Sequence[int | None], chosen: int) -> bool:
+    """Whether each need of an instance is met by whom it is to be made by or a fixture, and it makes nothing
+    for those chosen before."""
+    needs = pool.instances[option].needs
+    return (
+        not pool.feeds[option] & chosen
+        and len(needs) == len(made_by)
+        and all(
+            need.producers & chosen == (0 if maker is None else 1 << maker)
+            and (maker is not None or need.fixture)
+            for need, maker in zip(needs, made_by, strict=True)
+        )
+    )

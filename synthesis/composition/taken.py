@@ -75,13 +75,11 @@ class Taken:
 
     def is_over_share(self, members: int) -> bool:
         """Whether enough tasks have one of its bound subtasks, or of its subtasks, or all of the latter."""
-        pattern = self._pool.pattern(members)
+        pattern, bound = self._pool.pattern(members), bits(self._pool.bound_subtasks(members))
         return (
             self._patterns[pattern] >= self._most_alike
             or any(self._templates[number] >= self._most_of_subtask for number in pattern)
-            or any(
-                self._bound[number] >= self._most_bound for number in bits(self._pool.bound_subtasks(members))
-            )
+            or any(self._bound[number] >= self._most_bound for number in bound)
         )
 
     @property
@@ -100,14 +98,12 @@ class Taken:
             bound += self._bound[self._first[number]]
             alone += not self._adjacent[number] & members
         taken, tasks = max(1, self._bound.total()), max(1, self._applications.total())
+        together = self._applications[self._applications_of(members)]
         return (
             _ALONE * alone / size
             + templates * len(self._templates) / size / taken
             + _BOUND * bound * len(self._bound) / size / taken
-            + _APPLICATIONS
-            * self._applications[self._applications_of(members)]
-            * len(self._applications)
-            / tasks
+            + _APPLICATIONS * together * len(self._applications) / tasks
             + (self._with_one_root > _MOST_OF_ONE_ROOT * tasks and self._has_one_root(members))
         )
 

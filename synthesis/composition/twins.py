@@ -4,12 +4,12 @@ Table 8)."""
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 from taskloom.synthesis.composition.groups import Paths
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.measures.interference import successful_table, threats_of
-from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Task
 
 _CHAINS_LOOKED_AT = 300
@@ -30,10 +30,11 @@ def chains_like(members: int, pool: CompiledPool, paths: Paths, seed: int) -> li
     allowed = mask_of([item.number for item in pool.instances if item.application_category in wanted])
     size = members.bit_count()
     drawn = {mask_of(paths.draw(allowed, size, generator)) for _ in range(_CHAINS_LOOKED_AT)} - {0}
-    return sorted(
-        drawn,
-        key=lambda chain: ((wanted - categories(chain)).total(), -(chain & members).bit_count(), chain),
-    )
+
+    def unlikeness(chain: int) -> tuple[int, int, int]:
+        return (wanted - categories(chain)).total(), -(chain & members).bit_count(), chain
+
+    return sorted(drawn, key=unlikeness)
 
 
 def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
@@ -43,7 +44,7 @@ def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
     `low_level_instructions`; each further one is, of a uniform draw, the one with the most pairs turned
     round.
     """
-    graph: TaskGraph = task.graph
+    graph = task.graph
     table = successful_table(graph.predecessors, threats_of(graph))
     drawn = table.listed(1)
     if task.successful_order_count > 1:
@@ -58,9 +59,5 @@ def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
 
 
 def _turned(first: Sequence[int], second: Sequence[int]) -> int:
-    place = {node: position for position, node in enumerate(second)}
-    return sum(
-        place[first[early]] > place[first[late]]
-        for early in range(len(first))
-        for late in range(early + 1, len(first))
-    )
+    places = map(second.index, first)
+    return sum(early > late for early, late in combinations(places, 2))

@@ -7,7 +7,7 @@ from collections import Counter
 
 from taskloom.resources.dimensions import DIMENSIONS
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.synthesis.composition.alike import alike, beginnings
+from taskloom.synthesis.composition.supply import alike, beginnings
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest

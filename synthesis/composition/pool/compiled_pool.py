@@ -1,10 +1,10 @@
 """A pool of bound subtasks in the form that enumeration works on: numbers and bitmasks."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import compress, product
+from itertools import product
 from operator import or_
 
 from taskloom.resources.categories import ResourceKind
@@ -12,7 +12,7 @@ from taskloom.resources.instances import Resource
 from taskloom.resources.worlds import stem_of
 from taskloom.synthesis.composition.pool.instances import Instance, Need, sensible
 from taskloom.synthesis.composition.pool.sense import Sense
-from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
 
 Fixtures = Mapping[str, Set[Resource]]
@@ -72,13 +72,17 @@ class CompiledPool:
         found = need.producers & members
         return found.bit_length() - 1 if found else None
 
+    def links(self, members: int) -> Iterator[tuple[int, int, Resource]]:
+        """What flows between the members: from which to which, and what."""
+        for number in bits(members):
+            for need in self.instances[number].needs:
+                if (maker := self.producer(need, members)) is not None:
+                    yield maker, number, need.resource
+
     def bound_subtasks(self, members: int) -> int:
         """The bound subtasks of a set, whatever documents their slots carry, each as the bit of its first
         instance."""
-        found = 0
-        for number in bits(members):
-            found |= self.originals[number]
-        return found
+        return reduce(or_, (self.originals[number] for number in bits(members)), 0)
 
     def pattern(self, members: int) -> tuple[int, ...]:
         """The subtasks of a set, whatever their values, sorted."""
@@ -87,10 +91,10 @@ class CompiledPool:
     def may_interfere(self, members: int) -> bool:
         """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the
         members."""
-        for spoilers, involved, readers in self.rivals:
-            if spoilers & members and readers & members and (involved & members).bit_count() > 1:
-                return True
-        return False
+        return any(
+            spoilers & members and readers & members and (involved & members).bit_count() > 1
+            for spoilers, involved, readers in self.rivals
+        )
 
     def members_of(self, subtask_ids: Sequence[str]) -> list[int]:
         """Instances of the named subtasks, in pool order."""
@@ -114,20 +118,17 @@ def compile_pool(
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit(node) for node in unique.values()])
-    wanted = [sense.occasions(node) if sense is not None else None for node in nodes]
     if sense is not None:
-        kept = [
-            names != () and not _takes_one_thing_twice(node)
-            for node, names in zip(nodes, wanted, strict=True)
-        ]
-        nodes, wanted = list(compress(nodes, kept)), list(compress(wanted, kept))
+        nodes = [node for node in nodes if sense.occasions(node) != () and not _takes_one_thing_twice(node)]
+    wanted = [sense.occasions(node) if sense is not None else None for node in nodes]
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = _instances(nodes, templates, categories, fixtures)
     if sense is not None:
         instances = sensible(instances, sense)
-    compiled = CompiledPool(instances, categories, templates, [0] * len(instances))
+    compiled = CompiledPool(instances, categories, templates, [0] * len(instances), [0] * len(templates))
     for instance in instances:
+        compiled.siblings[instance.template] |= 1 << instance.number
         for source in bits(instance.sources):
             compiled.feeds[source] |= 1 << instance.number
     means: Set[str] = sense.means if sense is not None else frozenset()
@@ -142,17 +143,15 @@ def compile_pool(
     for number, name in enumerate(neutral):
         first.setdefault(name, 1 << number)
     compiled.originals = [first[name] for name in neutral]
-    compiled.siblings = [0] * len(templates)
-    for instance in instances:
-        compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
     named = sorted({name for names in wanted for name in names or ()})
     bit = {name: 1 << place for place, name in enumerate(named)}
     compiled.occasions = [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
     compiled.sensible = sense is not None
     if sense is not None:
-        compiled.gatherers = _masked(nodes, lambda node: node.subtask_id in sense.gatherers)
-        compiled.viewers = _masked(nodes, _only_shows)
+        gathers = [number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers]
+        compiled.gatherers = mask_of(gathers)
+        compiled.viewers = mask_of([number for number, node in enumerate(nodes) if _only_shows(node)])
     return compiled
 
 
@@ -165,10 +164,6 @@ def _takes_one_thing_twice(node: BoundSubtask) -> bool:
     return not set(names[0]).isdisjoint(names[1])
 
 
-def _masked(nodes: Sequence[BoundSubtask], chosen: Callable[[BoundSubtask], bool]) -> int:
-    return sum(1 << number for number, node in enumerate(nodes) if chosen(node))
-
-
 def _only_shows(node: BoundSubtask) -> bool:
     return bool(node.inputs and node.outputs) and all(
         item.slot is not None and not item.is_transient for item in node.outputs
@@ -178,10 +173,8 @@ def _only_shows(node: BoundSubtask) -> bool:
 def _instances(
     nodes: Sequence[BoundSubtask], templates: Mapping[str, int], categories: Sequence[str], fixtures: Fixtures
 ) -> list[Instance]:
-    producers: Counter[tuple[str, Resource]] = Counter()
-    consumers: Counter[tuple[str, Resource]] = Counter()
-    copies: Counter[str] = Counter()
-    citizens: Counter[str] = Counter()
+    producers, consumers = Counter[tuple[str, Resource]](), Counter[tuple[str, Resource]]()
+    copies, citizens = Counter[str](), Counter[str]()
     for number, node in enumerate(nodes):
         bit = 1 << number
         copies[node.instance_id] |= bit
@@ -237,41 +230,28 @@ def _readers(
         for resource in instance.node.outputs
         if resource.is_transient or (not wanted and resource.slot is None)
     }
-    found = []
-    for resource in sorted(means, key=str):
-        mask = 0
-        for number in bits(feeds[instance.number]):
-            if any(
-                need.resource == resource and need.producers >> instance.number & 1
-                for need in instances[number].needs
-            ):
-                mask |= 1 << number
-        found.append(mask)
-    return tuple(found)
+    readers = Counter[Resource]()
+    for number in bits(feeds[instance.number]):
+        for need in instances[number].needs:
+            if need.producers >> instance.number & 1:
+                readers[need.resource] |= 1 << number
+    return tuple(readers[resource] for resource in sorted(means, key=str))
 
 
 def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
     """Slots with their writers, and consumed inputs with their consumers and readers, where there are
     several."""
-    writers: dict[tuple[str, tuple[str, str]], int] = {}
-    slot_readers: dict[tuple[str, tuple[str, str]], int] = {}
-    consumers: dict[tuple[str, Resource], int] = {}
-    readers: dict[tuple[str, Resource], int] = {}
+    writers, consumers, readers = (Counter[tuple[str, Resource | tuple[str, str]]]() for _ in range(3))
     for number, node in enumerate(nodes):
-        world = node.world
         for resource in (*node.outputs, *node.consumed):
             if resource.slot is not None:
-                slot = (world, resource.slot)
-                writers[slot] = writers.get(slot, 0) | 1 << number
+                writers[node.world, resource.slot] |= 1 << number
         for resource in node.inputs:
-            readers[(world, resource)] = readers.get((world, resource), 0) | 1 << number
-            if resource.slot is not None:
-                slot = (world, resource.slot)
-                slot_readers[slot] = slot_readers.get(slot, 0) | 1 << number
+            readers[node.world, resource.slot or resource] |= 1 << number
         for resource in node.consumed:
             if resource.slot is None:
-                consumers[(world, resource)] = consumers.get((world, resource), 0) | 1 << number
-    rivals = [(mask, mask, slot_readers.get(slot, 0)) for slot, mask in writers.items()]
+                consumers[node.world, resource] |= 1 << number
+    rivals = [(mask, mask, readers[slot]) for slot, mask in writers.items()]
     rivals += [(mask, readers[resource], readers[resource]) for resource, mask in consumers.items()]
     return [rival for rival in rivals if rival[1].bit_count() > 1 and rival[2]]
 
@@ -279,25 +259,19 @@ def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
 def _inherit(node: BoundSubtask) -> BoundSubtask:
     """Give slot outputs without a document the one document that the subtask works on, where there is exactly
     one."""
-    for side in (node.inputs, node.outputs):
-        documents = {resource.value for resource in side if resource.slot is None and resource.value}
-        if len(documents) == 1:
-            return _with_document(node, documents.pop())
-        if documents:
-            return node
-    carried = {resource.value for resource in node.inputs if resource.slot is not None and resource.value}
-    return _with_document(node, carried.pop()) if len(carried) == 1 else node
-
-
-def _with_document(node: BoundSubtask, document: str) -> BoundSubtask:
-    outputs = tuple(_bound(resource, document) for resource in node.outputs)
+    sides = ((node.inputs, False), (node.outputs, False), (node.inputs, True))
+    documents = (
+        {resource.value for resource in side if (resource.slot is not None) is carried and resource.value}
+        for side, carried in sides
+    )
+    found = next(filter(None, documents), set[str]())
+    if len(found) != 1:
+        return node
+    outputs = tuple(
+        item if item.slot is None or item.value else item.model_copy(update={"value": min(found)})
+        for item in node.outputs
+    )
     return node if outputs == node.outputs else node.model_copy(update={"outputs": outputs})
-
-
-def _bound(resource: Resource, document: str) -> Resource:
-    if resource.slot is None or resource.value:
-        return resource
-    return resource.model_copy(update={"value": document})
 
 
 def _variants(nodes: list[BoundSubtask]) -> list[BoundSubtask]:
