@@ -36,8 +36,7 @@ from taskloom.resources.reading.translation import applications_in, parameters_i
 from taskloom.resources.worlds import FIRST_WORLD
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.ports import Models
-from taskloom.synthesis.trajectories.briefing import Briefing
-from taskloom.synthesis.trajectories.trajectories import actor, annotated_picture
+from taskloom.synthesis.trajectories.trajectories import Briefing, actor, annotated_picture
 from taskloom.taskgraph.errors import ParameterInvalidError
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.subtask import BoundSubtask

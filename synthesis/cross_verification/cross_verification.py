@@ -10,9 +10,8 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.reading.translation import parameters_in
 from taskloom.synthesis.cross_verification.clean_work import may_change, side_effects
 from taskloom.synthesis.cross_verification.function_writing import (
@@ -22,18 +21,14 @@ from taskloom.synthesis.cross_verification.function_writing import (
     Work,
 )
 from taskloom.synthesis.cross_verification.performance_effects import performance_effects
-from taskloom.synthesis.cross_verification.performances import Performances, Stage
+from taskloom.synthesis.cross_verification.performances import Performances
 from taskloom.synthesis.cross_verification.resource_evidence import contradictions
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.exploration.exploration import ExplorationSettings, propose_again
 from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskloom.taskgraph.records.effect import PerformanceEffects
-from taskloom.taskgraph.records.evaluation_function import (
-    EvaluationFunction,
-    VerificationRound,
-)
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -57,28 +52,11 @@ class Verification:
 
 
 @dataclass(slots=True)
-class CrossVerifier:
+class CrossVerifier(FunctionWriting):
     """Verifies subtasks, as many at a time as there are environments."""
 
-    stage: Stage
-    """What performing needs."""
-    sandbox: EvaluationSandbox
-    """Where evaluation functions run."""
-    categories: Mapping[str, ResourceCategory]
-    settings: VerificationSettings
     exploration: ExplorationSettings
     """Settings for proposing again what evidence contradicts."""
-    _functions: FunctionWriting | None = None
-
-    @property
-    def examination_seconds(self) -> float:
-        """Time spent on examining functions so far, summed over those examined side by side."""
-        return self._functions.examination_seconds if self._functions else 0.0
-
-    def _writing(self) -> FunctionWriting:
-        if self._functions is None:
-            self._functions = FunctionWriting(self.stage, self.sandbox, self.categories, self.settings)
-        return self._functions
 
     async def verify(self, subtask: Subtask) -> Verification:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
@@ -88,6 +66,7 @@ class CrossVerifier:
         """
         work = Work(subtask, Performances(self.stage))
         verified, rejection = None, None
+        provenance = self.stage.provenance.model_copy(update={"stage": STAGE})
         try:
             verified = await self._verify(work)
         except SubtaskFailedError as failure:
@@ -103,15 +82,11 @@ class CrossVerifier:
                     "performances": str(len(work.performances.recorded)),
                     "functions": str(len(work.functions)),
                 },
-                provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
+                provenance=provenance,
             )
         await self.stage.pool.settle(subtask.subtask_id, verified)
-        effects = await asyncio.to_thread(
-            performance_effects,
-            work.performances.recorded,
-            verified.trajectories if verified else (),
-            self.stage.provenance.model_copy(update={"stage": STAGE}),
-        )
+        agreed = verified.trajectories if verified else ()
+        effects = await asyncio.to_thread(performance_effects, work.performances.recorded, agreed, provenance)
         return Verification(
             subtask=work.subtask,
             verified=verified,
@@ -146,7 +121,7 @@ class CrossVerifier:
                 revisions += 1
                 await self._declare_again(work, trajectories, problems, revisions)
                 continue
-            function = await self._writing().function(work, number, trajectories)
+            function = await self.function(work, number, trajectories)
             if function is not None:
                 allowed = await asyncio.to_thread(may_change, trajectories)
                 return VerifiedSubtask(
@@ -210,22 +185,26 @@ class CrossVerifier:
         """Tell the explorer what went wrong; whether it proposed the subtask otherwise than before."""
         if revision > self.exploration.revisions:
             return False
-        subtask = work.subtask
-        again = await propose_again(
-            subtask,
-            self.stage.applications[subtask.application],
-            [f"it could not be verified: {reason}" for reason in reasons],
-            models=self.stage.models,
-            categories=self.categories,
-            settings=self.exploration,
-            attempt=self.exploration.declaration_rounds + revision,
-            performance=next(reversed(work.performances.recorded), None),
-        )
-        if again is None or _meaning(again) == _meaning(subtask):
+        problems = [f"it could not be verified: {reason}" for reason in reasons]
+        again = await self._again(work.subtask, problems, revision, work.performances.recorded)
+        if again is None or _meaning(again) == _meaning(work.subtask):
             return False
         work.subtask = again
         work.performances.discard(work.performances.recorded)
         return True
+
+    async def _again(
+        self, subtask: Subtask, problems: Sequence[str], revision: int, seen: Sequence[Trajectory]
+    ) -> Subtask | None:
+        return await propose_again(
+            subtask,
+            self.stage.applications[subtask.application],
+            problems,
+            models=self.stage.models,
+            categories=self.categories,
+            attempt=self.exploration.declaration_rounds + revision,
+            performance=next(reversed(seen), None),
+        )
 
     async def _declare_again(
         self, work: Work, trajectories: list[Trajectory], problems: list[str], revision: int
@@ -237,17 +216,8 @@ class CrossVerifier:
         """
         if revision > self.exploration.revisions:
             raise SubtaskFailedError("wrong_resource", "; ".join(problems))
-        stage, subtask = self.stage, work.subtask
-        again = await propose_again(
-            subtask,
-            stage.applications[subtask.application],
-            problems,
-            models=stage.models,
-            categories=self.categories,
-            settings=self.exploration,
-            attempt=self.exploration.declaration_rounds + revision,
-            performance=next(reversed(trajectories), None),
-        )
+        subtask = work.subtask
+        again = await self._again(subtask, problems, revision, trajectories)
         if again is not None and (again.inputs, again.outputs) != (subtask.inputs, subtask.outputs):
             work.subtask = subtask.model_copy(update={"inputs": again.inputs, "outputs": again.outputs})
             if again.inputs == subtask.inputs:
@@ -257,12 +227,8 @@ class CrossVerifier:
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
     by_id = {item.instance_id: item for item in instances}
-    found = [
-        problem
-        for trajectory in trajectories
-        for problem in contradictions(by_id[trajectory.instance_id], trajectory)
-    ]
-    return list(dict.fromkeys(found))
+    found = (contradictions(by_id[trajectory.instance_id], trajectory) for trajectory in trajectories)
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
 def _meaning(subtask: Subtask) -> tuple[object, ...]:

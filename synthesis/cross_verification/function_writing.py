@@ -5,7 +5,7 @@ agree on everything that was recorded, unfinished states included.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -14,7 +14,6 @@ from taskloom.model_clients.errors import CallFailedError
 from taskloom.resources.categories import ResourceCategory
 from taskloom.synthesis.cross_verification.agreement import routes
 from taskloom.synthesis.cross_verification.performances import Performances, Stage
-from taskloom.synthesis.cross_verification.second_opinion import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.errors import SynthesisError
 from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
@@ -28,10 +27,12 @@ from taskloom.taskgraph.records.evaluation_function import (
     FunctionQuality,
     VerificationRound,
 )
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "cross_verification"
+_MOST_TOLD = 4
 
 
 class SubtaskFailedError(SynthesisError):
@@ -78,7 +79,7 @@ class FunctionWriting:
     sandbox: EvaluationSandbox
     categories: Mapping[str, ResourceCategory]
     settings: VerificationSettings
-    examination_seconds: float = 0.0
+    examination_seconds: float = field(default=0.0, init=False)
     """Time spent on examining functions so far, summed over those examined side by side."""
 
     async def function(
@@ -116,15 +117,14 @@ class FunctionWriting:
     ) -> EvaluationFunction | None:
         stage = self.stage
         for _ in range(self.settings.functions_per_round):
+            instance = work.subtask.bind(trajectories[0].parameters, self.categories)
             try:
                 function = await write_evaluation_function(
                     work.subtask,
                     stage.applications[work.subtask.application],
                     trajectories,
                     models=stage.models,
-                    result_on_screen=is_on_screen(
-                        work.subtask.bind(trajectories[0].parameters, self.categories)
-                    ),
+                    result_on_screen=is_on_screen(instance),
                     criticism=writer.criticism,
                     attempt=len(work.functions) + stage.tried.functions.get(work.subtask.subtask_id, 0),
                     provenance=stage.provenance,
@@ -151,17 +151,9 @@ class FunctionWriting:
     ) -> EvaluationFunction | None:
         """The function with its quality if it is right about all evidence; otherwise what is wrong becomes
         criticism."""
+        asked = ((item.parameters, item.final_evidence, item.initial_evidence) for item in trajectories)
         evaluations = await asyncio.gather(
-            *(
-                asyncio.to_thread(
-                    self.sandbox.evaluate,
-                    function.source,
-                    item.parameters,
-                    item.final_evidence,
-                    item.initial_evidence,
-                )
-                for item in trajectories
-            )
+            *(asyncio.to_thread(self.sandbox.evaluate, function.source, *given) for given in asked)
         )
         failed = [evaluation.said for evaluation in evaluations if not evaluation.passed]
         if failed:
@@ -241,3 +233,44 @@ class FunctionWriting:
 def _shown(messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
     """Messages in words of the task, for a writer that does not see how performances ended."""
     return tuple(without_ends(message, trajectories) for message in messages)
+
+
+def disagreements(
+    functions: Sequence[EvaluationFunction], performances: Sequence[Trajectory], sandbox: EvaluationSandbox
+) -> list[tuple[str, ...]]:
+    """For each function, where another one judges a recorded state otherwise, in words; nothing where all
+    agree.
+
+    Every state of every performance is judged, not only its end: that the work is done too early or too late
+    is seen there.
+    """
+    told: list[list[str]] = [[] for _ in functions]
+    for where, trajectory, evidence in _states(performances):
+        said = [
+            sandbox.evaluate(item.source, trajectory.parameters, evidence, start=trajectory.initial_evidence)
+            for item in functions
+        ]
+        if len({item.passed for item in said}) == 1:
+            continue
+        for number, own in enumerate(said):
+            other = next(item for item in said if item.passed != own.passed)
+            told[number].append(
+                f"{where}, your function says {_verdict(own)}; another one, written independently for the"
+                f" same instruction, says {_verdict(other)}. One of them is wrong: decide by the instruction."
+            )
+    return [tuple(items[:_MOST_TOLD]) for items in told]
+
+
+def _states(performances: Sequence[Trajectory]) -> Iterator[tuple[str, Trajectory, Evidence]]:
+    for trajectory in {item.trajectory_id: item for item in performances}.values():
+        yield f"Before the first step of {trajectory.instruction!r}", trajectory, trajectory.initial_evidence
+        for step in trajectory.steps:
+            when = "At the end" if step is trajectory.steps[-1] else f"After step {step.step}"
+            yield f"{when} of {trajectory.instruction!r}", trajectory, step.evidence
+
+
+def _verdict(evaluation: Evaluation) -> str:
+    if evaluation.result is None:
+        return f"nothing ({evaluation.outcome.replace('_', ' ')}: {evaluation.message})"
+    verdict = "success" if evaluation.result.success else "failure"
+    return f"{verdict} ({evaluation.result.message})" if evaluation.result.message else verdict

@@ -123,7 +123,7 @@ async def explore_application(
         question = _question(
             application,
             categories,
-            wanted=wanted,
+            wanted,
             performed=performed,
             observation=observation,
             memory=memory,
@@ -136,17 +136,15 @@ async def explore_application(
     new, refused = checked_categories(reply, memory.taken, categories, application, provenance)
     rejections += refused
     known_categories = {**categories, **{item.name: item.category for item in new}}
-    subtasks: dict[str, Subtask] = {}
-    ballots: dict[str, list[Subtask]] = {}
+    ballots: dict[str, _Ballot] = {}
     for proposal in reply.subtasks:
-        known = (*curated, *subtasks.values())
+        known = (*curated, *(ballot.proposed for ballot in ballots.values()))
         verdict, votes = _accepted(proposal, application, known_categories, known, memory, provenance)
         if isinstance(verdict, Rejection):
             rejections.append(verdict)
         else:
-            subtasks[verdict.subtask_id] = verdict
-            ballots[verdict.subtask_id] = [verdict] * votes
-    agreed, disagreed = await _agree(subtasks, ballots, application, models, known_categories, settings)
+            ballots[verdict.subtask_id] = _Ballot(verdict, [verdict] * votes)
+    agreed, disagreed = await _agree(ballots, application, models, known_categories, settings)
     records = found_records(agreed, application, known_categories, start, provenance) if start else ()
     there = with_records(application, records).fixtures
     existing = {*((item.category, item.value) for item in there), *memory.made}
@@ -216,9 +214,8 @@ async def propose_again(
     *,
     models: Models,
     categories: Mapping[str, ResourceCategory],
-    settings: ExplorationSettings,
     attempt: int,
-    performance: Trajectory | None = None,
+    performance: Trajectory | None,
 ) -> Subtask | None:
     """The subtask proposed anew after evidence contradicted it, or None when the model does not repair it.
 
@@ -228,11 +225,10 @@ async def propose_again(
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
-    name = subtask.template.name
-    asked = subtask.instruction_template
+    name, asked = subtask.template.name, subtask.instruction_template
     feedback = [f"`{name}` ({asked}): {problem}; propose it again under this name" for problem in problems]
     try:
-        question = _question(application, categories, wanted=1, performance=performance, feedback=feedback)
+        question = _question(application, categories, 1, performance=performance, feedback=feedback)
         reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
     except CallFailedError:
         return None
@@ -244,9 +240,23 @@ async def propose_again(
     return found if isinstance(found, Subtask) else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Ballot:
+    proposed: Subtask
+    votes: list[Subtask]
+    """The subtask with the declarations of each answer that counts."""
+
+    def winner(self, needed: int) -> Subtask | None:
+        """The subtask with the declarations that enough answers agree on."""
+        groups: dict[tuple[frozenset[ResourceDeclaration], ...], list[Subtask]] = {}
+        for vote in self.votes:
+            groups.setdefault((frozenset(vote.inputs), frozenset(vote.outputs)), []).append(vote)
+        largest = max(groups.values(), key=len, default=[])
+        return largest[0] if len(largest) >= needed else None
+
+
 async def _agree(
-    proposed: Mapping[str, Subtask],
-    votes: Mapping[str, list[Subtask]],
+    ballots: Mapping[str, _Ballot],
     application: Application,
     models: Models,
     categories: Mapping[str, ResourceCategory],
@@ -254,51 +264,42 @@ async def _agree(
 ) -> tuple[tuple[Subtask, ...], list[Rejection]]:
     agreed: dict[str, Subtask] = {}
     for attempt in range(1, settings.declaration_rounds + 1):
-        for name, ballots in votes.items():
-            winner = _winner(ballots, settings.declaration_votes)
-            if winner is not None:
+        for name, ballot in ballots.items():
+            if winner := ballot.winner(settings.declaration_votes):
                 agreed[name] = winner
-        undecided = [subtask for name, subtask in proposed.items() if name not in agreed]
+        undecided = [ballot.proposed for name, ballot in ballots.items() if name not in agreed]
         if not undecided or attempt == settings.declaration_rounds:
             break
         try:
-            question = _question(application, categories, wanted=len(undecided), to_declare=undecided)
+            question = _question(application, categories, len(undecided), to_declare=undecided)
             reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
         except CallFailedError:
             continue
         for proposal in reply.subtasks:
-            first = proposed.get(f"{application.name}.{proposal.name}")
-            if first is None or first.subtask_id in agreed:
+            name = f"{application.name}.{proposal.name}"
+            if name not in ballots or name in agreed:
                 continue
+            first = ballots[name].proposed
             found = accepted_subtask(_of(first, proposal), application, categories, (), first.provenance)
             if isinstance(found, Subtask):
-                votes[first.subtask_id].append(
-                    first.model_copy(update={"inputs": found.inputs, "outputs": found.outputs})
-                )
+                declared = {"inputs": found.inputs, "outputs": found.outputs}
+                ballots[name].votes.append(first.model_copy(update=declared))
     rejections = [
         Rejection(
             item_kind="subtask",
-            item_id=subtask.subtask_id,
+            item_id=name,
             stage=STAGE,
             reason="declarations_disagree",
             message=(
-                f"no {settings.declaration_votes} of {len(votes[subtask.subtask_id])} independent"
-                " declarations of its resources agree."
+                f"no {settings.declaration_votes} of {len(ballot.votes)} independent declarations of its"
+                " resources agree."
             ),
-            provenance=subtask.provenance,
+            provenance=ballot.proposed.provenance,
         )
-        for subtask in proposed.values()
-        if subtask.subtask_id not in agreed
+        for name, ballot in ballots.items()
+        if name not in agreed
     ]
-    return tuple(agreed[name] for name in votes if name in agreed), rejections
-
-
-def _winner(ballots: Sequence[Subtask], needed: int) -> Subtask | None:
-    groups: dict[tuple[frozenset[ResourceDeclaration], ...], list[Subtask]] = {}
-    for ballot in ballots:
-        groups.setdefault((frozenset(ballot.inputs), frozenset(ballot.outputs)), []).append(ballot)
-    largest = max(groups.values(), key=len, default=[])
-    return largest[0] if len(largest) >= needed else None
+    return tuple(agreed[name] for name in ballots if name in agreed), rejections
 
 
 def _of(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
@@ -308,20 +309,15 @@ def _of(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
         [NamedValue(name=name, value=value) for name, value in item.items()]
         for item in first.available_parameters
     ]
-    return declared.model_copy(
-        update={
-            "instruction_template": first.instruction_template,
-            "parameter_sets": sets,
-            "fresh": list(first.fresh),
-        }
-    )
+    told = {"instruction_template": first.instruction_template, "fresh": list(first.fresh)}
+    return declared.model_copy(update={**told, "parameter_sets": sets})
 
 
 def _question(
     application: Application,
     categories: Mapping[str, ResourceCategory],
-    *,
     wanted: int,
+    *,
     performed: int = 2,
     observation: Observation | None = None,
     memory: ExplorationMemory = _NOTHING_KNOWN,

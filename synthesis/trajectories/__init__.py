@@ -1,7 +1,6 @@
 """Subtasks performed.
 
 trajectories          a model performs, also through its provider's computer tool
-briefing              what it is told before
 setup_trajectories    brings an environment to a subtask's start, or a whole task's
 generalisation        recordings of others, with the values of a new instance put in
 reperformance         performs a recording again

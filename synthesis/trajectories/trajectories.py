@@ -25,7 +25,6 @@ from taskloom.prompts.replies import ActorReply
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
 from taskloom.synthesis.ports import Environments, Models
-from taskloom.synthesis.trajectories.briefing import Briefing
 from taskloom.synthesis.trajectories.settled_ends import EndCheck
 from taskloom.synthesis.trajectories.setup_trajectories import (
     PreparedEnvironment,
@@ -95,6 +94,21 @@ class TrajectorySettings(Record):
     another_way: bool = True
     """Whether the second performance of a subtask is asked to go another way, so that functions meet two
     routes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What an actor is told of one performance before it begins, however it is asked."""
+
+    item_id: str
+    """Id of what is performed, for the accounts of model calls."""
+    application: Application
+    """Where; of a whole task, one record with the manuals of all applications."""
+    step_limit: int
+    attempt: int = 0
+    """Which performance of it this is."""
+    feedback: tuple[str, ...] = ()
+    """What was wrong with earlier ones."""
 
 
 @dataclass(slots=True)
@@ -238,8 +252,12 @@ async def perform_subtask(
         else:
             agent = actor(models, briefing, settings, picture, another_way=another_way)
         async with environments.lease(platform_of(opened), [item.name for item in opened]) as environment:
+            prepared: Environment = environment
+            if before.performed:
+                first_page = not needs_open_page(instance)
+                prepared = PreparedEnvironment(environment, before, opened[1:], first_page=first_page)
             trajectory = await run_episode(
-                _prepared(environment, before, instance, applications),
+                prepared,
                 agent,
                 assignment=Assignment.of_subtask(instance),
                 applications=[application],
@@ -250,23 +268,10 @@ async def perform_subtask(
                 provenance=provenance.model_copy(update={"stage": STAGE}),
                 on_failure=failures.append,
             )
-        may_help = trajectory.termination == "invalid_start" or any(item.transient for item in failures)
-        if not may_help:
+        if trajectory.termination != "invalid_start" and not any(item.transient for item in failures):
             break
     assert trajectory is not None
     return trajectory
-
-
-def _prepared(
-    environment: Environment,
-    setup: SetupTrajectory,
-    instance: BoundSubtask,
-    applications: Mapping[str, Application],
-) -> Environment:
-    if not setup.performed:
-        return environment
-    needed = [applications[name] for name in setup.applications]
-    return PreparedEnvironment(environment, setup, needed, first_page=not needs_open_page(instance))
 
 
 def must_be_seen(controls: Sequence[Control], history: Sequence[TrajectoryStep]) -> bool:
@@ -327,9 +332,6 @@ def _what(step: TrajectoryStep) -> tuple[Action, object, str]:
     return step.action.model_copy(update=known), step.target, step.problem
 
 
-_STAGE = "trajectories"
-
-
 class ComputerAgent:
     """Asks the actor model, and asks again, once, where it wants to finish while something is open that was
     not at the start; satisfies `taskloom.environments.agent.Agent`."""
@@ -371,6 +373,6 @@ class ComputerAgent:
             computer=turns,
         )
         try:
-            return await self._models.ask(question, stage=_STAGE, item_id=told.item_id, attempt=told.attempt)
+            return await self._models.ask(question, stage=STAGE, item_id=told.item_id, attempt=told.attempt)
         except CallFailedError as error:
             raise AgentError(str(error)) from error

@@ -326,7 +326,6 @@ async def test_a_revision_under_another_name_is_the_same_subtask_and_of_several_
             ["it could not be performed"],
             models=models,
             categories=World(models, shared_sandbox, BARE).categories,
-            settings=ONE_VOTE,
             attempt=attempt,
             performance=STOPPED,
         )

@@ -10,7 +10,7 @@ from taskloom.evaluators_api.reference import checks_reference
 from taskloom.prompts.change_shapes import TaskShape
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ControlQuery
-from taskloom.synthesis.cross_verification.second_opinion import disagreements
+from taskloom.synthesis.cross_verification.function_writing import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.evaluation_functions.evaluation_functions import needed_checks, performances
 from taskloom.synthesis.evaluation_functions.task_shapes import HIDDEN, without_ends
