@@ -38,14 +38,7 @@ class CriticSettings(Record):
 async def criticise_task(
     task: Task, titles: Mapping[str, str], *, models: Models, critic: str, provenance: Provenance
 ) -> Criticism:
-    """The critic's scores of a validated task.
-
-    Args:
-        task: the task with its instruction.
-        titles: names that people use for applications.
-        models: models by role.
-        critic: provider and model that play the role.
-        provenance: provenance of the record.
+    """The scores that `critic`, which is a provider and its model, gives a validated task.
 
     Raises:
         ModelClientError: no usable reply.
@@ -79,15 +72,13 @@ def rejection_by(criticism: Criticism, settings: CriticSettings) -> Rejection | 
     low = criticism.below(settings.reject_below)
     if not low:
         return None
+    told = (f"{name} {answer.score} of {HIGHEST_SCORE}: {answer.reason}" for name, answer in low.items())
     return Rejection(
         item_kind="task",
         item_id=criticism.task_id,
         stage=STAGE,
         reason="critic",
-        message="; ".join(
-            f"{question} {answer.score} of {HIGHEST_SCORE}: {answer.reason}"
-            for question, answer in low.items()
-        ),
+        message="; ".join(told),
         details={question: str(answer.score) for question, answer in low.items()},
         provenance=criticism.provenance,
     )

@@ -51,9 +51,7 @@ async def write_evaluation_function(
     checked here.
 
     Raises:
-        ReplyInvalidError: the model gives no usable reply.
-        ReplyRefusedError: the model refuses.
-        ModelClientError: calls cannot go on at all.
+        ModelClientError: no usable reply.
     """
     names = tuple(placeholders(subtask.instruction_template))
     last = criticism or Criticism("", ())
@@ -72,12 +70,7 @@ async def write_evaluation_function(
         refusing_checks=last.quality.refusing_checks,
         feedback=last.messages,
     )
-    reply = await models.ask(
-        inputs,
-        stage=STAGE,
-        item_id=subtask.subtask_id,
-        attempt=attempt,
-    )
+    reply = await models.ask(inputs, stage=STAGE, item_id=subtask.subtask_id, attempt=attempt)
     digest = hashlib.sha256(reply.source.encode()).hexdigest()[:12]
     return EvaluationFunction(
         function_id=f"{subtask.subtask_id}:{digest}",

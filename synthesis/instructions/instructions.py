@@ -1,6 +1,6 @@
 """Instructions: a model sums up a task graph in one instruction (B.4)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -53,12 +53,12 @@ async def write_instruction(
         order: instance ids in the order of telling; the graph's own order by default.
 
     Raises:
-        ReplyInvalidError: the model gives no usable reply.
-        ReplyRefusedError: the model refuses.
-        ModelClientError: calls cannot go on at all.
+        ModelClientError: no usable reply.
     """
     nodes = in_order(task, order)
-    told = all(is_told(value.casefold(), task.intent.casefold()) for value in _through_slots(task))
+    # An intent binds its end products only, and any text may come to them by a slot such as the clipboard.
+    slots = (edge.resource.value for edge in task.graph.edges if edge.resource.slot is not None)
+    told = all(is_told(value.casefold(), task.intent.casefold()) for value in slots)
     goal = task.intent if told and not goal_problems(task, task.intent, titles) else ""
     inputs = SummarizerInput(
         goal=goal,
@@ -70,19 +70,8 @@ async def write_instruction(
         previous_instruction=previous,
         feedback=tuple(feedback),
     )
-    reply = await models.ask(
-        inputs,
-        stage=STAGE,
-        item_id=task.task_id,
-        attempt=attempt,
-    )
+    reply = await models.ask(inputs, stage=STAGE, item_id=task.task_id, attempt=attempt)
     return Written(reply.instruction.strip(), goal or reply.goal.strip().removesuffix("."))
-
-
-def _through_slots(task: Task) -> Iterator[str]:
-    """What the contents of slots that subtasks read were taken from: an intent binds its end products only,
-    and any text may come to them by the clipboard."""
-    return (edge.resource.value for edge in task.graph.edges if edge.resource.slot is not None)
 
 
 def called_in(task: Task) -> dict[str, str]:
@@ -135,8 +124,7 @@ def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:
     In the easiest one, threads are finished before others are begun: `continuity` is largest.
     """
     nodes = {node.instance_id: node for node in task.graph.nodes}
-    by_continuity = partial(continuity, task.graph)
-    wanted = order or max(task.successful_orders, key=by_continuity, default=tuple(nodes))
+    wanted = order or max(task.successful_orders, key=partial(continuity, task.graph), default=tuple(nodes))
     return [nodes[name] for name in wanted]
 
 

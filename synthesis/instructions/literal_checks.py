@@ -34,12 +34,11 @@ def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) ->
     problems += [f"the placeholder {found} is left" for found in sorted(set(_PLACEHOLDER.findall(rest)))]
     problems += _unknown_names(task, text, titles)
     words = set(re.findall(r"\w+", _PLACEHOLDER.sub(" ", rest)))
+    categories = {item.category for node in task.graph.nodes for item in (*node.inputs, *node.outputs)}
     problems += [
         f"it speaks of {name}, which is a resource category and no word"
-        for name in sorted(
-            {item.category for node in task.graph.nodes for item in (*node.inputs, *node.outputs)}
-        )
-        if "_" in name and name in words
+        for name in sorted(categories & words)
+        if "_" in name
     ]
     problems += [
         f"it begins {count} sentences with “{opening}”" for opening, count in _openings(text) if count > 1
@@ -94,27 +93,27 @@ def _end_products(task: Task) -> Iterator[tuple[BoundSubtask, str]]:
 
 def _unknown_names(task: Task, text: str, titles: Mapping[str, str]) -> list[str]:
     known = _known(task, titles)
-    problems = []
-    for match in _QUOTED.finditer(text):
-        quoted = next(group for group in match.groups() if group)
-        if quoted.strip() and quoted not in known:
-            problems.append(f"it names {quoted!r}, which no subtask does")
-    for match in _PATH.finditer(text):
-        if match.group() not in known:
-            problems.append(f"it names the path {match.group()!r}, which no subtask uses")
-    return problems
+    quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return [
+        *(
+            f"it names {name!r}, which no subtask does"
+            for name in quoted
+            if name.strip() and name not in known
+        ),
+        *(
+            f"it names the path {path!r}, which no subtask uses"
+            for path in _PATH.findall(text)
+            if path not in known
+        ),
+    ]
 
 
 def _openings(text: str) -> Iterable[tuple[str, int]]:
     """The first words of sentences, up to a comma, with how many sentences begin with them."""
-    found = Counter(
-        opening
-        for sentence in _SENTENCE.findall(text)
-        if "," in sentence
-        and len((opening := sentence.partition(",")[0]).split()) <= _LONGEST_OPENING
-        and "/" not in opening
-    )
-    return found.items()
+    found = (sentence.partition(",")[0] for sentence in _SENTENCE.findall(text) if "," in sentence)
+    return Counter(
+        item for item in found if len(item.split()) <= _LONGEST_OPENING and "/" not in item
+    ).items()
 
 
 def _without_values(task: Task, text: str) -> str:

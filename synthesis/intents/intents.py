@@ -2,7 +2,7 @@
 section 5)."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import Field
@@ -82,9 +82,7 @@ async def extract_intents(
     members = {
         item.subtask.subtask_id: item for item in sorted(pool, key=lambda item: item.subtask.subtask_id)
     }
-    accepted: dict[frozenset[str], Intent] = {
-        _identity(intent.subtask_ids, intent.end_products): intent for intent in known
-    }
+    accepted = {_identity(intent.subtask_ids, intent.end_products): intent for intent in known}
     rejections: list[Rejection] = []
     new: list[Intent] = []
     barren, feedback = 0, tuple[str, ...]()
@@ -92,12 +90,7 @@ async def extract_intents(
     while members and len(new) < settings.wanted and barren < BARREN_CALLS:
         inputs = _input(members, scenarios, settings, [*accepted.values()], len(new), feedback)
         try:
-            reply = await models.ask(
-                inputs,
-                stage=STAGE,
-                item_id="pool",
-                attempt=attempt,
-            )
+            reply = await models.ask(inputs, stage=STAGE, item_id="pool", attempt=attempt)
         except CallFailedError as error:
             rejections.append(_rejection(f"call {attempt + 1}", "no_usable_reply", str(error), provenance))
             break
@@ -124,14 +117,9 @@ def linked_pairs(members: Sequence[PooledSubtask]) -> set[tuple[str, str]]:
     reads."""
     pairs = set()
     for producer in members:
-        outputs = {output for instance in producer.instances for output in instance.outputs}
         for consumer in members:
-            if producer is not consumer and any(
-                provides(output, needed)
-                for instance in consumer.instances
-                for needed in instance.inputs
-                for output in outputs
-            ):
+            inputs = {needed for instance in consumer.instances for needed in instance.inputs}
+            if producer is not consumer and any(_made(needed, [producer]) for needed in inputs):
                 pairs.add((producer.subtask.subtask_id, consumer.subtask.subtask_id))
     return pairs
 
@@ -152,30 +140,17 @@ def _problem(
             values = ", ".join(f"{item.name}={item.value}" for item in product.parameters)
             return "no_such_product", f"the pool has no {product.subtask_id} with {values or 'no values'}."
         if product.subtask_id not in group:
-            return (
-                "product_outside_group",
-                f"{product.subtask_id} is an end product and not among the subtasks.",
-            )
-        unmet = [
-            needed
-            for needed in instance.inputs
-            if needed.slot is not None and not _made(needed, group, members)
-        ]
-        if unmet:
-            return (
-                "product_out_of_reach",
-                f"no subtask of the group makes the {unmet[0].category} that {product.subtask_id} reads.",
-            )
+            told = f"{product.subtask_id} is an end product and not among the subtasks."
+            return "product_outside_group", told
+        for needed in instance.inputs:
+            if needed.slot is not None and not _made(needed, map(members.__getitem__, group)):
+                told = f"no subtask of the group makes the {needed.category} that {product.subtask_id} reads."
+                return "product_out_of_reach", told
     if not proposal.goal.strip():
         return "no_goal", "the goal is empty."
     if not settings.smallest_group <= len(group) <= settings.largest_group:
-        return (
-            "group_size",
-            (
-                f"the group has {len(group)} subtasks; allowed are {settings.smallest_group} to"
-                f" {settings.largest_group}."
-            ),
-        )
+        allowed = f"{settings.smallest_group} to {settings.largest_group}"
+        return "group_size", f"the group has {len(group)} subtasks; allowed are {allowed}."
     if _identity(group, _end_products(proposal, members)) in accepted:
         return "duplicate", "another intent has the same group and the same end products."
     if any(intent.text.casefold() == proposal.goal.strip().casefold() for intent in accepted.values()):
@@ -197,28 +172,18 @@ def _instance(product: ProposedEndProduct, members: Mapping[str, PooledSubtask])
     return next((item for item in member.instances if item.parameters == wanted), None) if member else None
 
 
-def _made(needed: Resource, group: Sequence[str], members: Mapping[str, PooledSubtask]) -> bool:
-    return any(
-        provides(output, needed)
-        for name in group
-        for instance in members[name].instances
-        for output in instance.outputs
-    )
+def _made(needed: Resource, group: Iterable[PooledSubtask]) -> bool:
+    made = (output for member in group for instance in member.instances for output in instance.outputs)
+    return any(provides(output, needed) for output in made)
 
 
 def _end_products(proposal: ProposedIntent, members: Mapping[str, PooledSubtask]) -> tuple[EndProduct, ...]:
     found = []
     for product in proposal.end_products:
-        instance = _instance(product, members)
-        if instance is not None:
+        if instance := _instance(product, members):
             resource = next(iter((*instance.outputs, *instance.inputs)), None)
-            found.append(
-                EndProduct(
-                    instance_id=instance.instance_id,
-                    category=resource.category if resource else "",
-                    value=resource.value if resource else "",
-                )
-            )
+            told = {"category": resource.category, "value": resource.value} if resource else {}
+            found.append(EndProduct(instance_id=instance.instance_id, **told))
     return tuple(found)
 
 
@@ -273,9 +238,17 @@ def _input(
                 application=member.application_title,
                 application_category=member.subtask.application_category,
                 instruction_template=member.subtask.instruction_template,
-                inputs=_views(member, lambda instance: instance.inputs),
-                outputs=_views(member, lambda instance: instance.outputs),
-                instances=tuple(_instance_view(instance) for instance in member.instances),
+                inputs=_views(item for instance in member.instances for item in instance.inputs),
+                outputs=_views(item for instance in member.instances for item in instance.outputs),
+                instances=tuple(
+                    InstanceInPool(
+                        instruction=instance.instruction,
+                        parameters=instance.parameters,
+                        inputs=tuple(map(_view, instance.inputs)),
+                        outputs=tuple(map(_view, instance.outputs)),
+                    )
+                    for instance in member.instances
+                ),
             )
             for name, member in members.items()
         ),
@@ -287,24 +260,12 @@ def _input(
     )
 
 
-def _instance_view(instance: BoundSubtask) -> InstanceInPool:
-    return InstanceInPool(
-        instruction=instance.instruction,
-        parameters=instance.parameters,
-        inputs=tuple(_view(item) for item in instance.inputs),
-        outputs=tuple(_view(item) for item in instance.outputs),
-    )
-
-
 def _view(resource: Resource) -> ResourceInView:
     return ResourceInView(category=resource.category, value=resource.value, kind=resource.kind.value)
 
 
-def _views(
-    member: PooledSubtask, resources: Callable[[BoundSubtask], Sequence[Resource]]
-) -> tuple[ResourceInView, ...]:
-    unique = dict.fromkeys(resource for instance in member.instances for resource in resources(instance))
-    return tuple(_view(item) for item in unique)
+def _views(resources: Iterable[Resource]) -> tuple[ResourceInView, ...]:
+    return tuple(map(_view, dict.fromkeys(resources)))
 
 
 def _rejection(goal: str, reason: str, message: str, provenance: Provenance) -> Rejection:

@@ -52,16 +52,9 @@ async def try_judge(
 ) -> JudgeTrial | None:
     """Spoil the instruction of a validated task and have it judged; None where it cannot be spoilt.
 
-    The judge is asked as for any other instruction. The check without a model is left out, so the trial is
-    the judge's alone.
-
-    Args:
-        task: the task with its accepted instruction.
-        titles: names that people use for applications.
-        others: further tasks to take foreign deeds and values from.
-        models: models by role.
-        attempt: number of the question, beyond those of the task's own rounds.
-        provenance: provenance of the trial.
+    The judge is asked as for any other instruction, with the number `attempt` beyond those of the task's own
+    rounds. The check without a model is left out, so the trial is the judge's alone. Foreign deeds and values
+    are taken from `others`.
 
     Raises:
         ModelClientError: calls cannot go on at all.
@@ -112,15 +105,8 @@ class _Piece:
 def spoil(
     instruction: str, task: Task, kind: SpoilKind, others: Sequence[Task], random: Random
 ) -> str | None:
-    """The instruction with one fault of a kind; None where it offers no place for one.
-
-    Args:
-        instruction: an accepted instruction.
-        task: its task.
-        kind: what to do to it.
-        others: further tasks, whose values and subtasks are foreign to this one.
-        random: makes the choices.
-    """
+    """The instruction with one fault of a kind, with values and subtasks of `others`; None where it offers no
+    place for one."""
     ways: dict[SpoilKind, Callable[[], Iterator[str]]] = {
         "left_out": lambda: _left_out(instruction, task),
         "exchanged": lambda: _exchanged(instruction, task),
@@ -182,15 +168,16 @@ def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, s
 
 def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:
     used = {value for node in task.graph.nodes for value in node.parameters.values()}
-    foreign: dict[str, list[str]] = {}
-    for item in others:
-        for node in item.graph.nodes:
-            for name, value in node.parameters.items():
-                foreign.setdefault(name, []).append(value)
+    foreign = [node.parameters for item in others for node in item.graph.nodes]
     for node in task.graph.nodes:
         for name, value in sorted(node.parameters.items()):
             new = next(
-                (item for item in foreign.get(name, ()) if item not in used and value not in item), None
+                (
+                    item[name]
+                    for item in foreign
+                    if name in item and item[name] not in used and value not in item[name]
+                ),
+                None,
             )
             if new is not None and len(value) > 1 and value in instruction:
                 yield re.sub(rf"(?<![\w/]){re.escape(value)}(?![\w/])", new.replace("\\", r"\\"), instruction)

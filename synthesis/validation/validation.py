@@ -2,7 +2,7 @@
 section 7)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -102,17 +102,13 @@ async def validate_task(
             return ValidatedTask(task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), marked))
         rounds.append(judged)
         if judged.accepted:
-            low_level = tuple(node.instruction for node in in_order(task))
-            permuted = await _permuted(task, titles, models, settings, rounds, marked)
-            done = task.model_copy(
-                update={
-                    "instruction": written.instruction,
-                    "intent": written.goal,
-                    "low_level_instructions": low_level,
-                    "permuted_instructions": permuted,
-                }
-            )
-            return ValidatedTask(done, tuple(rounds), None)
+            told = {
+                "instruction": written.instruction,
+                "intent": written.goal,
+                "low_level_instructions": tuple(node.instruction for node in in_order(task)),
+                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, marked),
+            }
+            return ValidatedTask(task.model_copy(update=told), tuple(rounds), None)
         feedback = _feedback(task, judged)
     reason = _reason(rounds[-1])
     return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), marked))
@@ -158,9 +154,7 @@ async def judge_instruction(
     alone.
 
     Raises:
-        ReplyInvalidError: the judge gives no usable reply.
-        ReplyRefusedError: the judge refuses.
-        ModelClientError: calls cannot go on at all.
+        ModelClientError: no usable reply.
     """
     problems = literal_problems(task, written.instruction, titles)
     mismatches = goal_problems(task, written.goal, titles)
@@ -212,26 +206,20 @@ async def read_instruction(
     graph.
 
     Raises:
-        ReplyInvalidError: the judge gives no usable reply.
-        ReplyRefusedError: the judge refuses.
-        ModelClientError: calls cannot go on at all.
+        ModelClientError: no usable reply.
     """
     nodes = sorted(task.graph.nodes, key=lambda node: node.instance_id)
     seed = hashlib.sha256(f"{task.task_id} {attempt + 1}".encode()).digest()
     Random(int.from_bytes(seed[:8], "big")).shuffle(nodes)
-    reply = await models.ask(
-        DependencyJudgeInput(instruction=instruction, subtasks=numbered(nodes, titles)),
-        stage=STAGE,
-        item_id=task.task_id,
-        attempt=attempt,
-    )
-    known = range(1, len(nodes) + 1)
+    question = DependencyJudgeInput(instruction=instruction, subtasks=numbered(nodes, titles))
+    reply = await models.ask(question, stage=STAGE, item_id=task.task_id, attempt=attempt)
+    known = {number: node.instance_id for number, node in enumerate(nodes, 1)}
     pairs = {
-        (nodes[pair.before - 1].instance_id, nodes[pair.after - 1].instance_id)
+        (known[pair.before], known[pair.after])
         for pair in reply.dependencies
         if pair.before in known and pair.after in known and pair.before != pair.after
     }
-    missing = {nodes[number - 1].instance_id for number in reply.not_asked_for if number in known}
+    missing = {known[number] for number in reply.not_asked_for if number in known}
     besides = dict.fromkeys(item.strip() for item in reply.not_listed if item.strip())
     return Reading(tuple(sorted(pairs)), tuple(sorted(missing)), tuple(besides))
 
@@ -277,21 +265,21 @@ def closure(pairs: Iterable[Pair]) -> set[Pair]:
 
 
 def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
-    names = {node.instance_id: node.instruction for node in task.graph.nodes}
-
-    def say(pairs: Sequence[Pair], words: str) -> list[str]:
-        return [words.format(first=names[first], second=names[second]) for first, second in pairs]
-
+    names = {node.instance_id: f"“{node.instruction}”" for node in task.graph.nodes}
+    missing, extra, turned = (
+        [(names[first], names[second]) for first, second in pairs]
+        for pairs in (judged.missing, judged.extra, judged.reversed)
+    )
     return (
         *judged.literal_problems,
         *(f"the goal “{judged.goal}”: {problem}" for problem in judged.goal_problems),
-        *(f"it does not ask for “{names[name]}” with these values" for name in judged.not_asked_for),
+        *(f"it does not ask for {names[name]} with these values" for name in judged.not_asked_for),
         *(f"it asks for “{words}”, which is none of the tasks" for words in judged.not_listed),
-        *say(judged.missing, "a reader cannot tell that “{second}” needs the result of “{first}”"),
-        *say(judged.extra, "it sounds as if “{second}” needed the result of “{first}”, which it does not"),
-        *say(
-            judged.reversed,
-            "it sounds as if “{first}” needed the result of “{second}”; it is the other way round",
+        *(f"a reader cannot tell that {two} needs the result of {one}" for one, two in missing),
+        *(f"it sounds as if {two} needed the result of {one}, which it does not" for one, two in extra),
+        *(
+            f"it sounds as if {one} needed the result of {two}; it is the other way round"
+            for one, two in turned
         ),
     )
 
