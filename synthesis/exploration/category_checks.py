@@ -38,6 +38,7 @@ def checked_categories(
     for item in reply.categories:
         if item.name in known or item.name in accepted:
             continue
+        told = {"kind": item.kind, "description": item.description}
         problem = _problem(item, writers, readers)
         if problem is None:
             accepted[item.name] = ProposedCategory(
@@ -47,18 +48,18 @@ def checked_categories(
                 application=application.name,
                 provenance=here,
             )
-        else:
-            rejections.append(
-                Rejection(
-                    item_kind="resource_category",
-                    item_id=f"{application.name}.{item.name}",
-                    stage=_STAGE,
-                    reason=problem[0],
-                    message=problem[1],
-                    details={"kind": item.kind, "description": item.description},
-                    provenance=here,
-                )
+            continue
+        rejections.append(
+            Rejection(
+                item_kind="resource_category",
+                item_id=f"{application.name}.{item.name}",
+                stage=_STAGE,
+                reason=problem[0],
+                message=problem[1],
+                details=told,
+                provenance=here,
             )
+        )
     return tuple(accepted.values()), rejections
 
 

@@ -2,12 +2,11 @@
 them."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from taskloom.evaluators_api.evidence.starting_state import mentions
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.instances import Resource
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.exploration import FoundRecord
@@ -27,39 +26,29 @@ def found_records(
     Values that one of them gives to something new are none, even where a longer text mentions them, and
     neither are those that the entry names.
     """
-    subtasks = tuple(subtasks)
-    known = {*fixtures_of(application, categories), *_made_new(subtasks, categories)}
+    bound = [
+        (subtask.bind(parameters, categories), {parameters[name] for name in subtask.fresh})
+        for subtask in subtasks
+        for parameters in subtask.available_parameters
+    ]
+    made_new = {item for node, fresh in bound for item in node.outputs if item.value in fresh}
+    known = {*fixtures_of(application, categories), *made_new}
     found: dict[str, FoundRecord] = {}
-    for subtask in subtasks:
-        for parameters in subtask.available_parameters:
-            fresh = {parameters[name] for name in subtask.fresh}
-            for item in subtask.bind(parameters, categories).inputs:
-                if (
-                    item.kind is not ResourceKind.RECORD
-                    or item in known
-                    or not item.value
-                    or item.value in fresh
-                ):
-                    continue
-                if mentions(start, item.value):
-                    told = "\0".join((application.name, application.version, item.category, item.value))
-                    name = hashlib.sha256(told.encode()).hexdigest()[:16]
-                    found[name] = FoundRecord(
-                        record_id=name,
-                        application=application.name,
-                        version=application.version,
-                        category=item.category,
-                        value=item.value,
-                        provenance=provenance,
-                    )
+    for node, fresh in bound:
+        for item in node.inputs:
+            is_known = item in known or not item.value or item.value in fresh
+            if item.kind is ResourceKind.RECORD and not is_known and mentions(start, item.value):
+                told = "\0".join((application.name, application.version, item.category, item.value))
+                name = hashlib.sha256(told.encode()).hexdigest()[:16]
+                found[name] = FoundRecord(
+                    record_id=name,
+                    application=application.name,
+                    version=application.version,
+                    category=item.category,
+                    value=item.value,
+                    provenance=provenance,
+                )
     return tuple(found.values())
-
-
-def _made_new(subtasks: Iterable[Subtask], categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
-    for subtask in subtasks:
-        for parameters in subtask.available_parameters:
-            fresh = {parameters[name] for name in subtask.fresh}
-            yield from (item for item in subtask.bind(parameters, categories).outputs if item.value in fresh)
 
 
 def with_records(application: Application, records: Iterable[FoundRecord]) -> Application:

@@ -54,14 +54,11 @@ class ExplorationMemory:
 
     def known_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The verified subtasks as models are shown them."""
-        return tuple(
-            shown.model_copy(update={"makes": made})
-            for shown, made in zip(_shown(self.verified), map(_made, self.verified), strict=True)
-        )
+        return tuple(_shown(item, _made(item)) for item in self.verified)
 
     def undecided_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The undecided proposals as models are shown them."""
-        return _shown(self.undecided)
+        return tuple(map(_shown, self.undecided))
 
     def rejected_subtasks(self) -> tuple[RejectedSubtask, ...]:
         """The rejected proposals as models are shown them, each once, with the latest reason."""
@@ -83,10 +80,7 @@ class ExplorationMemory:
                 item.item_id == subtask.subtask_id
                 and item.reason in LASTING_REASONS
                 and item.details.get("instruction_template") == subtask.instruction_template
-                and (
-                    "parameter_sets" not in item.details
-                    or _sets(item.details["parameter_sets"]) == _sets(own)
-                )
+                and _sets(item.details.get("parameter_sets", own)) == _sets(own)
             ):
                 return item
         return None
@@ -138,11 +132,9 @@ def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenSc
     return tuple(screens)
 
 
-def _shown(subtasks: Sequence[Subtask]) -> tuple[KnownSubtask, ...]:
-    return tuple(
-        KnownSubtask(name=item.template.name, instruction_template=item.instruction_template)
-        for item in subtasks
-    )
+def _shown(subtask: Subtask, makes: tuple[ResourceInView, ...] = ()) -> KnownSubtask:
+    name = subtask.template.name
+    return KnownSubtask(name=name, instruction_template=subtask.instruction_template, makes=makes)
 
 
 def _made(subtask: Subtask) -> tuple[ResourceInView, ...]:

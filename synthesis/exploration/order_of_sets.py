@@ -1,10 +1,12 @@
 """Which parameter sets of proposals come first: only the first ones are performed, so those that others build
 on, and that can be."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.instances import Resource
 from taskloom.taskgraph.records.subtask import Subtask
 
 Named = tuple[str, str]
@@ -52,28 +54,21 @@ def performable_first(
 
 
 def _sets(subtask: Subtask, categories: Mapping[str, ResourceCategory]) -> list[_Set]:
-    found = []
-    for values in subtask.available_parameters:
-        bound = subtask.bind(values, categories)
-        reads, makes = (
-            frozenset((item.category, item.value) for item in items if item.value)
-            for items in (bound.inputs, bound.outputs)
-        )
-        found.append(_Set(values, reads, makes))
-    return found
+    bound = ((values, subtask.bind(values, categories)) for values in subtask.available_parameters)
+    return [_Set(values, _named(item.inputs), _named(item.outputs)) for values, item in bound]
+
+
+def _named(resources: Iterable[Resource]) -> frozenset[Named]:
+    return frozenset((item.category, item.value) for item in resources if item.value)
 
 
 def _most_read_first(sets: _Sets) -> None:
-    readers: dict[Named, set[str]] = {}
+    readers: defaultdict[Named, set[str]] = defaultdict(set)
     for name, items in sets.items():
-        for item in items:
-            for needed in item.reads:
-                readers.setdefault(needed, set()).add(name)
+        for needed in (needed for item in items for needed in item.reads):
+            readers[needed].add(name)
     for name, items in sets.items():
-        wanted = [
-            len(set[str]().union(*(readers.get(made, set()) for made in item.makes)) - {name})
-            for item in items
-        ]
+        wanted = [len(set[str]().union(*map(readers.__getitem__, item.makes)) - {name}) for item in items]
         places = sorted(range(len(items)), key=lambda place: -wanted[place])
         items[:] = [items[place] for place in places]
 

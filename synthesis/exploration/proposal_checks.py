@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from taskloom.prompts.replies import ProposedSubtask
-from taskloom.resources.applications import Application, ExampleSubtask, SubtaskTemplate
+from taskloom.resources.applications import Application, SubtaskTemplate
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.synthesis.errors import SynthesisError
@@ -91,11 +91,10 @@ def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
         raise _ProposalRefusedError(
             "name_invalid", f"{proposal.name!r} is not a name of lower-case letters, digits and underscores."
         )
-    for values in proposal.parameter_sets:
-        given = [item.name for item in values]
-        if len(set(given)) < len(given):
-            raise _mismatch(given, placeholders(proposal.instruction_template))
     sets = [{item.name: item.value for item in values} for values in proposal.parameter_sets]
+    for values, given in zip(proposal.parameter_sets, sets, strict=True):
+        if len(given) < len(values):
+            raise _mismatch([item.name for item in values], placeholders(proposal.instruction_template))
     return SubtaskTemplate.model_validate({**proposal.model_dump(), "parameter_sets": sets or [{}]})
 
 
@@ -135,12 +134,11 @@ def _subtask(
         _check_value(declaration.category, declaration.parameter, sets, categories)
     known = tuple(known)
     _refuse_repetition(proposal, known, categories)
-    for other in known:
-        if other.subtask_id == f"{application.name}.{proposal.name}":
-            raise _ProposalRefusedError(
-                "duplicate", f"the name {proposal.name!r} is taken by another proposal."
-            )
-    example = _same_example(proposal, application)
+    if any(other.subtask_id == f"{application.name}.{proposal.name}" for other in known):
+        raise _ProposalRefusedError("duplicate", f"the name {proposal.name!r} is taken by another proposal.")
+    same = (proposal.name, proposal.instruction_template)
+    examples = application.example_subtasks
+    example = next((item for item in examples if (item.name, item.instruction_template) == same), None)
     subtask = Subtask.of(
         proposal.model_copy(update={"parameter_sets": sets}),
         application,
@@ -187,15 +185,13 @@ def _check_value(
 ) -> None:
     """A parameter named like a category has that category, and a file's ending may not speak for another
     one."""
-    if parameter in categories and parameter != category:
-        kinds = (categories[parameter].kind, categories[category].kind)
-        if kinds[0] is kinds[1]:
-            raise _ProposalRefusedError(
-                "category_contradicted",
-                f"the parameter {parameter!r} is named like a resource category but declared as"
-                f" {category!r}.",
-            )
-    if categories[category].kind is ResourceKind.FILE and parameter:
+    kind = categories[category].kind
+    if parameter in categories and parameter != category and categories[parameter].kind is kind:
+        raise _ProposalRefusedError(
+            "category_contradicted",
+            f"the parameter {parameter!r} is named like a resource category but declared as {category!r}.",
+        )
+    if kind is ResourceKind.FILE and parameter:
         for parameters in sets:
             spoken = f"{parameters[parameter].rpartition('.')[2].lower()}_path"
             if spoken in categories and spoken != category:
@@ -203,13 +199,6 @@ def _check_value(
                     "category_contradicted",
                     f"{parameters[parameter]!r} is declared as {category!r}, but its ending says {spoken!r}.",
                 )
-
-
-def _same_example(proposal: SubtaskTemplate, application: Application) -> ExampleSubtask | None:
-    for example in application.example_subtasks:
-        if example.name == proposal.name and example.instruction_template == proposal.instruction_template:
-            return example
-    return None
 
 
 def _folded(template: str, categories: Mapping[str, ResourceCategory]) -> str:

@@ -98,11 +98,9 @@ class Walk:
         self._here = observation
         known = {_look(screen.controls) for screen in self.seen if screen.outcome == "new"}
         ours = observation.active_application == self.application.name
-        if not ours or _look(observation.controls) in known:
-            self._note(path, "known", observation)
-        else:
-            self._note(path, "new", observation)
-        if await self._changed():
+        is_new = ours and _look(observation.controls) not in known
+        self._note(path, "new" if is_new else "known", observation)
+        if _stored(await self.environment.evidence()) != _stored(self.start):
             await self._reset()
 
     async def _reset(self) -> Observation:
@@ -117,11 +115,6 @@ class Walk:
         )
         self.budget -= 1
         return going.observation if going.termination == "finished" else await self._reset()
-
-    async def _changed(self) -> bool:
-        now = await self.environment.evidence()
-        assert self._start is not None
-        return _stored(now) != _stored(self._start)
 
     def _note(self, path: tuple[ControlQuery, ...], outcome: str, observation: Observation) -> None:
         screen = SeenScreen.model_validate(
