@@ -91,11 +91,12 @@ class Phrasebook:
         known = entry is not None and set(subtask.parameters) == set(entry.parameter_sets[0])
         if entry is not None and known and entry.request:
             phrase = entry.request
+            parameters = subtask.parameters
             inputs, outputs = (
                 tuple(
                     self._thing(
                         item.category,
-                        subtask.parameters.get(item.parameter, ""),
+                        parameters.get(item.parameter, ""),
                         subtask.application,
                         item.parameter or item.category,
                     )
@@ -103,7 +104,6 @@ class Phrasebook:
                 )
                 for declared in (entry.inputs, entry.outputs)
             )
-            parameters = subtask.parameters
         else:
             words = embedded(subtask.instruction, subtask.application)
             place = "" if subtask.application in words else f"[ in {subtask.application}]"

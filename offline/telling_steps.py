@@ -82,12 +82,10 @@ def _deed(
         case "keyboard_input":
             keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
             focused = next((item for item in controls if item.focused), None)
-            has_focus = in_words(focused.control_type, focused.text) if focused is not None else ""
-            into = where or has_focus
-            reason = (
-                f" {has_focus[:1].upper()}{has_focus[1:]} has the focus." if has_focus and not where else ""
-            )
-            return f"{reason} I {keys_in_words(keys)}{f' in {into}' if into else ''}".strip()
+            if where or focused is None:
+                return f"I {keys_in_words(keys)}{f' in {where}' if where else ''}".strip()
+            into = in_words(focused.control_type, focused.text)
+            return f"{into[:1].upper()}{into[1:]} has the focus. I {keys_in_words(keys)} in {into}".strip()
         case "wheel_mouse_input":
             return f"I scroll {'up' if step.wheel_distance > 0 else 'down'}"
         case "drag_input":

@@ -27,18 +27,17 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
     """
     terms = [Terms(item) for item in performances]
     lasting = [*record_conditions(terms), *_common([list(lasting_conditions(item)) for item in terms])]
-    told: set[tuple[object, object]] = {
-        (dict(item.call.arguments)["file_path"], field)
-        for item in lasting
-        for name, fields in item.call.arguments
-        if name == "fields" and not item.negated and isinstance(fields, tuple)
-        for field in fields
-    }
+    told: set[tuple[object, object]] = set()
     for item in lasting:
+        given = dict(item.call.arguments)
+        fields = given.get("fields")
+        if isinstance(fields, tuple) and not item.negated:
+            told.update((given["file_path"], field) for field in fields)
         if item.call.check in _WHOLE:
-            told.add((dict(item.call.arguments)["file_path"], ""))
+            told.add((given["file_path"], ""))
     lasting = list({(item.call, item.negated): item for item in lasting if not _is_told(item, told)}.values())
-    lasting = _fewer_lines(lasting)
+    lines = [item for item in lasting if item.call.check == "check_file_contains"][_MOST_LINES:]
+    lasting = [item for item in lasting if not any(item is line for line in lines)]
     lasting += _changed(terms, lasting)
     if lasting and not on_screen:
         return lasting
@@ -98,14 +97,8 @@ def _common(found: Sequence[Sequence[Condition]]) -> list[Condition]:
         return []
     others = [{(item.call, item.negated) for item in items} for items in found[1:]]
     kept: dict[object, Condition] = {}
-    for item in found[0]:
+    for item in found[0] if found else ():
         key = (item.call, item.negated)
         if all(key in other for other in others):
             kept.setdefault(key, item)
     return list(kept.values())
-
-
-def _fewer_lines(found: Sequence[Condition]) -> list[Condition]:
-    lines = [item for item in found if item.call.check == "check_file_contains"]
-    left_out = {id(item) for item in lines[_MOST_LINES:]}
-    return [item for item in found if id(item) not in left_out]

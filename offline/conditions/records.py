@@ -1,11 +1,11 @@
 """Conditions of records: one that holds all the values that the performances share, together."""
 
 from collections.abc import Sequence
+from itertools import count
 
 from taskloom.offline.conditions.conditions import Call, Condition, Value
 from taskloom.offline.conditions.expressions import Expression, generalise
 from taskloom.offline.conditions.terms import Terms
-from taskloom.prompts.shown_effects import TouchedRecord
 
 _Key = tuple[Expression, Expression, str, tuple[str, ...], int]
 _TABLES = frozenset({"delimited", "lines"})
@@ -44,13 +44,11 @@ def record_conditions(terms: Sequence[Terms]) -> list[Condition]:
 
 
 def _condition(path: Expression, within: Expression, kind: str, fields: dict[str, Expression]) -> Condition:
-    arguments: tuple[tuple[str, Value], ...] = (
-        ("file_path", path),
-        ("fields", tuple(sorted(fields.items()))),
-    )
-    where: tuple[tuple[str, Value], ...] = (("within", within),) if within.parts != _NOWHERE else ()
+    arguments: dict[str, Value] = {"file_path": path, "fields": tuple(sorted(fields.items()))}
+    if within.parts != _NOWHERE:
+        arguments["within"] = within
     check, told = _CHECKS[kind]
-    return Condition(Call(check, (*arguments, *where)), generalise(told, {}))
+    return Condition(Call(check, tuple(arguments.items())), generalise(told, {}))
 
 
 def _row_as_text(terms: Sequence[Terms], path: Expression) -> list[Condition]:
@@ -92,31 +90,16 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
             continue
         everything = record.file_path in tables or record.kind != "added"
         fields = {
-            name: terms.text(value)
+            name: text
             for name, value in record.fields.items()
             if everything or (value.strip() and terms.said(value))
-        }
-        fields = {
-            name: value
-            for name, value in fields.items()
-            if value.depends or (record.file_path, name) not in taken_over
+            if (text := terms.text(value)).depends or (record.file_path, name) not in taken_over
         }
         for name, (identity, known_by, known) in record.references.items():
             fields[name] = terms.linked(record.file_path, identity, known_by, known)
         for name, (known_by, known, behind) in record.grown.items():
             fields[name] = terms.grown(record.file_path, name, (known_by, known), behind)
-        number = 0
-        while (key := _key(record, terms, number)) in found:
-            number += 1
-        found[key] = fields
+        where = (terms.file(record.file_path), terms.text(record.within), record.kind, record.changed_fields)
+        number = next(number for number in count() if (*where, number) not in found)
+        found[(*where, number)] = fields
     return found
-
-
-def _key(record: TouchedRecord, terms: Terms, number: int) -> _Key:
-    return (
-        terms.file(record.file_path),
-        terms.text(record.within),
-        record.kind,
-        record.changed_fields,
-        number,
-    )

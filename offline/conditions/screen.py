@@ -28,18 +28,16 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     for path, part in effects.shown_parts:
         told = f"not all of {part} is shown"
         found.append(terms.condition("check_records_shown", told, file_path=path, part=part))
-    for row, texts in effects.rows.items():
-        for text in texts:
-            told = f"{row} does not show {text}"
-            found.append(terms.condition("check_row_shows", told, row=row, text=text))
+    for row, text in ((row, text) for row, texts in effects.rows.items() for text in texts):
+        told = f"{row} does not show {text}"
+        found.append(terms.condition("check_row_shows", told, row=row, text=text))
     for name, on in effects.switches.items():
         told = f"{name} is not {'on' if on else 'off'}"
         found.append(terms.condition("check_control_checked", told, text=name, checked=on))
     for name, value in effects.contents.items():
-        if not terms.plain(value):
-            continue
-        told = f"{name} does not show its value"
-        found.append(terms.condition("check_control_value", told, text=name, value=value))
+        if terms.plain(value):
+            told = f"{name} does not show its value"
+            found.append(terms.condition("check_control_value", told, text=name, value=value))
     for effect in effects.essential:
         if effect.area == "window":
             found += _window(terms, effect)

@@ -85,10 +85,8 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
     elif _is_field(effect):
         if effect.kind == "changed":
             yield from _former(terms, effect)
-        told = f"{' / '.join(effect.address)} is not what it should be"
-        yield terms.condition(
-            "check_field", told, file_path=path, field="/".join(effect.address), value=value
-        )
+        told, field = f"{' / '.join(effect.address)} is not what it should be", "/".join(effect.address)
+        yield terms.condition("check_field", told, file_path=path, field=field, value=value)
     elif effect.address[-1].isdigit():
         yield from _line(terms, effect)
 

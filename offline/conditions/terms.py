@@ -31,17 +31,12 @@ class Terms:
     performance: Performance
     """The performance."""
 
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """Its parameters."""
-        return self.performance.parameters
-
     def text(self, value: str) -> Expression:
         """`value` in terms of the parameters, or as what the clipboard held."""
         held = self.performance.effects.clipboard_before
         if held.strip() and fold_text(held) == fold_text(value):
             return _CLIPBOARD
-        return generalise(value, self.parameters)
+        return generalise(value, self.performance.parameters)
 
     def is_holder(self, folder: str) -> bool:
         """Whether a folder comes or goes with what is in it."""
@@ -78,10 +73,8 @@ class Terms:
     def linked(self, file_path: str, field: str, known_by: str, known: str) -> Expression:
         """The field of the record that was known as `known` at the start."""
         path, name = self.file(file_path).source(), self.text(known).source()
-        call = (
-            f"get_linked_field(file_path={path}, field={field!r}, fields={{{known_by!r}: {name}}},"
-            " at_start=True)"
-        )
+        fields = f"{{{known_by!r}: {name}}}"
+        call = f"get_linked_field(file_path={path}, field={field!r}, fields={fields}, at_start=True)"
         return Expression((("call", call),))
 
     def grown(self, file_path: str, field: str, known: tuple[str, str], behind: str) -> Expression:
@@ -93,10 +86,8 @@ class Terms:
     def said(self, value: str) -> bool:
         """Whether `value` comes from the parameters, the clipboard or the words of the instruction, not from
         this performance alone."""
-        expression = self.text(value)
-        if expression.depends:
-            return True
-        return not value.strip() or has_phrase(value, self.performance.instruction)
+        told = not value.strip() or has_phrase(value, self.performance.instruction)
+        return told or self.text(value).depends
 
     def plain(self, text: str) -> bool:
         """Whether a text on the screen says hardly more than the instruction; what says more could be put in
@@ -119,16 +110,14 @@ class Terms:
         return Condition(self._call(asked), self.text(complaint))
 
     def _call(self, asked: CheckAsked) -> Call:
-        return Call(
-            asked.check, tuple((name, self._given(name, item)) for name, item in asked.arguments.items())
-        )
+        given = asked.arguments.items()
+        return Call(asked.check, tuple((name, self._given(name, item)) for name, item in given))
 
     def _given(self, name: str, given: object) -> Value:
         if isinstance(given, tuple):
             calls = [self._call(part) for part in given]
-            return (
-                calls[0] if len(calls) == 1 else Expression(tuple(("call", call.source()) for call in calls))
-            )
+            together = Expression(tuple(("call", call.source()) for call in calls))
+            return calls[0] if len(calls) == 1 else together
         if name == "change":
             return Expression((("", str(given)),))
         return self._value(name, cast("Given", given))

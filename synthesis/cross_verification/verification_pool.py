@@ -54,7 +54,7 @@ class VerificationPool:
         self._fixtures: dict[tuple[str, str], frozenset[Resource]] = {}
         self._open: dict[str, tuple[BoundSubtask, ...]] = {}
         self._verified: dict[str, VerifiedSubtask] = {}
-        self._producers: dict[str, tuple[tuple[BoundSubtask, Trajectory], ...]] = {}
+        self._producers: dict[str, Plan] = {}
         self._announced: dict[str, tuple[BoundSubtask, ...]] = {}
         self._recorded: dict[str, dict[str, Trajectory]] = {}
         self._complete = False
@@ -293,63 +293,50 @@ class VerificationPool:
     ) -> Plan | Obstacle:
         if len(path) > _DEEPEST_CHAIN:
             return "impossible"
+
+        def serves(name: str, producer: BoundSubtask) -> bool:
+            made = any(provides(output, needed) for output in producer.outputs)
+            return name not in path and producer.world == instance.world and made
+
         plans: list[Plan] = []
         obstacles: set[Obstacle] = set()
-        coming = {} if self._makes_do == path[0] else self._open
+        own, coming = instance.application, {} if self._makes_do == path[0] else self._open
         for name, performed in self._producers.items():
-            if name in path or not self._is_below(name, below):
-                continue
-            for producer, trajectory in performed:
-                if producer.world != instance.world or not any(
-                    provides(output, needed) for output in producer.outputs
-                ):
-                    continue
-                before = self._plan(
-                    producer, instance.application, (*path, name), variant=variant, below=below
-                )
-                if isinstance(before, str):
-                    obstacles.add(before)
-                else:
-                    plans.append((*before, (producer, trajectory)))
+            for producer, trajectory in performed if self._is_below(name, below) else ():
+                if serves(name, producer):
+                    plan = self._plan(producer, own, (*path, name), variant=variant, below=below)
+                    if isinstance(plan, str):
+                        obstacles.add(plan)
+                    else:
+                        plans.append((*plan, (producer, trajectory)))
+        to_come = [(name, item) for name, items in coming.items() for item in items if serves(name, item)]
         if plans:
-            rank = min(_rank(plan, instance.application) for plan in plans)
-            if self._better_may_come(coming, rank, instance, needed, path):
+            rank = min(_rank(plan, own) for plan in plans)
+            if self._better_may_come([producer for _, producer in to_come], rank, own):
                 return "wait"
-            best = [plan for plan in plans if _rank(plan, instance.application) == rank]
+            best = [plan for plan in plans if _rank(plan, own) == rank]
             return best[variant % len(best)]
-        for name, producers in coming.items():
-            if name in path or not self._is_below(name, below):
-                continue
-            for producer in producers:
-                if producer.world != instance.world:
-                    continue
-                if any(provides(output, needed) for output in producer.outputs) and (
-                    self._plan(producer, instance.application, (*path, name), below=below) != "impossible"
-                ):
-                    return "wait"
+        can_come = (
+            self._is_below(name, below)
+            and self._plan(producer, own, (*path, name), below=below) != "impossible"
+            for name, producer in to_come
+        )
+        if any(can_come):
+            return "wait"
         return "wait" if "wait" in obstacles or not self._complete else "impossible"
 
     def _is_below(self, name: str, limit: float) -> bool:
         return limit == math.inf or self._chain_length(name) < limit
 
-    def _better_may_come(
-        self,
-        coming: Mapping[str, tuple[BoundSubtask, ...]],
-        rank: _Rank,
-        instance: BoundSubtask,
-        needed: Resource,
-        path: tuple[str, ...],
-    ) -> bool:
+    def _better_may_come(self, coming: Iterable[BoundSubtask], rank: _Rank, own: str) -> bool:
+        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to one of
+        `rank`."""
         if not self._complete and rank[:2] != (1, 0):
             return True
         return any(
-            (1, int(producer.application != instance.application), producer.subtask_id) < rank
-            for name, producers in coming.items()
-            if name not in path
-            for producer in producers
-            if producer.world == instance.world
-            and any(provides(output, needed) for output in producer.outputs)
-            and not any(self._unmet(producer, instance.application))
+            (1, int(producer.application != own), producer.subtask_id) < rank
+            and not any(self._unmet(producer, own))
+            for producer in coming
         )
 
 

@@ -18,11 +18,7 @@ from taskloom.evaluators_api.state.records import (
     text_of,
 )
 from taskloom.evaluators_api.text_matching import is_passing, shown_in
-from taskloom.prompts.shown_effects import (
-    ExtendedText,
-    ShownEffects,
-    TouchedRecord,
-)
+from taskloom.prompts.shown_effects import ExtendedText, ShownEffects, TouchedRecord
 from taskloom.synthesis.evaluation_functions.origins import origins
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import Evidence

@@ -82,18 +82,17 @@ def _worth_showing(
 ) -> list[FileState]:
     """What the work touches, then what is called by a parameter, then people's files, then a few of those
     that applications keep with text, the outermost first."""
-    own, others = list[FileState](), list[FileState]()
 
     def rank(file: FileState) -> tuple[object, ...]:
         depth = file.path.count("/") if file.path.startswith(".") else 0
         return file.path not in touched, file.path not in named, depth, file.path
 
-    for file in sorted(files, key=rank):
-        if file.path in touched or file.path in named or not file.path.startswith("."):
-            own.append(file)
-        elif file.text is not None:
-            others.append(file)
-    return [*own, *others[:_MOST_OTHERS]]
+    def is_own(file: FileState) -> bool:
+        return file.path in touched or file.path in named or not file.path.startswith(".")
+
+    ranked = sorted(files, key=rank)
+    others = [file for file in ranked if not is_own(file) and file.text is not None]
+    return [*filter(is_own, ranked), *others[:_MOST_OTHERS]]
 
 
 def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str, tuple[str, ...]]:
@@ -119,13 +118,10 @@ def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str
 def _change(
     effect: Effect, start: Evidence, trajectory: Trajectory, constant: Mapping[tuple[str, ...], str]
 ) -> ChangeShape:
-    address = effect.address_template
-    if effect.area == "screen":
-        address = address[:1]
     return ChangeShape(
         container=effect.container_template or effect.area,
         format=effect.format,
-        address=address,
+        address=effect.address_template[:1] if effect.area == "screen" else effect.address_template,
         kind=effect.kind,
         value_type=_type(effect.after),
         always=constant.get(effect.key, ""),
@@ -149,16 +145,13 @@ def _samples(effect: Effect, start: Evidence, parameters: dict[str, str]) -> Ite
     tree = tree_at(start, effect.container)
     if tree is None or not effect.address:
         return iter(())
-    parts = [filled(part, parameters) for part in effect.address_template]
-    wanted = [
-        part if index == len(parts) - 1 or tree.at(tuple(parts[: index + 1])) else ANY
-        for index, part in enumerate(parts)
-    ]
+    parts = tuple(filled(part, parameters) for part in effect.address_template)
+    around = [part if tree.at(parts[:depth]) else ANY for depth, part in enumerate(parts[:-1], 1)]
     found = (
         cut_text(text_of(node), _LONGEST_SAMPLE)
         for address, node in tree.walk()
-        if node.value is not None and len(address) == len(wanted)
-        if all(part in (ANY, name) for name, part in zip(address, wanted, strict=True))
+        if node.value is not None and len(address) == len(parts)
+        if all(part in (ANY, name) for name, part in zip(address, (*around, parts[-1]), strict=True))
     )
     return islice(found, _MOST_SAMPLES)
 
@@ -167,13 +160,8 @@ def _file(file: FileState, first: Sequence[str]) -> StartingFile:
     if file.text is None:
         return StartingFile(path=file.path)
     name, tree = read(file.path, file.text)
-    nodes = (node for _, node in tree.walk() if name != FALLBACK)
-    fields = dict.fromkeys(
-        [
-            *(first if name != FALLBACK else ()),
-            *(node.name for node in nodes if node.naming == "field" and node.name),
-        ]
-    )
+    own = (node.name for _, node in tree.walk() if node.naming == "field" and node.name)
+    fields = dict.fromkeys((*first, *own)) if name != FALLBACK else ()
     return StartingFile(path=file.path, format=name, fields=tuple(fields)[:_MOST_FIELDS])
 
 

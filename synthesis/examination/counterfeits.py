@@ -26,7 +26,6 @@ from taskloom.synthesis.examination.other_content import other_content_given
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evaluation_function import CaseFamily
-from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_PER_FAMILY = 120
 """Counterfeits of one family; of more changes than that, evenly many are left out."""
@@ -79,21 +78,13 @@ def _wrong_values(subject: Subject) -> Iterator[Edited]:
         spaced = effect.format != _DRAWING and (file is None or file.content != "pdf")  # they tell no spaces
         for value, words in _others(effect, subject.elsewhere.get(effect.key, ()), spaced=spaced):
             evidence = replaced(subject.start, subject.end, effect, value)
-            if (
-                evidence is None
-                or (effect.address and same_value(value, effect.after))
-                or (whole and _says_the_same(subject, effect, evidence))
-            ):
+            if evidence is None or (effect.address and same_value(value, effect.after)):
                 continue
+            name, changes = file_changes(file, evidence.file(effect.container)) if whole else ("", ())
+            if name == _DRAWING and not changes:
+                continue  # only what its format does not count differs, such as when a drawing was saved
             told = f"{effect.where} {words} instead of {_shown(effect.after, beside=value)}"
             yield Edited(told, evidence)
-
-
-def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
-    """Whether a file differs only in what its format does not count, such as the time at which a drawing was
-    saved."""
-    name, changes = file_changes(subject.end.file(effect.container), evidence.file(effect.container))
-    return name == "drawing" and not changes
 
 
 def _others(effect: Effect, elsewhere: Sequence[str], *, spaced: bool) -> Iterator[tuple[str, str]]:
@@ -107,7 +98,8 @@ def _others(effect: Effect, elsewhere: Sequence[str], *, spaced: bool) -> Iterat
         if spaced:
             yield f" {right}", "has a space before it"
     if len(right) >= _SHORTEST_CUT:
-        yield right[: len(right) // 2], f"ends after {_ending(right[: len(right) // 2])}"
+        half = right[: len(right) // 2]
+        yield half, f"ends after {half if len(half) <= _SHOWN else f'…{half[-_SHOWN:]}'!r}"
     words = right.split()
     if effect.area == "clipboard" and len(words) > 1:
         longest = max(words, key=len)
@@ -160,7 +152,3 @@ def _shown(value: str, *, beside: str = "") -> str:
     if beside and max(len(value), len(beside)) > _SHOWN and alike > _LEAD and value != beside:
         value = f"…{value[alike - _LEAD :]}"
     return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…")
-
-
-def _ending(value: str) -> str:
-    return repr(value if len(value) <= _SHOWN else f"…{value[-_SHOWN:]}")

@@ -17,12 +17,7 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.templates import names_parameter
 from taskloom.synthesis.examination.counterfeits import counterfeits
 from taskloom.synthesis.examination.genuine_variants import genuine_variants
-from taskloom.synthesis.examination.mutation import (
-    Condition,
-    Mutant,
-    conditions,
-    route_dependence,
-)
+from taskloom.synthesis.examination.mutation import Condition, Mutant, conditions, route_dependence
 from taskloom.synthesis.examination.other_work import (
     other_subtasks,
     recordings_with_other_parameters,
@@ -143,10 +138,10 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
     """
     idle: list[Condition] = []
     for one in sorted(asked, key=lambda item: (_TELLING[checks()[item.check].reads], -item.index)):
+        reads = checks()[one.check].reads
         named = any(names_parameter(text) for _, text in one.arguments)
-        if _TELLING[checks()[one.check].reads] > 1 or (checks()[one.check].reads == "screen" and named):
-            continue
-        if not examiner.notices(Mutant([*idle, one], asked), judged):
+        counts = reads == "inputs" or (reads == "screen" and not named)
+        if counts and not examiner.notices(Mutant([*idle, one], asked), judged):
             idle.append(one)
     return idle
 
@@ -156,14 +151,12 @@ def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple
     usual = {item.key: item for item in asked}
     by_index = {item.index: item for item in asked}
     found: dict[str, None] = {}
-    for item in judged:
-        if item.case.right and not item.rightly:
-            for other in conditions(item.evaluation, item.case.parameters):
-                known = usual.get(other.key) or by_index.get(other.index)
-                if known is None or known.check != other.check:
-                    continue  # what was read of the state for it may differ, so the place in the function counts as well  # noqa: E501
-                if known.answer != other.answer and known.answer in _YES_OR_NO:
-                    found[known.describe()] = None
+    for item in (item for item in judged if item.case.right and not item.rightly):
+        for other in conditions(item.evaluation, item.case.parameters):
+            # What was read of the state for it may differ, so the place in the function counts as well.
+            known = usual.get(other.key) or by_index.get(other.index)
+            if known and known.check == other.check and known.answer != other.answer:
+                found |= {known.describe(): None} if known.answer in _YES_OR_NO else {}
     return tuple(found)
 
 
@@ -228,10 +221,8 @@ def _survivor(judgement: _Judgement) -> str:
     ]
     names = list(dict.fromkeys(held))
     more = f" and {len(names) - _MOST_HELD} more" if len(names) > _MOST_HELD else ""
-    return (
-        f"{case.description} (it said success; still true:"
-        f" {', '.join(names[:_MOST_HELD]) or 'no check'}{more})"
-    )
+    shown = ", ".join(names[:_MOST_HELD]) or "no check"
+    return f"{case.description} (it said success; still true: {shown}{more})"
 
 
 def _told(evaluation: Evaluation) -> str:

@@ -115,15 +115,11 @@ def _state_on_screen(subject: Subject) -> bool:
     """Whether a row that was there, a switch or a field of the screen is in another state."""
     if any(effect.area == "screen" and effect.kind == "changed" for effect in subject.shown):
         return True
-    rows = [
-        {
-            control.row: control.text
-            for control in evidence.controls
-            if control.row and control.text != control.row
-        }
+    before, after = (
+        {item.row: item.text for item in evidence.controls if item.row and item.text != item.row}
         for evidence in (subject.start, subject.end)
-    ]
-    return any(rows[0].get(row, text) != text for row, text in rows[1].items())
+    )
+    return any(before.get(row, text) != text for row, text in after.items())
 
 
 def _told_by_address(subject: Subject) -> bool:

@@ -8,14 +8,7 @@ that a file happened to hold.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from taskloom.evaluators_api.state.editing import (
-    change_of,
-    rewritten,
-    text_at,
-    undone,
-    with_edits,
-    with_text,
-)
+from taskloom.evaluators_api.state.editing import change_of, rewritten, text_at, undone, with_edits, with_text
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.operators import altered
 from taskloom.evaluators_api.state.reading import FALLBACK, read
@@ -74,11 +67,8 @@ def given_otherwise(subject: Subject) -> Iterator[Case]:
         states = _otherwise(subject, origin) if place not in seen and len(seen) < _MOST else None
         if states is not None:
             seen.add(place)
-            yield _case(
-                subject,
-                f"the same was done when {': '.join(filter(None, place))} held something else",
-                states,
-            )
+            told = f"the same was done when {': '.join(filter(None, place))} held something else"
+            yield _case(subject, told, states)
 
 
 def _case(subject: Subject, told: str, states: _States) -> Case:
@@ -158,10 +148,8 @@ def _otherwise(subject: Subject, origin: Origin) -> _States | None:
 def _with_all(subject: Subject, old: str, new: str, places: Mapping[str, _Address] | None = None) -> _States:
     """Both ends as they would be if `old` had been `new` from the start, wherever it stood; in files only at
     `places`, where they are given."""
-    start, end = (
-        _with_new(state, old.strip(), new.strip(), places) for state in (subject.start, subject.end)
-    )
-    return start, end
+    old, new = old.strip(), new.strip()
+    return _with_new(subject.start, old, new, places), _with_new(subject.end, old, new, places)
 
 
 def _with_new(evidence: Evidence, old: str, new: str, places: Mapping[str, _Address] | None) -> Evidence:
@@ -186,18 +174,11 @@ def _with_new(evidence: Evidence, old: str, new: str, places: Mapping[str, _Addr
 def _showing(evidence: Evidence, old: str, new: str) -> Evidence:
     """The state with `new` on the screen where it showed `old`: what was open showed what it held."""
     whole = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
-    controls = tuple(
-        control.model_copy(
-            update={
-                "text": whole.sub(lambda _: new, control.text),
-                "value": whole.sub(lambda _: new, control.value),
-            }
-        )
-        if whole.search(control.text) or whole.search(control.value)
-        else control
-        for control in evidence.controls
-    )
-    return evidence.model_copy(update={"controls": controls})
+    controls = []
+    for control in evidence.controls:
+        shown = {name: whole.sub(lambda _: new, getattr(control, name)) for name in ("text", "value")}
+        controls.append(control.model_copy(update=shown))
+    return evidence.model_copy(update={"controls": tuple(controls)})
 
 
 def _one_less(subject: Subject, source: FileState) -> _States | None:

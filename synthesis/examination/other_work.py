@@ -74,17 +74,13 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
     not made the same either.
     """
     own = subject.positive.parameters
-    traced = traced_parameters(subject)
-    named = _names_of_changed_records(subject)
-    tied = tied_parameters(subject)
-    together = _packed_together(subject)
-    others = [
-        dict(item) for item in other_sets if dict(item) != own and not _is_so_already(subject, dict(item))
-    ]
+    traced, named = traced_parameters(subject), _names_of_changed_records(subject)
+    tied, together = tied_parameters(subject), _packed_together(subject)
+    sets = map(dict, other_sets)
+    others = [item for item in sets if item != own and not _is_so_already(subject, item)]
     for other in others[:_MOST_PARAMETER_SETS]:
-        yield _asked(
-            subject, other, f"the work was done for {_values(own)}, but {_values(other)} was asked for"
-        )
+        told = f"the work was done for {_values(own)}, but {_values(other)} was asked for"
+        yield _asked(subject, other, told)
     for name, value in own.items():
         if not value.strip() or name not in traced | named or any(name in pair for pair in tied):
             continue
@@ -92,18 +88,12 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
         for wrong in dict.fromkeys((elsewhere, altered(value))):
             twins = {own[other] for pair in together if name in pair for other in pair - {name}}
             if wrong and wrong not in twins:
-                yield _asked(
-                    subject,
-                    {**own, name: wrong},
-                    f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same",
-                )
+                told = f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same"
+                yield _asked(subject, {**own, name: wrong}, told)
     for one, two in combinations(own, 2):
         if own[one] != own[two] and {one, two} <= traced and {one, two} not in (*tied, *together):
-            yield _asked(
-                subject,
-                {**own, one: own[two], two: own[one]},
-                f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}",
-            )
+            told = f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}"
+            yield _asked(subject, {**own, one: own[two], two: own[one]}, told)
 
 
 def _packed_together(subject: Subject) -> list[set[str]]:

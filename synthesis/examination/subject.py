@@ -215,13 +215,14 @@ def subject_of(
         effect
         for effect in division.essential
         if effect.area not in _LASTING
-        and (effect.area != "screen" or _SAYS_SOMETHING.search(effect.address[-1]) is not None)
+        and (effect.area != "screen" or _SAYS_SOMETHING.search(effect.address[-1]))
     ]
     values = [_values_by_key(changes) for changes, _ in found]
     elsewhere: dict[_Key, list[str]] = {}
     for changes, parameters in found:
         for effect in changes if parameters != positive.parameters else ():
-            elsewhere.setdefault(effect.key, []).extend([effect.after] if effect.after else [])
+            if effect.after:
+                elsewhere.setdefault(effect.key, []).append(effect.after)
     return Subject(
         positive=positive,
         others=again,
@@ -279,9 +280,8 @@ def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_
     if not record.telling:
         beside = [key for key in added if key[:2] == place[:2]]
         counted = {key[-1] for key in beside} | {str(len(beside))}
-        return bool(beside) and not any(
-            effect.holds or not _counts(effect, counted) for effect in record.others
-        )
+        tells = any(effect.holds or not _counts(effect, counted) for effect in record.others)
+        return bool(beside) and not tells
     return place in added and any(
         other != place
         and other[:2] == place[:2]

@@ -84,11 +84,7 @@ async def measure_noise(
     application = entries[0]
     recordings = [
         await _idle(
-            entries[number % len(entries)],
-            environment,
-            settings,
-            number,
-            other if number % 2 else None,
+            entries[number % len(entries)], environment, settings, number, other if number % 2 else None
         )
         for number in range(settings.recordings)
     ]
@@ -119,9 +115,8 @@ def is_measured(entries: Sequence[Application], measured: Iterable[ApplicationNo
 
 def _measured_of(application: Application, measured: Iterable[ApplicationNoise]) -> list[ApplicationNoise]:
     version = application.name, application.version
-    return [
-        item for item in measured if _is_measured_as_now(item) and (item.application, item.version) == version
-    ]
+    now = filter(_is_measured_as_now, measured)
+    return [item for item in now if (item.application, item.version) == version]
 
 
 def _is_measured_as_now(noise: ApplicationNoise) -> bool:
@@ -184,7 +179,8 @@ async def _idle(
             waited += seconds
     looked = await environment.evidence()
     looks = await visit.looks(lambda names: _some(names[number :: settings.recordings]))
-    return _Recording(_without(visit.other, start), _without(visit.other, looked), looks)
+    start, looked = (_kept(state, visit.other, own=False) for state in (start, looked))
+    return _Recording(start, looked, looks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,8 +276,8 @@ class _Visit:
         if asks or page.url.rstrip("#") == self._first.rstrip("#"):
             return None
         after = await self._environment.evidence()
-        places = places_of(_own(self._application, before), _own(self._application, after))
-        return _Opened(places, page.url, _shown(page))
+        own = (_kept(state, self._application, own=True) for state in (before, after))
+        return _Opened(places_of(*own), page.url, _shown(page))
 
 
 def _is_link(control: Control) -> bool:
@@ -308,21 +304,13 @@ def _shown(seen: Observation) -> Counter[str]:
     return Counter(_NUMBER.sub("0", text) for text in texts)
 
 
-def _without(application: Application | None, evidence: Evidence) -> Evidence:
-    if application is None:
-        return evidence
-    return _kept(evidence, lambda path: not _is_of(application, path))
+def _kept(evidence: Evidence, application: Application | None, *, own: bool) -> Evidence:
+    """The evidence with nothing but what an application keeps for itself, or without that."""
 
+    def is_meant(path: str) -> bool:
+        folder = f"{APPLICATIONS_FOLDER}/{application.name}/" if application is not None else None
+        return (folder is not None and f"{path}/".startswith(folder)) is own
 
-def _own(application: Application, evidence: Evidence) -> Evidence:
-    return _kept(evidence, lambda path: _is_of(application, path))
-
-
-def _is_of(application: Application, path: str) -> bool:
-    return f"{path}/".startswith(f"{APPLICATIONS_FOLDER}/{application.name}/")
-
-
-def _kept(evidence: Evidence, is_meant: Callable[[str], bool]) -> Evidence:
     files = tuple(item for item in evidence.files if is_meant(item.path))
     folders = tuple(filter(is_meant, evidence.directories))
     return evidence.model_copy(update={"files": files, "directories": folders})

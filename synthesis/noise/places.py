@@ -83,17 +83,16 @@ def looking_places(looks: Sequence[Look]) -> tuple[NoisePlace, ...]:
 
 
 def _changes(start: Evidence, end: Evidence) -> list[Effect]:
-    bare = start.model_copy(update={"noise": ()})
-    found = effects(bare, end.model_copy(update={"noise": ()}), {}, screen=False)
+    bare = (evidence.model_copy(update={"noise": ()}) for evidence in (start, end))
+    found = effects(*bare, {}, screen=False)
     return [item for item in found if item.area in _LASTING and not is_open_document(item.container)]
 
 
 def _place(effect: Effect) -> NoisePlace:
     """Where an effect is; of what was added or is gone, any record and any position."""
     pairs = zip(effect.address, effect.address_template, strict=True)
-    address = effect.address
-    if effect.kind != "changed":
-        address = tuple(ANY if template == ANY else name for name, template in pairs)
+    general = effect.kind != "changed"
+    address = tuple(ANY if general and template == ANY else name for name, template in pairs)
     return NoisePlace(area=effect.area, container=effect.container, address=address, kind=effect.kind)
 
 
@@ -148,15 +147,12 @@ def _at(place: NoisePlace, container: str) -> NoisePlace:
 
 
 def _without_inner(places: set[NoisePlace]) -> list[NoisePlace]:
-    return [
-        place
-        for place in places
-        if not any(
-            _covers(other, place)
-            for other in places
-            if other != place and len(other.address) <= len(place.address)
-        )
-    ]
+
+    def is_inside(place: NoisePlace) -> bool:
+        others = (other for other in places if other != place and len(other.address) <= len(place.address))
+        return any(_covers(other, place) for other in others)
+
+    return [place for place in places if not is_inside(place)]
 
 
 def _covers(place: NoisePlace, other: NoisePlace) -> bool:

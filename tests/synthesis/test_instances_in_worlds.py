@@ -297,7 +297,7 @@ async def test_a_function_must_hold_in_both_worlds(shared_sandbox: EvaluationSan
         outputs=(ResourceDeclaration(category="text_path", parameter="text_path"),),
     )
     work = Work(subtask, Performances(world.verifier.stage))
-    await world.verifier._writing().function(work, 1, [here, there])
+    await world.verifier.function(work, 1, [here, there])
     await world.environments.close()
     judged = [(item.function_id == work.functions[0].function_id, item.accepted) for item in work.rounds]
     assert [accepted for first, accepted in judged if first] == [False, False]
