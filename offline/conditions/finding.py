@@ -93,8 +93,6 @@ def _counts_something(condition: Condition) -> bool:
 
 
 def _common(found: Sequence[Sequence[Condition]]) -> list[Condition]:
-    if not found:
-        return []
     others = [{(item.call, item.negated) for item in items} for items in found[1:]]
     kept: dict[object, Condition] = {}
     for item in found[0] if found else ():
