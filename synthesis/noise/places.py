@@ -83,8 +83,8 @@ def looking_places(looks: Sequence[Look]) -> tuple[NoisePlace, ...]:
 
 
 def _changes(start: Evidence, end: Evidence) -> list[Effect]:
-    bare = (evidence.model_copy(update={"noise": ()}) for evidence in (start, end))
-    found = effects(*bare, {}, screen=False)
+    before, after = (evidence.model_copy(update={"noise": ()}) for evidence in (start, end))
+    found = effects(before, after, {}, screen=False)
     return [item for item in found if item.area in _LASTING and not is_open_document(item.container)]
 
 
