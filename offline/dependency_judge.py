@@ -1,7 +1,6 @@
 """Dependency judge by rule: reads the instruction alone, as a careful reader would, and never sees a graph.
 
-It knows the catalogue's phrases and what subtasks read and make. It finds the places of the text that ask for
-each subtask, and asks what the words there refer to. It shares no sentences and no order with the summarizer.
+It finds the places of the text that ask for each subtask, and asks what the words there refer to.
 """
 
 import re

@@ -32,7 +32,6 @@ class Thing:
     """Something that a subtask reads or makes."""
 
     category: ResourceCategory
-    """Its resource category, with the words for it."""
     place: str
     """The application that it belongs to; empty for what all applications see."""
     value: str

@@ -42,7 +42,6 @@ class OfflineRules:
     applications: Mapping[str, Application]
     """Applications whose worked examples the actor knows, by name."""
     categories: Mapping[str, ResourceCategory]
-    """Resource categories with the words for them, by name."""
 
     def answer(self, question: PromptInput[Reply], attempt: int = 0) -> Reply:
         """The reply."""

@@ -20,15 +20,12 @@ class Telling:
     """Tells the subtasks of one graph one after the other; knows what was spoken of."""
 
     tellers: Mapping[int, Teller]
-    """The subtasks by number."""
     links: Sequence[ResourceLink]
-    """What flows between them."""
     explicit: bool = False
     """Whether everything is called by its name every time."""
     _mentioned: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """The words for the kind of everything spoken of, the newest last."""
     _application: str = ""
-    """Application named last."""
 
     def instruction(self, order: Sequence[int]) -> str:
         """The instruction: what needs the request before stands in one sentence with it, as far as that stays

@@ -14,9 +14,7 @@ class Call:
     """A call of a check."""
 
     check: str
-    """Name of the check."""
     arguments: tuple[tuple[str, Value], ...] = ()
-    """Its arguments by name."""
 
     def source(self) -> str:
         """The call as Python."""
@@ -33,7 +31,6 @@ class Condition:
     """One call of a check, or its negation."""
 
     call: Call
-    """The call."""
     complaint: Expression
     """What a function says that finds it unmet."""
     negated: bool = False

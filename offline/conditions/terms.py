@@ -29,7 +29,6 @@ class Terms:
     """Turns texts of one performance into expressions, and conditions made of them."""
 
     performance: Performance
-    """The performance."""
 
     def text(self, value: str) -> Expression:
         """`value` in terms of the parameters, or as what the clipboard held."""

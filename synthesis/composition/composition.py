@@ -1,9 +1,6 @@
 """Composition of task graphs with controlled complexity, without any model call (section 3.1, App. B.3).
 
-Intents that name end products come first. Then closed sets are enumerated in groups around dependency paths
-of a wanted shape, best of one intent's subtasks, and sorted into cells of complexity levels, from which
-quotas are filled evenly. The same pool, request and seed give the same tasks in the same
-order; no two have the same canonical key.
+The same pool, request and seed give the same tasks in the same order, no two with one canonical key.
 """
 
 from collections.abc import Callable, Collection, Sequence

@@ -1,12 +1,9 @@
 """All closed sets of a group of instances, each found once and measured on the way.
 
-A set of instances is *closed* when every input of every member is a fixture or has exactly one producer in
-the set, and no two members exclude each other. Its dependencies follow from it. Of closed sets those are kept
-in which nothing is copied or selected that no member reads: with the last outputs as end products they are
-what working backwards from end products brings. In any topological order its prefixes are closed too, so with
-the members numbered topologically every closed set is reached exactly once by adding higher numbers. All five
-dimensions only grow on the way, which prunes, and the width is kept up to date by one augmenting path per
-step.
+A set is *closed* when every input of every member is a fixture or has exactly one producer in the set, and no
+two members exclude each other. Of closed sets those are kept in which nothing is copied or selected that no
+member reads. In any topological order the prefixes of a set are closed too, so by adding higher numbers every
+set is reached once; all five dimensions only grow on the way, which prunes.
 """
 
 import heapq
@@ -31,7 +28,6 @@ class Harvest:
     sets: dict[Cell, list[int]] = field(default_factory=dict)
     """Kept sets as pool bitmasks by cell, best first, sizes mixed."""
     examined: int = 0
-    """Closed sets looked at."""
     cells: set[Cell] = field(default_factory=set)
     """Every cell that some set of the group within the limits has, kept or not."""
 

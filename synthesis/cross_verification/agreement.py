@@ -1,8 +1,6 @@
 """Whether independent performances of a subtask agree: they led to the same result, by whatever route.
 
-A performance that went astray is rarely repeated alike by another one with other values, whereas an
-evaluation function written from it alone would approve of it. Ways may differ: two routes to one result say
-more about a function than one.
+One that went astray is rarely repeated alike; a function written from it alone would approve of it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

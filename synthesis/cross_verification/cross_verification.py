@@ -1,9 +1,7 @@
-"""Cross-verification: trajectories and evaluation functions prove each other, round by round (3.2, B.2,
-method section 3).
+"""Cross-verification: trajectories and evaluation functions prove each other (3.2, B.2, method section 3).
 
-Trajectories come first and must agree among themselves and with the declared resources; then a function is
-written and judged on the evidence already recorded, which costs no environment. Only when that does not help
-is the subtask performed again.
+A function is judged on evidence already recorded; only when that does not help is the subtask performed
+again.
 """
 
 import asyncio
@@ -42,13 +40,11 @@ class Verification:
     """The subtask, with the declarations it ended with."""
     verified: VerifiedSubtask | None
     rejection: Rejection | None
-    """The reason, if it is not."""
     rounds: tuple[VerificationRound, ...]
     """Every judgement of a function on a trajectory."""
     trajectories: tuple[Trajectory, ...]
     functions: tuple[EvaluationFunction, ...]
     effects: tuple[PerformanceEffects, ...] = ()
-    """What every finished performance changed."""
 
 
 @dataclass(slots=True)

@@ -50,7 +50,6 @@ class Writer:
     """What one writer knows of its functions for a subtask."""
 
     criticism: Criticism | None = None
-    """What was wrong with its last function."""
     tried: set[tuple[str, ...]] = field(default_factory=set)
     """Sources judged already, with the performances they were judged on: a writer that repeats itself knows
     nothing better."""
@@ -61,7 +60,6 @@ class Work:
     """One subtask on its way through cross-verification."""
 
     subtask: Subtask
-    """The subtask, with its declarations as they are now."""
     performances: Performances
     rounds: list[VerificationRound] = field(default_factory=list)
     functions: list[EvaluationFunction] = field(default_factory=list)
@@ -75,7 +73,6 @@ class FunctionWriting:
     """Has functions written and judges them."""
 
     stage: Stage
-    """Models and the pool of other subtasks."""
     sandbox: EvaluationSandbox
     categories: Mapping[str, ResourceCategory]
     settings: VerificationSettings

@@ -1,8 +1,6 @@
-"""Work that an instruction asks for by the name of a control, and that a performance never touched.
+"""Work that an instruction ends with by the name of a control, and that a performance never touched.
 
-Performances that stop early at the same place agree with each other, and where what is missing leaves no
-trace in files nothing else speaks against them. What is left out then is the instruction's end. Such a
-performance is doubted once, with a word to the actor: a doubt costs further performances and rejects nothing.
+Performances that stop early at one place agree with each other: they are doubted once, which rejects nothing.
 """
 
 import re

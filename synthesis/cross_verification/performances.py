@@ -40,7 +40,6 @@ class Scene:
     applications: Mapping[str, Application]
     settings: TrajectorySettings
     picture: Picture
-    """Makes the picture that the model sees."""
     provenance: Provenance
 
 
@@ -57,7 +56,6 @@ class Stage(Scene):
     """What verification needs to perform subtasks that build on each other."""
 
     pool: VerificationPool
-    """Where setup trajectories come from."""
     elsewhere: Callable[[Performance], Awaitable[Trajectory]] | None = None
     """Has a performance done in another process; None where all are done here."""
     tried: TriedBefore = TriedBefore()
@@ -73,9 +71,7 @@ class Performance:
     attempt: int
     """Its number among the performances of the instance."""
     feedback: tuple[str, ...]
-    """What was wrong with those before."""
     another_way: bool
-    """Whether it is asked to go another way."""
     again: Trajectory | None = None
     """What is done once more, exactly; no model is asked."""
 
@@ -107,9 +103,7 @@ class Performances:
     discarded: set[str] = field(default_factory=set)
     """Ids of those that no longer count."""
     attempts: Counter[str] = field(default_factory=Counter)
-    """Performances begun, per instance."""
     feedback: dict[str, list[str]] = field(default_factory=dict)
-    """What was wrong with earlier performances, per instance."""
     doubted: bool = False
     """Whether performances that agreed were doubted already, which happens once."""
     _compared: tuple[tuple[str, ...], dict[str, Result]] = ((), {})

@@ -1,8 +1,6 @@
-"""Whether a performance read and wrote what its subtask declares.
+"""Whether a performance read and wrote what its subtask declares, by which composition links subtasks.
 
-Composition links subtasks by their declarations alone, so a wrong declaration would make tasks that cannot be
-done. What evidence cannot show (which document is open in an application) is left to the independent
-declarations of exploration.
+Which document is open in an application evidence cannot show.
 """
 
 from collections.abc import Iterator

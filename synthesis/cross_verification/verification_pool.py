@@ -1,13 +1,9 @@
 """The pool of verified subtasks, which provides those still being verified with what they need.
 
 A subtask whose inputs no reset provides waits here until another one that makes them is verified; nobody
-waits for a subtask that in turn waits for it. What a subtask is given does not depend on which other one
-happened to be done first, so a run that was killed and started again asks the same questions as one that was
-not.
-
-Each of these rules looks at one question, so two subtasks may still wait for each other: the first for a
-performance of the second, which waits for the first because it would rather be prepared by it. When all that
-are open wait here, nothing more can come, and the first of them by name that can makes do with what there is.
+waits for a subtask that in turn waits for it. What one is given does not depend on which other one happened
+to be done first, so a run that is started again asks the same questions. When all that are open wait here,
+nothing more can come, and the first of them by name that can makes do with what there is.
 """
 
 import asyncio

@@ -29,9 +29,7 @@ class Criticism:
     """Why the last function of a subtask is not good enough."""
 
     source: str
-    """That function."""
     messages: tuple[str, ...]
-    """What is wrong, in words."""
     quality: FunctionQuality = field(default_factory=FunctionQuality)
     """What the examination found, where there was one."""
 

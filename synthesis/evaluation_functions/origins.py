@@ -1,5 +1,4 @@
-"""Where new content comes from: what a performance pasted, imported, exported or copied was somewhere at the
-start.
+"""Where new content comes from: what a performance pasted, imported, exported or copied was at the start.
 
 Found with the checks themselves, so that what is shown to a writer can be asked for by it.
 """

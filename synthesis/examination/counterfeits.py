@@ -1,7 +1,5 @@
-"""Wrong outcomes made from the effects of right work (method section 4).
+"""Wrong outcomes made from the effects of right work, each with one thing wrong (method section 4).
 
-Each is the state at the end of the recording with one thing about it wrong: an essential change missing, with
-another value or somewhere else. Every essential change is treated by itself, so that none can be overlooked.
 What is wrong only because of damage beside the work, the account of side effects notices.
 """
 

@@ -1,9 +1,7 @@
-"""Examines whether an evaluation function tells right from wrong: the kill matrix, idle conditions, unguarded
-changes.
+"""Whether an evaluation function tells right from wrong: the kill matrix, idle conditions, unguarded changes.
 
-Method section 4. The paper tests three trajectories of other tasks; here a function is held against
-everything that recorded evidence can stand for, and its own mutants against the same cases. Plain functions
-over records: the same examination serves cross-verification, a stored dataset and a user's own function.
+Method section 4. Plain functions over records: the same examination serves cross-verification, a stored
+dataset and a user's own function.
 """
 
 from __future__ import annotations
@@ -164,7 +162,6 @@ def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple
 class _Examiner:
     source: str
     positive: Case
-    """The recording in which the subtask was done."""
     sandbox: EvaluationSandbox
 
     def passes_at_start(self, case: Case) -> bool:

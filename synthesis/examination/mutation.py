@@ -1,11 +1,7 @@
-"""Mutants of an evaluation function: one of its conditions no longer looks, or says the opposite (method
-section 4).
+"""Mutants of an evaluation function: one of its conditions no longer looks, or says the opposite.
 
-A condition is a call of a check, in terms of the parameters. It is found by running the function on right
-work, so it does not matter how the source is written: behind another name, in a loop or in a table of
-conditions. A mutant is the function with other answers of one condition. One whose answer may as well stay
-what it is on right work, whatever the evidence, is idle: it could be wrong, or missing, and nobody would
-notice.
+Method section 4. A condition is a call of a check, in terms of the parameters, found by running the function
+on right work. One whose answer may as well stay what it is, whatever the evidence, is idle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +22,6 @@ class Condition:
     """A call of a check, in terms of the parameters."""
 
     check: str
-    """Name of the check."""
     arguments: tuple[tuple[str, str], ...]
     """Names and texts of its arguments, in terms of the parameters, as templates."""
     index: int
@@ -73,7 +68,6 @@ class Mutant:
     """A function with changed answers to some of its conditions."""
 
     changed: Sequence[Condition]
-    """Those conditions."""
     asked: Sequence[Condition]
     """All conditions of the function."""
     flipped: bool = False

@@ -1,8 +1,6 @@
 """Something else was given at the start: what was pasted, imported, exported or counted was not this.
 
-With the end that was recorded that is wrong work, which only a function that looks at the start refuses. With
-an end that holds the other content as well it is right work, which a function refuses that asks for the words
-that a file happened to hold.
+With the recorded end that is wrong work; with an end that holds the other content as well it is right.
 """
 
 import re

@@ -1,10 +1,7 @@
-"""Evidence of work that is not the subtask's: omitted, unfinished or never saved; the same subtask with other
-values, and other subtasks, including those on the same things.
+"""Evidence of work that is not the subtask's: unfinished, done with other values, or of other subtasks.
 
-What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that
-decides: a step that merely closes a dialog after the file was written finishes nothing, so the recording cut
-before it is no wrong work. Where the subtask's outputs live on the screen, or nothing lasting changes, the
-screen decides as well.
+Work is unfinished by what lasts (files, clipboard); the screen decides too where outputs live on it or
+nothing lasting changes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

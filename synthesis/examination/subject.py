@@ -39,15 +39,10 @@ class Case:
     """One piece of evidence that an evaluation function must judge."""
 
     family: CaseFamily
-    """Family of the kill matrix; says whether the work is right or wrong."""
     description: str
-    """What was done, in words for the writer of the function."""
     parameters: Mapping[str, str]
-    """Parameters the function is called with."""
     evidence: Evidence
-    """The state at the end."""
     start: Evidence
-    """The state at the start."""
     excusable: bool = False
     """Whether a function that passes at the start already cannot be blamed: what it was asked about had
     happened before."""
@@ -63,9 +58,7 @@ class Subject:
     """A recording of right work, and the effects that decide whether other work is right as well."""
 
     positive: Trajectory
-    """The recording."""
     others: tuple[Trajectory, ...]
-    """Other recordings of the subtask."""
     essential: tuple[Effect, ...]
     """Lasting effects that every right performance has."""
     shown: tuple[Effect, ...]

@@ -68,9 +68,7 @@ class Exploration:
     subtasks: tuple[Subtask, ...]
     """Curated subtasks, and proposals that the records allow."""
     rejections: tuple[Rejection, ...]
-    """The others, or the application itself, with the reason."""
     screens: tuple[SeenScreen, ...] = ()
-    """Screens seen for the first time."""
     categories: tuple[ProposedCategory, ...] = ()
     """New resource categories that its proposals use."""
     records: tuple[FoundRecord, ...] = ()

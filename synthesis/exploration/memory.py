@@ -36,7 +36,6 @@ class ExplorationMemory:
     rejected: tuple[Rejection, ...] = ()
     """Rejected proposals, the newest last."""
     screens: tuple[SeenScreen, ...] = ()
-    """Screens seen so far, in that order."""
     walked: bool = False
     """Whether this run has already walked, before it was interrupted."""
     wishes: tuple[str, ...] = ()

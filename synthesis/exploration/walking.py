@@ -1,8 +1,6 @@
-"""Looking beyond the first screen: menus and pages are opened breadth first, and nothing that changes is
-kept.
+"""Looking beyond the first screen, breadth first and without a model; nothing that changes is kept.
 
-No model is asked. The environment is reset whenever a click changed stored data, and nobody goes on from its
-state.
+The environment is reset whenever a click changed stored data.
 """
 
 import hashlib
@@ -39,7 +37,6 @@ class Walk:
     """Where it happens; whoever leases it next resets it."""
     application: Application
     budget: int
-    """Most actions."""
     seen: list[SeenScreen]
     """What was seen so far, in the order in which it was."""
     provenance: Provenance

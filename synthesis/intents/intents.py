@@ -60,9 +60,7 @@ class Intents:
     """What the extraction brought."""
 
     intents: tuple[Intent, ...]
-    """Accepted intents, in the order of their proposal."""
     rejections: tuple[Rejection, ...]
-    """The others, with the reason."""
 
 
 async def extract_intents(

@@ -1,14 +1,10 @@
 """The stage: an application is started and looked at, several times; what changed meanwhile is noise.
 
-Nobody saves anything: what all work begins with is done, such as signing in, the page is scrolled, the first
-page is opened again, and then some of its links, others in each recording. What opening most pages changes is
-noise, and what opening one adds for the first time alone. A link can do work instead: those are left out that
-lead to no other page or to one that asks for a text, that several have the name of (they are deeds on rows),
-after which the first page shows less or more, or that lead elsewhere or show something else when they are
-opened once more. After a first page that is another one, such as the one to sign in, the application is
-started anew. In every second recording another application is in front at first, so that what is written when
-a page is opened for the first time is seen as well. What was measured is kept beside the installed
-application, for every data set that is built with it.
+Nobody saves anything: what all work begins with is done, the page is scrolled, the first page is opened
+again, and then some of its links, others in each recording. What opening most pages changes is noise, and
+what opening one adds for the first time alone. Links that may do work instead are left out (`_Visit`). In
+every second recording another application is in front at first, so that what is written when a page is opened
+for the first time is seen as well.
 """
 
 import re
@@ -151,9 +147,7 @@ def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -
 @dataclass(slots=True)
 class _Recording:
     start: Evidence
-    """After the reset."""
     looked: Evidence
-    """After a look at the first page."""
     looks: list[Look]
     """What came of opening links, in order."""
 
@@ -188,9 +182,7 @@ class _Opened:
     places: frozenset[NoisePlace]
     """What that added or changed in the application's own data."""
     address: str
-    """Where it led."""
     shown: Counter[str]
-    """What was seen there."""
 
 
 class _Visit:

@@ -21,11 +21,8 @@ class Look:
     """A link that was opened, and opened again where that changed something."""
 
     link: str
-    """Its name."""
     first: frozenset[NoisePlace]
-    """What opening it added or changed."""
     again: frozenset[NoisePlace] = frozenset()
-    """What opening it once more did."""
 
 
 def places_of(before: Evidence, after: Evidence) -> frozenset[NoisePlace]:

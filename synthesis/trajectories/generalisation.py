@@ -1,10 +1,7 @@
-"""Performing an instance from trajectories of others: what two of them share, with the values of the new
-instance put in.
+"""Performing an instance from trajectories of others: what two of them share, with its values put in.
 
-Two trajectories of one subtask that differ only where their parameter values do show how it is done with any
-values; turning the wheel, and clicking a field before typing in it, may be in one of them only. Where they
-differ otherwise, nothing is concluded. Whether the result works where it was not recorded is for replay to
-show.
+Turning the wheel, and clicking a field before typing in it, may be in one of them only; where they differ
+otherwise, nothing is concluded. Whether the result works is for replay to show.
 """
 
 import re

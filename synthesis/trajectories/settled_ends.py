@@ -1,8 +1,6 @@
-"""Whether a performance ends settled: nothing waits for an answer that did not wait for one at the start
-(method section 3).
+"""Whether a performance ends settled: nothing waits for an answer that did not at the start (section 3).
 
-A function written from a performance that stopped before an open question describes that question, and
-refuses the work of everybody who answered it.
+A function written from one that stopped before an open question refuses everybody who answered it.
 """
 
 import re

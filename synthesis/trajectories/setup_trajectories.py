@@ -1,8 +1,6 @@
-"""Bringing an environment into the state a subtask starts from, when a reset alone does not provide its
-inputs.
+"""Bringing an environment into the state a subtask starts from, when a reset does not provide its inputs.
 
-A subtask that reads an open document, the clipboard or a file that no application has as a fixture can only
-be performed after another subtask made it. That one is performed first, from its verified trajectory.
+Another subtask that makes them is performed first, from its verified trajectory.
 """
 
 import hashlib

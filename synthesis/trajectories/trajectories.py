@@ -106,9 +106,7 @@ class Briefing:
     """Where; of a whole task, one record with the manuals of all applications."""
     step_limit: int
     attempt: int = 0
-    """Which performance of it this is."""
     feedback: tuple[str, ...] = ()
-    """What was wrong with earlier ones."""
 
 
 @dataclass(slots=True)
@@ -121,14 +119,11 @@ class ModelAgent:
 
     models: Models
     briefing: Briefing
-    """What it is told of the performance."""
     picture: Picture = plain_picture
-    """Makes the picture that the model sees."""
     coordinates: Coordinates = "labels"
     sparing: bool = False
     """Whether it sees the screen only where the list of controls does not tell."""
     another_way: bool = False
-    """Whether it is asked to go another way than the most obvious one."""
     _end: EndCheck = field(default_factory=EndCheck)
 
     async def decide(

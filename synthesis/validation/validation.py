@@ -68,9 +68,7 @@ class ValidatedTask:
     task: Task
     """The task, with its instruction where one was accepted."""
     rounds: tuple[Validation, ...]
-    """Every instruction that was judged."""
     rejection: Rejection | None
-    """The reason, if none was accepted."""
 
 
 async def validate_task(
@@ -187,11 +185,9 @@ class Reading:
     """What a judge takes from the words of an instruction."""
 
     dependencies: tuple[Pair, ...]
-    """Dependencies, as instance ids."""
     not_asked_for: tuple[str, ...]
     """Instance ids of subtasks that it does not ask for."""
     not_listed: tuple[str, ...]
-    """What it asks for besides."""
 
     @property
     def is_complete(self) -> bool:

@@ -44,7 +44,6 @@ class CompiledPool:
     instances: list[Instance]
     """The instances, in a stable order."""
     application_categories: list[str]
-    """Names by number."""
     templates: dict[str, int]
     """Numbers by subtask id."""
     feeds: list[int] = field(default_factory=list)

@@ -20,7 +20,6 @@ class Need:
 
     resource: Resource
     producers: int
-    """Instances that write it."""
     fixture: bool
     """Whether it exists at reset anyway."""
 
@@ -30,11 +29,9 @@ class Instance:
     """A bound subtask with every slot bound to one document, and what composition needs to know of it."""
 
     number: int
-    """Its position in the pool."""
     node: BoundSubtask
     """The subtask; slots without a document carry that of their producer."""
     template: int
-    """Number of its subtask template."""
     application_category: int
     needs: tuple[Need, ...]
     clashes: int

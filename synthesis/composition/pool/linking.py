@@ -1,9 +1,7 @@
 """Further bindings of subtasks, to what other subtasks make.
 
-A catalogue entry knows the names of its own examples; what others make has other names. Here what a subtask
-works on, its first input, may be any product of its category; where it is put stays as in the example. What
-is named after the input is named after the product, and so is what may have any name: that of the example
-tells of its own subject. Whether it works is for replay to show, as for every binding that was not performed.
+The first input may be any product of its category, and what is named after the input, or may have any name,
+is named after the product. Whether it works is for replay to show.
 """
 
 import random
