@@ -160,10 +160,8 @@ class Composer:
         if ends in self._by_products:
             return self._by_products[ends]
         covered = Counter(number for node in graph.nodes for number in self._groups.get(node.subtask_id, ()))
-        best = min(covered, key=lambda number: (-covered[number], number), default=None)
-        if best is None or covered[best] * 2 < len(graph.nodes):
-            return None
-        return self._intents[best]
+        best = min(covered, key=lambda number: (-covered[number], number), default=-1)
+        return self._intents[best] if covered[best] * 2 >= len(graph.nodes) else None
 
     def _accepted(self, members: int) -> TaskGraph | str:
         if self._taken.has_near(members):

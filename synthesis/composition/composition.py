@@ -29,7 +29,7 @@ def compose(
     known: Collection[str] = (),
     seed: int = 0,
 ) -> Composer:
-    """Compose tasks from `pool` as `request` asks.
+    """The tasks composed from `pool` as `request` asks, made while they are taken, and then the account.
 
     Args:
         pool: Verified subtasks with their parameters; the order does not matter.
@@ -42,18 +42,9 @@ def compose(
         sense: What tells subtasks apart that nobody would ask for together; without it none are.
         provenance: Provenance of the tasks; the seed is put in.
         known: Ids of tasks that exist already and are not to be made again.
-        seed: Seed of all choices: same pool, request and seed, same tasks.
-
-    Returns:
-        The tasks, made while they are taken, and the account of shortfalls when all are taken.
+        seed: Seed of all choices.
     """
     compiled = compile_pool(pool, fixtures, sense)
     marked = (provenance or Provenance(stage="composition")).model_copy(update={"seed": seed})
-    builder = TaskBuilder(
-        compiled,
-        capabilities,
-        scenario_of,
-        seed=seed,
-        provenance=marked,
-    )
+    builder = TaskBuilder(compiled, capabilities, scenario_of, seed=seed, provenance=marked)
     return Composer(compiled, intents, request, builder, known=known, seed=seed)

@@ -9,12 +9,13 @@ set is reached once; all five dimensions only grow on the way, which prunes.
 import heapq
 import random
 from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 
 from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell
 from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.taskgraph.bitmasks import augment, bits
+from taskloom.taskgraph.bitmasks import augment, bits, mask_of
 from taskloom.taskgraph.measures.cells import possible_cells
 
 _UNBOUNDED = 1_000_000
@@ -25,10 +26,10 @@ _SAME_TEMPLATE_PENALTY = 4
 class Harvest:
     """What the enumeration of one group brought."""
 
-    sets: dict[Cell, list[int]] = field(default_factory=dict)
+    sets: dict[Cell, list[int]]
     """Kept sets as pool bitmasks by cell, best first, sizes mixed."""
-    examined: int = 0
-    cells: set[Cell] = field(default_factory=set)
+    examined: int
+    cells: set[Cell]
     """Every cell that some set of the group within the limits has, kept or not."""
 
 
@@ -59,7 +60,7 @@ class Enumeration:
         self._generator = generator
         order, self.is_acyclic = _topological(pool, members, first, generator)
         local = {number: 1 << position for position, number in enumerate(order)}
-        inside = sum(1 << number for number in order)
+        inside = mask_of(order)
 
         def localised(mask: int) -> int:
             return sum(local[number] for number in bits(mask & inside))
@@ -94,15 +95,13 @@ class Enumeration:
         kept: dict[int, list[tuple[float, int]]] = {}
         reached: set[int] = set()
         examined = self._grow(keep, budget, known, kept, reached)
-        by_cell: dict[int, list[list[int]]] = {}
+        by_cell: dict[Cell, list[list[int]]] = {}
         for key in sorted(kept):
             masks = [mask for _, mask in sorted(kept[key], reverse=True)]
-            by_cell.setdefault(key // _SIZES, []).append(masks)
-        return Harvest(
-            sets={EVERY_CELL[code]: _interleaved(lists) for code, lists in by_cell.items()},
-            examined=examined,
-            cells={EVERY_CELL[code] for code in reached},
-        )
+            by_cell.setdefault(EVERY_CELL[key // _SIZES], []).append(masks)
+        turns = {cell: chain(*zip_longest(*lists)) for cell, lists in by_cell.items()}
+        sets = {cell: [mask for mask in masks if mask is not None] for cell, masks in turns.items()}
+        return Harvest(sets, examined, {EVERY_CELL[code] for code in reached})
 
     def _grow(
         self,
@@ -254,9 +253,8 @@ class Enumeration:
     def _wasteful(self, members: int) -> bool:
         """Whether a member copies or selects something that no member reads."""
         for position in bits(members & self._means):
-            for readers in self._readers[position]:
-                if not readers & members:
-                    return True
+            if not all(readers & members for readers in self._readers[position]):
+                return True
         return False
 
     def _gathers_badly(self, members: int) -> bool:
@@ -269,12 +267,12 @@ class Enumeration:
     def _shows_what_goes_on(self, members: int) -> bool:
         """Whether something is opened or shown in the end that another member reads too, so that it is not
         the end."""
-        for position in bits(members & self._viewers):
-            if not self._feeds[position] & members:
-                for source in bits(self._sources[position] & members):
-                    if (self._feeds[source] & members).bit_count() > 1:
-                        return True
-        return False
+        return any(
+            (self._feeds[source] & members).bit_count() > 1
+            for position in bits(members & self._viewers)
+            if not self._feeds[position] & members
+            for source in bits(self._sources[position] & members)
+        )
 
     def _ends_fit(self, members: int) -> bool:
         """Whether the members that no other member reads from are not too many; those that go to one place
@@ -303,14 +301,9 @@ _CODE = [
 def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
     bounds = []
     for index, row in enumerate(TABLE):
-        hardest = max((LEVELS.index(cell[index]) for cell in wanted), default=0)
-        bounds.append(_UNBOUNDED if LEVELS[hardest] == "hard" else row.values(LEVELS[hardest])[1])
+        hardest = LEVELS[max((LEVELS.index(cell[index]) for cell in wanted), default=0)]
+        bounds.append(_UNBOUNDED if hardest == "hard" else row.values(hardest)[1])
     return tuple(bounds)
-
-
-def _interleaved(lists: list[list[int]]) -> list[int]:
-    longest = max(map(len, lists))
-    return [items[turn] for turn in range(longest) for items in lists if turn < len(items)]
 
 
 def _topological(
@@ -325,7 +318,7 @@ def _topological(
         for position, number in enumerate(members)
     }
     left = sorted(members, key=rank.__getitem__)
-    remaining = sum(1 << number for number in left)
+    remaining = mask_of(left)
     order: list[int] = []
     while left:
         ready = next((number for number in left if not pool.instances[number].sources & remaining), None)

@@ -57,8 +57,7 @@ class Paths:
             self._known.clear()
         starts = self._known.setdefault(allowed, [allowed])
         while len(starts) < length:
-            feeding = [number for number in bits(allowed) if self._pool.feeds[number] & starts[-1]]
-            starts.append(mask_of(feeding))
+            starts.append(mask_of([item for item in bits(allowed) if self._pool.feeds[item] & starts[-1]]))
         return starts[:length]
 
 

@@ -51,11 +51,11 @@ def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
     """What was done, with parameter values taken out, so that performances with other values compare
     equal."""
-    return tuple(
-        _done(step, trajectory.parameters)
-        for step in trajectory.steps
-        if not step.problem and not isinstance(step.action, WaitInput)
-    )
+    return tuple(_done(step, trajectory.parameters) for step in _steps(trajectory))
+
+
+def _steps(trajectory: Trajectory) -> list[TrajectoryStep]:
+    return [step for step in trajectory.steps if not step.problem and not isinstance(step.action, WaitInput)]
 
 
 def by_instance(trajectories: Iterable[Trajectory], each: Iterable[T]) -> dict[str, list[T]]:
@@ -193,13 +193,9 @@ def difference(trajectories: Sequence[Trajectory], found: Mapping[str, Result] |
     found = results(trajectories) if found is None else found
     last = {trajectory.instance_id: found[trajectory.trajectory_id] for trajectory in trajectories}
     everywhere = Result.intersection(*last.values()) if last else Result()
-    parts = []
-    for instance, places in last.items():
-        own = sorted(places - everywhere)
-        if own:
-            shown = ", ".join(" ".join(part for part in place if part) for place in own[:_SHOWN_DIFFERENCES])
-            parts.append(f"only {instance}: {shown}")
-    return "; ".join(parts)
+    own = {name: sorted(places - everywhere)[:_SHOWN_DIFFERENCES] for name, places in last.items()}
+    parts = ((name, ", ".join(" ".join(filter(None, place)) for place in own[name])) for name in own)
+    return "; ".join(f"only {name}: {shown}" for name, shown in parts if shown)
 
 
 def outermost(found: Sequence[Effect]) -> list[Effect]:
@@ -253,8 +249,7 @@ def _exactly(trajectory: Trajectory) -> tuple[object, ...]:
     control stood."""
     return tuple(
         (step.action.operation, step.target, step.end_target, step.action.events(), *step.action.manner)
-        for step in trajectory.steps
-        if not step.problem and not isinstance(step.action, WaitInput)
+        for step in _steps(trajectory)
     )
 
 
@@ -266,10 +261,7 @@ def _done(step: TrajectoryStep, parameters: Mapping[str, str]) -> tuple[str, ...
 
 def _generic(text: str, parameters: Mapping[str, str]) -> str:
     folded = text.casefold()
-    for value in sorted(_pieces(parameters.values()), key=len, reverse=True):
-        if value in folded:
-            return "<value>"
-    return text
+    return "<value>" if any(value in folded for value in _pieces(parameters.values())) else text
 
 
 def _pieces(values: Iterable[str]) -> set[str]:

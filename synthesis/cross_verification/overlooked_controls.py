@@ -5,8 +5,8 @@ Performances that stop early at one place agree with each other: they are doubte
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 
-from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.taskgraph.text_folding import fold_label
 
@@ -21,12 +21,9 @@ def overlooked(trajectory: Trajectory) -> tuple[str, ...]:
     asked = last_clause_head(trajectory.instruction)
     if any(step.target is not None and fold_label(step.target.text) == asked for step in trajectory.steps):
         return ()
-    found = {
-        control.text: None
-        for control in _seen(trajectory)
-        if control.control_type in _PRESSED and fold_label(control.text) == asked
-    }
-    return tuple(found) if asked else ()
+    screens = (*(step.observation_controls for step in trajectory.steps), trajectory.final_evidence.controls)
+    pressed = (item.text for item in chain(*screens) if item.control_type in _PRESSED)
+    return tuple(dict.fromkeys(text for text in pressed if asked and fold_label(text) == asked))
 
 
 def last_clause_head(instruction: str) -> str:
@@ -44,20 +41,12 @@ def last_clause_head(instruction: str) -> str:
 def doubt(trajectories: Iterable[Trajectory]) -> str:
     """What to tell the actor about controls that all of `trajectories` overlooked; empty if there are
     none."""
-    names: set[str] | None = None
-    for trajectory in trajectories:
-        mine = set(overlooked(trajectory))
-        names = mine if names is None else names & mine
+    found = [set(overlooked(trajectory)) for trajectory in trajectories]
+    names = set.intersection(*found) if found else ()
     if not names:
         return ""
-    listed = ", ".join(repr(name) for name in sorted(names))
+    listed = ", ".join(map(repr, sorted(names)))
     return (
         f"the screen showed {listed}, which the instruction seems to name and which was never used: make sure"
         " that everything the instruction asks for is done before you finish"
     )
-
-
-def _seen(trajectory: Trajectory) -> Iterable[Control]:
-    for step in trajectory.steps:
-        yield from step.observation_controls
-    yield from trajectory.final_evidence.controls

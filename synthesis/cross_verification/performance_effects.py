@@ -19,21 +19,15 @@ def performance_effects(
     agreed: Sequence[Trajectory] = (),
     provenance: Provenance = _NO_PROVENANCE,
 ) -> tuple[PerformanceEffects, ...]:
-    """What each finished performance in `trajectories` changed.
-
-    Args:
-        trajectories: all performances of one subtask.
-        agreed: those that decide what is essential; the largest group that agrees, where none are given.
-        provenance: where the records come from.
-    """
+    """What each finished performance in `trajectories`, all of one subtask, changed; those `agreed` decide
+    what is essential, or the largest group that agrees, where none are given."""
     finished = [item for item in trajectories if item.termination == "finished" and item.steps]
     chosen = {item.trajectory_id for item in agreed or agreeing(finished, quorum=2)}
     together = [item for item in finished if item.trajectory_id in chosen]
     alone = [item for item in finished if item.trajectory_id not in chosen]
-    divisions = divided(together)
     records = {
         item.trajectory_id: _record(item, division, len(together), provenance)
-        for item, division in zip(together, divisions, strict=True)
+        for item, division in zip(together, divided(together), strict=True)
     }
     for item in alone:
         found = effects(item.initial_evidence, item.final_evidence, item.parameters)

@@ -119,10 +119,9 @@ class Performances:
         ]
 
     def _results(self) -> Mapping[str, Result]:
-        usable = self.usable
-        ids = tuple(item.trajectory_id for item in usable)
+        ids = tuple(item.trajectory_id for item in self.usable)
         if ids != self._compared[0]:
-            self._compared = (ids, results(usable))
+            self._compared = (ids, results(self.usable))
         return self._compared[1]
 
     def with_the_result_of(self, trajectories: Sequence[Trajectory]) -> list[Trajectory]:
@@ -160,8 +159,8 @@ class Performances:
         return difference(self.usable, self._results()) if len(settled) > 1 and settled == counted else ""
 
     def _unusable(self, instance: BoundSubtask) -> int:
-        ends = (item.termination for item in self.recorded if item.instance_id == instance.instance_id)
-        return sum(end == "model_error" for end in ends)
+        ends = [(item.instance_id, item.termination) for item in self.recorded]
+        return ends.count((instance.instance_id, "model_error"))
 
     def _settled(self) -> set[str]:
         """Instances of which two performances, and all that are usable, have the same result."""
@@ -220,13 +219,9 @@ class Performances:
             ]
             if not wanted or self.hopeless:
                 return []
-            done = await asyncio.gather(
-                *(
-                    self._perform(item, setups[item.instance_id], another_way=self._second(item, instances))
-                    for item in wanted
-                )
-            )
-            self.recorded += done
+            ways = [(item, self._second(item, instances)) for item in wanted]
+            performing = (self._perform(item, setups, another_way=second) for item, second in ways)
+            self.recorded += await asyncio.gather(*performing)
 
     async def _again(
         self,
@@ -242,7 +237,7 @@ class Performances:
             return []
         others = [item for item in self.usable if item.instance_id == first.instance_id and item is not first]
         if not others and self.attempts[first.instance_id] < most_attempts:
-            done = await self._perform(instances[0], setups[first.instance_id], again=first)
+            done = await self._perform(instances[0], setups, again=first)
             self.recorded.append(done)
             others = [done] if done in self.usable else []
         found = self._results()
@@ -264,7 +259,7 @@ class Performances:
         if performed_with([agreed[0], *known], instances[0]) is None:
             if self.attempts[second.instance_id] >= most_attempts:
                 return []
-            trajectory = await self._perform(second, setups[second.instance_id])
+            trajectory = await self._perform(second, setups)
             self.recorded.append(trajectory)
             known.append(trajectory)
         found = self._results()
@@ -308,27 +303,24 @@ class Performances:
     async def _perform(
         self,
         instance: BoundSubtask,
-        setup: SetupTrajectory,
+        setups: Mapping[str, SetupTrajectory],
         *,
         another_way: bool = False,
         again: Trajectory | None = None,
     ) -> Trajectory:
-        stage = self.stage
-        attempt = self.attempts[instance.instance_id] + stage.tried.performances.get(instance.instance_id, 0)
-        self.attempts[instance.instance_id] += 1
-        wanted = Performance(
-            instance, setup, attempt, tuple(self.feedback.get(instance.instance_id, ())), another_way, again
-        )
+        stage, name = self.stage, instance.instance_id
+        attempt = self.attempts[name] + stage.tried.performances.get(name, 0)
+        self.attempts[name] += 1
+        told = tuple(self.feedback.get(name, ()))
+        wanted = Performance(instance, setups[name], attempt, told, another_way, again)
         trajectory = await (stage.elsewhere(wanted) if stage.elsewhere else wanted.do(stage))
-        open_now = unsettled(trajectory) if trajectory.termination == "finished" else ()
-        if open_now:
+        if trajectory.termination != "finished":
+            message = f"ended with {trajectory.termination}: {trajectory.message}"
+            self.feedback.setdefault(name, []).append(message)
+        elif open_now := unsettled(trajectory):
             self.discard([trajectory], ask_to_settle(open_now))
-        elif trajectory.termination == "finished":
-            await stage.pool.record(trajectory)
         else:
-            self.feedback.setdefault(instance.instance_id, []).append(
-                f"ended with {trajectory.termination}: {trajectory.message}"
-            )
+            await stage.pool.record(trajectory)
         return trajectory
 
     def explain(self) -> str:

@@ -112,10 +112,7 @@ class _Filler:
         self._alike = {
             value: wanted[name]
             for name, value in mine.items()
-            if name in theirs
-            and name in wanted
-            and theirs[name] == value
-            and len(value) >= _SHORTEST_CONSTANT
+            if name in wanted and theirs.get(name) == value and len(value) >= _SHORTEST_CONSTANT
         }
 
     def text(self, first: str, second: str, *, keys: bool = False) -> str | None:

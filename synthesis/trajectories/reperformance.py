@@ -222,12 +222,9 @@ def _same_screen(before: Observation | None, after: Observation) -> bool:
 def _harm(before: Evidence | None, after: Evidence) -> str:
     if before is None:
         return "the state before it is unknown"
-    files = [{item.path: item.sha256 for item in state.files} for state in (before, after)]
-    if files[0] != files[1]:
-        changed = sorted(
-            path for path in files[0].keys() | files[1].keys() if files[0].get(path) != files[1].get(path)
-        )
-        return f"it changed {changed[0]}"
+    old, new = ({item.path: item.sha256 for item in state.files} for state in (before, after))
+    if old != new:
+        return f"it changed {min(path for path in old | new if old.get(path) != new.get(path))}"
     if before.directories != after.directories:
         return "it changed folders"
     return "" if before.clipboard == after.clipboard else "it changed the clipboard"

@@ -50,13 +50,8 @@ def left_open(
 
 def unsettled(trajectory: Trajectory) -> tuple[str, ...]:
     """What is open at the end of a performance and was not at its start."""
-    return left_open(
-        trajectory.initial_evidence.controls,
-        trajectory.final_evidence.controls,
-        trajectory.instruction,
-        last_click(trajectory.steps),
-        trajectory.steps,
-    )
+    before, after = trajectory.initial_evidence.controls, trajectory.final_evidence.controls
+    return left_open(before, after, trajectory.instruction, last_click(trajectory.steps), trajectory.steps)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import PurePosixPath
@@ -107,14 +107,15 @@ def spoil(
 ) -> str | None:
     """The instruction with one fault of a kind, with values and subtasks of `others`; None where it offers no
     place for one."""
-    ways: dict[SpoilKind, Callable[[], Iterator[str]]] = {
-        "left_out": lambda: _left_out(instruction, task),
-        "exchanged": lambda: _exchanged(instruction, task),
-        "value_changed": lambda: _value_changed(instruction, task, others),
-        "foreign_deed": lambda: _foreign_deed(instruction, task, others, random),
-        "dependency_hidden": lambda: _dependency_hidden(instruction, task),
+    # These are generators, of which only the one that is asked for runs.
+    ways: dict[SpoilKind, Iterator[str]] = {
+        "left_out": _left_out(instruction, task),
+        "exchanged": _exchanged(instruction, task),
+        "value_changed": _value_changed(instruction, task, others),
+        "foreign_deed": _foreign_deed(instruction, task, others, random),
+        "dependency_hidden": _dependency_hidden(instruction, task),
     }
-    found = [text for text in dict.fromkeys(ways[kind]()) if text and text != instruction]
+    found = [text for text in dict.fromkeys(ways[kind]) if text and text != instruction]
     return random.choice(found) if found else None
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import product
+from itertools import islice, product
 from operator import or_
 
 from taskloom.resources.categories import ResourceKind
@@ -293,26 +293,18 @@ def _variants(nodes: list[BoundSubtask]) -> list[BoundSubtask]:
 def _expand(
     node: BoundSubtask, carried: Mapping[tuple[str, str, str], dict[str, None]]
 ) -> list[BoundSubtask]:
-    open_inputs = [
-        resource
-        for resource in dict.fromkeys(node.inputs)
-        if resource.slot is not None and not resource.value
-    ]
-    choices = [
-        sorted(carried.get((node.world, resource.category, resource.application), {"": None}))
-        for resource in open_inputs
-    ]
+    open_inputs = [item for item in dict.fromkeys(node.inputs) if item.slot is not None and not item.value]
+    if not open_inputs:
+        return [node]
+    places = [(node.world, item.category, item.application) for item in open_inputs]
+    choices = [sorted(carried.get(place, {"": None})) for place in places]
     variants = []
-    for documents in list(product(*choices))[:_MAXIMUM_VARIANTS]:
+    for documents in islice(product(*choices), _MAXIMUM_VARIANTS):
         bound = {
             resource: resource.model_copy(update={"value": document}) if document else resource
             for resource, document in zip(open_inputs, documents, strict=True)
         }
-        variant = node.model_copy(
-            update={
-                "inputs": tuple(bound.get(resource, resource) for resource in node.inputs),
-                "consumed": tuple(bound.get(resource, resource) for resource in node.consumed),
-            }
-        )
-        variants.append(_inherit(variant) if open_inputs else node)
+        sides = {"inputs": node.inputs, "consumed": node.consumed}
+        update = {name: tuple(bound.get(item, item) for item in side) for name, side in sides.items()}
+        variants.append(_inherit(node.model_copy(update=update)))
     return variants

@@ -79,15 +79,12 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     return [
         replace(
             instance,
-            clashes=instance.clashes | excluded[instance.number],
-            needs=tuple(
-                replace(need, producers=need.producers & ~excluded[instance.number])
-                for need in instance.needs
-            ),
-            sources=instance.sources & ~excluded[instance.number],
-            required=tuple(mask & ~excluded[instance.number] for mask in instance.required),
+            clashes=instance.clashes | rivals,
+            needs=tuple(replace(need, producers=need.producers & ~rivals) for need in instance.needs),
+            sources=instance.sources & ~rivals,
+            required=tuple(mask & ~rivals for mask in instance.required),
         )
-        for instance in instances
+        for instance, rivals in zip(instances, excluded, strict=True)
     ]
 
 
@@ -138,8 +135,7 @@ def bind_pool(
         for parameters in subtask.available_parameters or ({},):
             try:
                 node = subtask.bind(parameters, categories)
+                nodes[node.instance_id] = node
             except (ParameterInvalidError, UnknownCatalogEntryError) as error:
                 problems.append(f"{subtask.subtask_id}: {error}")
-                continue
-            nodes[node.instance_id] = node
     return list(nodes.values()), problems

@@ -165,11 +165,8 @@ def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
 def _converts(node: BoundSubtask) -> bool:
     one_to_one = (len(node.inputs), len(node.outputs)) == (1, 1)
     files = [item for item in (*node.inputs, *node.outputs) if item.kind is ResourceKind.FILE]
-    return (
-        one_to_one
-        and not _own_values(node)
-        and len({PurePosixPath(item.value).suffix for item in files}) == 2
-    )
+    endings = {PurePosixPath(item.value).suffix for item in files}
+    return one_to_one and not _own_values(node) and len(endings) == 2
 
 
 def _own_values(node: BoundSubtask) -> set[str]:
