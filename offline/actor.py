@@ -11,7 +11,7 @@ from taskloom.resources.applications import Application, ExampleSubtask, WorkedS
 from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Control, Rectangle, escape_keys
-from taskloom.taskgraph.records.subtask import fill
+from taskloom.taskgraph.records.subtask import fill, placeholders
 from taskloom.taskgraph.records.worked_examples import fill_query
 
 _PATIENCE = 3
@@ -28,8 +28,7 @@ def act(view: ActorInput, application: Application | None) -> ActorReply:
     steps = (view.another_way and example.second_example) or example.worked_example
     position, failures = position_in(view.history, steps, parameters)
     controls = [_control(item) for item in view.controls]
-    for index in range(position, len(steps)):
-        step = steps[index]
+    for index, step in enumerate(steps[position:], position):
         if step.control is None:
             return _do(steps, index, parameters, None, view)
         control = find_control(fill_query(step.control, parameters), controls)
@@ -62,23 +61,14 @@ def _recognise(
                 return example, parameters
     matches = []
     for example in examples:
-        pattern = re.sub(r"\\\{([a-z][a-z0-9_]*)\\\}", _Groups(), re.escape(example.instruction_template))
+        pattern = re.escape(example.instruction_template)
+        for name in placeholders(example.instruction_template):
+            hole, group = rf"\{{{name}\}}", f"(?P<{name}>.+?)"
+            pattern = pattern.replace(hole, group, 1).replace(hole, f"(?P={name})")
         match = re.fullmatch(pattern, instruction, flags=re.DOTALL)
         if match and match.groupdict().keys() >= example.parameter_sets[0].keys():
             matches.append((example, match.groupdict()))
     return max(matches, key=lambda item: len(item[0].instruction_template), default=None)
-
-
-class _Groups:
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
-
-    def __call__(self, match: re.Match[str]) -> str:
-        name = match.group(1)
-        if name in self._seen:
-            return f"(?P={name})"
-        self._seen.add(name)
-        return f"(?P<{name}>.+?)"
 
 
 def _control(view: ControlInView) -> Control:

@@ -4,7 +4,7 @@ It finds the places of the text that ask for each subtask, and asks what the wor
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from taskloom.offline.phrasebook import Phrasebook, Teller, Thing, named, parts_of
@@ -72,22 +72,17 @@ class _Reader:
     def besides(self) -> Iterator[str]:
         """Passages that ask for something else: several words, or a name, that no mention accounts for."""
         titles = {word for teller in self.tellers.values() for word in teller.application.split()}
-        passage: list[str] = []
+        passages: list[list[str]] = [[]]
         for match in re.finditer(r"[“`][^”`]*[”`]|\S+", self.text):
             word = match.group()
             covered = any(item.start <= match.start() < item.end for item in self.found.values())
             if not covered and word.strip(".,;:!?'’") not in titles:
-                passage.append(word)
+                passages[-1].append(word)
             if covered or word.endswith((".", "!", "?")):
-                if self._asks(passage):
-                    yield " ".join(passage)
-                passage = []
-        if self._asks(passage):
-            yield " ".join(passage)
-
-    @staticmethod
-    def _asks(passage: Sequence[str]) -> bool:
-        return len(passage) > _MOST_BETWEEN or any(word[0] in "“`" or "/" in word for word in passage)
+                passages.append([])
+        for passage in passages:
+            if len(passage) > _MOST_BETWEEN or any(word[0] in "“`" or "/" in word for word in passage):
+                yield " ".join(passage)
 
     def _requests(self, teller: Teller) -> Iterator[Mention]:
         pattern = rf"(?<![\w/]){self._pattern(teller)}(?![\w/])"
@@ -134,12 +129,12 @@ class _Reader:
             if thing is None or thing.category.is_slot or words.casefold() != thing.category.again.casefold():
                 continue
             before = self.text[: mention.start]
+            things = (item for teller in self.tellers.values() for item in (*teller.inputs, *teller.outputs))
             places = {
                 item.value: max(
-                    (match.end() for match in re.finditer(_literal(item.value), before)), default=-1
+                    (found.end() for found in re.finditer(_literal(item.value), before)), default=-1
                 )
-                for teller in self.tellers.values()
-                for item in (*teller.inputs, *teller.outputs)
+                for item in things
                 if item.value and item.category.again == thing.category.again
             }
             if places[thing.value] < max(places.values()) or places[thing.value] < 0:

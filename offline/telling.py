@@ -34,13 +34,9 @@ class Telling:
         sentences: list[list[str]] = []
         for before, number in zip((0, *order), order, strict=False):
             text = self.request(number)
-            joins = (
-                (before, number) in pairs
-                and len(sentences[-1]) == 1
-                and len(" ".join([*sentences[-1], text]).split()) <= _LONGEST_SENTENCE
-            )
-            if joins:
-                sentences[-1].append(text)
+            joined = [*sentences[-1], text] if (before, number) in pairs else []
+            if len(joined) == 2 and len(" ".join(joined).split()) <= _LONGEST_SENTENCE:
+                sentences[-1] = joined
             else:
                 sentences.append([text])
         return " ".join(_sentence(", then ".join(texts)) for texts in sentences)
@@ -96,13 +92,10 @@ class Telling:
         return again if again and alone and key in recent and not self.explicit else named(thing)
 
     def _maker(self, thing: Thing, reader: Teller) -> int | None:
-        for link in self.links:
-            same = link.category == thing.category.name and (
-                thing.category.is_slot or link.value == thing.value
-            )
-            if link.consumer == reader.number and same:
-                return link.producer
-        return None
+        own = (link for link in self.links if link.consumer == reader.number)
+        same = (link for link in own if link.category == thing.category.name)
+        makers = (item.producer for item in same if thing.category.is_slot or item.value == thing.value)
+        return next(makers, None)
 
     def _mention(self, thing: Thing, maker: int | None) -> None:
         key = _key(thing, maker)

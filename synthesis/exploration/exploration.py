@@ -166,19 +166,15 @@ def _accepted(
         found = accepted_subtask(bare, application, categories, known, provenance, earlier=earlier)
         votes = 0
     again = memory.repeats_rejection(found) if isinstance(found, Subtask) else None
-    if again is not None:
-        found = again.model_copy(
-            update={
-                "stage": STAGE,
-                "reason": "repeated",
-                "message": (
-                    "was rejected before and is unchanged (`taskloom verify --again` tries it once more):"
-                    f" {again.reason}: {again.message}"
-                ),
-                "provenance": provenance.model_copy(update={"stage": STAGE}),
-            }
-        )
-    return found, votes
+    if again is None:
+        return found, votes
+    message = (
+        "was rejected before and is unchanged (`taskloom verify --again` tries it once more):"
+        f" {again.reason}: {again.message}"
+    )
+    here = provenance.model_copy(update={"stage": STAGE})
+    told = {"stage": STAGE, "reason": "repeated", "message": message, "provenance": here}
+    return again.model_copy(update=told), votes
 
 
 async def _look(
