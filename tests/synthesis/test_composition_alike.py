@@ -7,10 +7,10 @@ from collections import Counter
 
 from taskloom.resources.dimensions import DIMENSIONS
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.synthesis.composition.supply import alike, beginnings
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.composition.supply import alike, beginnings
 from taskloom.taskgraph.bitmasks import mask_of
 from tests.synthesis.compositions import Pool
 from tests.taskgraph.small_graphs import file, node
