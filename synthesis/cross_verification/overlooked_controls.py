@@ -42,7 +42,7 @@ def doubt(trajectories: Iterable[Trajectory]) -> str:
     """What to tell the actor about controls that all of `trajectories` overlooked; empty if there are
     none."""
     found = [set(overlooked(trajectory)) for trajectory in trajectories]
-    names = set.intersection(*found) if found else ()
+    names = set.intersection(*found) if found else set[str]()
     if not names:
         return ""
     listed = ", ".join(map(repr, sorted(names)))

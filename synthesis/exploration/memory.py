@@ -113,8 +113,8 @@ def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenSc
     """The screens that a performance saw, the first one with an empty path, the last one at its end."""
     path: list[ControlQuery] = []
     screens = []
-    shown = [(step.observation_controls, step) for step in trajectory.steps]
-    for number, (controls, step) in enumerate([*shown, (trajectory.final_evidence.controls, None)]):
+    shown = [step.observation_controls for step in trajectory.steps] + [trajectory.final_evidence.controls]
+    for number, controls in enumerate(shown):
         screens.append(
             SeenScreen(
                 screen_id=f"{trajectory.trajectory_id}:{number:04}",
@@ -125,6 +125,7 @@ def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenSc
                 controls=controls,
             )
         )
+        step = trajectory.steps[number] if number < len(trajectory.steps) else None
         if step is not None and step.target is not None and not step.problem:
             path.append(step.target)
     return tuple(screens)
