@@ -1,5 +1,6 @@
 """Performances that stop early at the same place are doubted, by what the instruction ends with."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -65,7 +66,7 @@ class Scripted(Performances):
     async def _perform(
         self,
         instance: BoundSubtask,
-        setup: SetupTrajectory,
+        setups: Mapping[str, SetupTrajectory],
         *,
         another_way: bool = False,
         again: Trajectory | None = None,
