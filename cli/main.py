@@ -14,7 +14,7 @@ import typer
 from taskloom.resources.errors import ExitCode, TaskloomError
 from taskloom.resources.plugins import PluginKind
 
-COMMANDS = PluginKind("command", TaskloomError, folder="taskloom.cli.commands")
+COMMANDS: PluginKind[object] = PluginKind("command", TaskloomError, folder="taskloom.cli.commands")
 MEANINGS = {
     ExitCode.DONE: "done",
     ExitCode.NEGATIVE_ANSWER: "the answer is no",

@@ -10,7 +10,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.plugins import PluginKind
 from taskloom.resources.record import Record
 
-PLATFORMS = PluginKind(
+PLATFORMS: PluginKind[Platform] = PluginKind(
     "platform",
     UnknownPlatformError,
     folder="taskloom.environments.platforms",
@@ -93,7 +93,7 @@ def platform(name: str) -> Platform:
         UnknownPlatformError: there is no such platform; the message names the known ones.
         PluginBrokenError: the package that brings it is broken.
     """
-    return cast(Platform, PLATFORMS.load(name))
+    return PLATFORMS.load(name)
 
 
 def missing_for_start(application: Application, data_folder: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, cast, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, JsonValue
 
@@ -115,14 +115,13 @@ class BatchClient(Protocol):
         """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""
 
 
-PROVIDERS = PluginKind(
+PROVIDERS: PluginKind[Provider] = PluginKind(
     "model provider",
     UnknownProviderError,
     folder="taskloom.model_clients.providers",
     group="taskloom.providers",
     needs=("create",),
 )
-"""Each offers what `Provider` says."""
 
 
 class Provider(Protocol):
@@ -141,4 +140,4 @@ def create_client(settings: ModelSettings) -> ModelClient:
         PluginBrokenError: the package that brings it is broken.
         KeyMissingError: the provider needs a key and the environment holds none.
     """
-    return cast(Provider, PROVIDERS.load(settings.provider)).create(settings)
+    return PROVIDERS.load(settings.provider).create(settings)

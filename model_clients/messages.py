@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, JsonValue
 
@@ -16,8 +16,6 @@ from taskloom.taskgraph.records.model_calls import CallFigures, FinishReason, Mo
 class TextContent(Record):
     """Text in a message."""
 
-    kind: Literal["text"] = "text"
-    """Discriminator."""
     text: str
     """The text."""
     cacheable: bool = False
@@ -27,13 +25,11 @@ class TextContent(Record):
 class ImageContent(Record):
     """A picture in a message."""
 
-    kind: Literal["image"] = "image"
-    """Discriminator."""
     image: Screenshot
     """The picture; only its hash enters keys, logs and the ledger's rows."""
 
 
-Content = Annotated[TextContent | ImageContent, Field(discriminator="kind")]
+Content = TextContent | ImageContent
 """A part of a message."""
 
 

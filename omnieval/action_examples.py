@@ -29,9 +29,7 @@ class Statement:
     point: tuple[float, float] | None = None
     """Where, in pixels."""
     keys: tuple[str, ...] = ()
-    """Keys of `press` and `hotkey`."""
     text: str = ""
-    """Text of `write`."""
     box: Box | None = None
     """Where a point counts as right; known of recorded statements alone."""
 
@@ -110,9 +108,7 @@ def boxed(script: Sequence[Statement], boxes: JsonValue) -> tuple[Statement, ...
     known = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows if len(row) == 4]
     found: list[Statement] = []
     for item in script:
-        around = [
-            box for box in known if item.point is not None and distance(_in_box(item, box), item.point) == 0
-        ]
+        around = [box for box in known if item.point and distance(_in_box(item, box), item.point) == 0]
         smallest = min(around, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), default=None)
         found.append(_in_box(item, smallest))
     return tuple(found)
@@ -184,8 +180,8 @@ def also_right(
     found: list[tuple[Statement, ...]] = []
     for other in replays:
         trajectory = recorded.get(other.trajectory_id)
-        for node in other.subtasks if trajectory is not None else ():
-            if node.instance_id in free and trajectory is not None:
-                begun = [item for item in trajectory.steps if item.step >= node.first_step]
-                found.append(statements_of(begun[:1]))
+        steps = trajectory.steps if trajectory is not None else ()
+        for node in other.subtasks:
+            if node.instance_id in free:
+                found.append(statements_of([item for item in steps if item.step >= node.first_step][:1]))
     return tuple(dict.fromkeys(item for item in found if item))

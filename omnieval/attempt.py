@@ -12,7 +12,6 @@ class Attempt:
     """What an agent did on one task graph."""
 
     graph: TaskGraph
-    """The task graph."""
     completed: tuple[str, ...]
     """Completed subtasks, as instance ids, in the order of their completion."""
     steps: int | None = None

@@ -25,7 +25,6 @@ class AgentModels(Protocol):
         Raises:
             ModelClientError: no usable reply.
         """
-        ...
 
 
 class ApplicationBrief(Record):
@@ -61,15 +60,12 @@ class RecordedPart:
     """How one subtask of a task was performed, for agents that repeat recordings."""
 
     instance_id: str
-    """The subtask."""
     application: str
-    """Where it is done."""
     title: str
     """What the task bar calls that."""
     reads_open_page: bool
     """Whether it reads what only the page holds that is open, so that this must not be left before."""
     trajectory: Trajectory
-    """The performance."""
     needs: tuple[str, ...] = ()
     """Subtasks that come before it."""
 
@@ -79,7 +75,6 @@ class AgentBrief:
     """All that an agent is made from."""
 
     task: AgentTask
-    """The task."""
     seed: int = 0
     """Seed of its random choices; another one in every repeat."""
     number: int = 0

@@ -51,28 +51,23 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     done: dict[str, int] = {}
     for position, name in enumerate(completed, start=1):
         if name not in index:
+            known = f"Known: {', '.join(names)}."
             raise SequenceImpossibleError(
-                f"Number {position} of the sequence, {name!r}, is not in the graph. Known:"
-                f" {', '.join(names)}."
+                f"Number {position} of the sequence, {name!r}, is not in the graph. {known}"
             )
         if name in done:
-            raise SequenceImpossibleError(
-                f"{name!r} occurs twice in the sequence, the second time as number {position}."
-            )
+            again = f"the second time as number {position}"
+            raise SequenceImpossibleError(f"{name!r} occurs twice in the sequence, {again}.")
         for producer, resource in needed.get(name, {}).items():
             if producer not in done:
-                raise SequenceImpossibleError(
-                    f"{name!r} (number {position}) depends on {producer!r}{resource}, which is not completed"
-                    " before it."
-                )
+                needs = f"depends on {producer!r}{resource}, which is not completed before it"
+                raise SequenceImpossibleError(f"{name!r} (number {position}) {needs}.")
         for threat in threats_on[index[name]]:
             if _lost(threat, names, done):
                 resource = f"{threat.resource.category} {threat.resource.value}".rstrip()
                 deed = "overwritten" if threat.overwrites else "consumed"
-                raise SequenceImpossibleError(
-                    f"{name!r} (number {position}) reads {resource}, which {names[threat.spoiler]!r} has"
-                    f" {deed} before."
-                )
+                reads = f"reads {resource}, which {names[threat.spoiler]!r} has {deed} before"
+                raise SequenceImpossibleError(f"{name!r} (number {position}) {reads}.")
         done[name] = position
 
 

@@ -91,18 +91,10 @@ class GraphEvaluator:
     def __init__(
         self, graph: TaskGraph, judge: SubtaskJudge, *, patience: int = 20, step_limit: int = 200
     ) -> None:
-        """Start before the first action.
-
-        Args:
-            graph: The task graph.
-            judge: Runs a subtask's evaluation function.
-            patience: Steps without any completion after which the task has failed (the paper's N).
-            step_limit: Most actions of the episode.
-        """
-        self._graph = graph
-        self._judge = judge
-        self._patience = patience
-        self._step_limit = step_limit
+        """Start before the first action; `patience` is the number of steps without any completion after which
+        the task has failed (the paper's N)."""
+        self._graph, self._judge = graph, judge
+        self._patience, self._step_limit = patience, step_limit
         self._needs: dict[str, set[str]] = {node.instance_id: set() for node in graph.nodes}
         for edge in graph.edges:
             self._needs[edge.consumer].add(edge.producer)

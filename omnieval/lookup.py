@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, cast
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -15,23 +15,21 @@ from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError, UnknownProtocolError
 from taskloom.resources.plugins import PluginKind, report
 
-METRICS = PluginKind(
+METRICS: PluginKind[Metric] = PluginKind(
     "metric",
     UnknownMetricError,
     folder="taskloom.omnieval.metrics",
     group="taskloom.metrics",
     needs=("measure",),
 )
-"""Each offers what `Metric` says."""
-ACTION_METRICS = PluginKind(
+ACTION_METRICS: PluginKind[ActionMetric] = PluginKind(
     "action metric",
     UnknownMetricError,
     folder="taskloom.omnieval.action_metrics",
     group="taskloom.action_metrics",
     needs=("measure",),
 )
-"""Each offers what `ActionMetric` says."""
-AGENTS = PluginKind(
+AGENTS: PluginKind[AgentModule] = PluginKind(
     "agent",
     UnknownAgentError,
     folder="taskloom.omnieval.agents",
@@ -39,15 +37,13 @@ AGENTS = PluginKind(
     needs=("create",),
     table="taskloom.omnieval.asking.model_agents",
 )
-"""Each offers what `AgentModule` says."""
-PROTOCOLS = PluginKind(
+PROTOCOLS: PluginKind[EvaluationProtocol] = PluginKind(
     "protocol",
     UnknownProtocolError,
     folder="taskloom.omnieval.protocols",
     group="taskloom.protocols",
     needs=("LIMITS", "instruction", "answer"),
 )
-"""Each offers what `EvaluationProtocol` says."""
 PAPER = ("coverage_rate", "logical_consistency")
 """Metrics of the paper; records have a field for each of them, and keep the others by name."""
 
@@ -92,19 +88,6 @@ class EvaluationProtocol(Protocol):
         """The answer in what the agent said at its end; empty for none."""
 
 
-def agent_module(name: str) -> AgentModule:
-    """The module of the agent `name`, imported now.
-
-    >>> agent_module("recorded").__name__
-    'taskloom.omnieval.agents.recorded'
-
-    Raises:
-        UnknownAgentError: there is none; the known ones are named.
-        PluginBrokenError: the package that brings it is broken.
-    """
-    return cast(AgentModule, AGENTS.load(name))
-
-
 def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
     """Check the settings of the agent `name` before any attempt.
 
@@ -116,22 +99,9 @@ def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
         AgentError: one of them has a value that the agent does not know.
         UnknownAgentError: there is no such agent, or none of the name that a setting gives.
     """
-    check = getattr(agent_module(name), "check", None)
+    check = getattr(AGENTS.load(name), "check", None)
     if check is not None:
         check(settings)
-
-
-def protocol(name: str) -> EvaluationProtocol:
-    """The protocol `name`, imported now.
-
-    >>> protocol("notes").answer("Done. ```Answer: 42```")
-    '42'
-
-    Raises:
-        UnknownProtocolError: there is none; the known ones are named.
-        PluginBrokenError: the package that brings it is broken.
-    """
-    return cast(EvaluationProtocol, PROTOCOLS.load(name))
 
 
 def measured(attempt: Attempt) -> dict[str, float | None]:
@@ -141,7 +111,7 @@ def measured(attempt: Attempt) -> dict[str, float | None]:
     >>> [measured(Attempt(TaskGraph(nodes=()), ()))[name] for name in PAPER]
     [1.0, None]
     """
-    return {name: _value(name, cast(Metric, metric), attempt) for name, metric in METRICS.each()}
+    return {name: _value(name, metric, attempt) for name, metric in METRICS.each()}
 
 
 def action_measures(examples: Sequence[Example]) -> dict[str, float | None]:
@@ -150,7 +120,7 @@ def action_measures(examples: Sequence[Example]) -> dict[str, float | None]:
     >>> action_measures([])["sequence_score"] is None
     True
     """
-    return {name: cast(ActionMetric, metric).measure(examples) for name, metric in ACTION_METRICS.each()}
+    return {name: metric.measure(examples) for name, metric in ACTION_METRICS.each()}
 
 
 def further(values: dict[str, float | None]) -> dict[str, float]:

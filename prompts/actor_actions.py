@@ -34,11 +34,8 @@ def action_of_reply(
         return None
     given = reply.args
     path = tuple((point.x, point.y) for point in given.path)
-    points = (
-        ()
-        if coordinates == "labels"
-        else tuple(pixel(item, coordinates, screen_size) for item in given.points)
-    )
+    asked = given.points if coordinates != "labels" else ()
+    points = tuple(pixel(item, coordinates, screen_size) for item in asked)
     values: dict[str, object] = {
         **given.model_dump(exclude={"wheel_dist", "path", "points"}),
         "wheel_distance": given.wheel_dist,

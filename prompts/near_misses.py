@@ -1,7 +1,5 @@
-"""Replies that mean what was asked for in a slightly other form are read, not sent back.
-
-Only forms that can mean one thing: nothing is guessed, and a field that the reply's type does not have stays
-an error, because a model that names one expects it to count.
+"""Replies that can mean only what was asked for, in a slightly other form, are read and not sent back. A field
+that the reply's type does not have stays an error, because a model that names one expects it to count.
 """
 
 from __future__ import annotations
@@ -56,9 +54,11 @@ def _list_of(item: Any, value: object) -> list[object]:
         return []
     if _is_named(item):
         return _named_values(value)
-    if get_origin(item) is list and _is_named(*get_args(item)) and _all_named(value):
-        value = [value]  # one set of values without the list around it
-    return [_fitted(item, part) for part in (value if isinstance(value, list) else [value])]
+    parts = value if isinstance(value, list) else [value]
+    all_named = all(isinstance(part, dict) and set(part) == _NAMED for part in parts)
+    if get_origin(item) is list and _is_named(*get_args(item)) and value == parts != [] and all_named:
+        parts = [value]  # one set of values without the list around it
+    return [_fitted(item, part) for part in parts]
 
 
 def _named_values(value: object) -> list[object]:
@@ -75,14 +75,6 @@ def _named_values(value: object) -> list[object]:
 
 def _is_named(item: Any) -> bool:
     return isinstance(item, type) and issubclass(item, BaseModel) and set(item.model_fields) == _NAMED
-
-
-def _all_named(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(part, dict) and set(part) == _NAMED for part in value)
-    )
 
 
 def _plain(word: str) -> str:

@@ -1,7 +1,5 @@
-"""Renders prompts: a typed input and a template make the text, the pictures and the hash of what was asked.
-
-All templates are read at once when the first is needed. One that is edited while a run goes on would
-otherwise meet the inputs of the code that was loaded before, or differ from call to call.
+"""Renders prompts. All templates are read at once when the first is needed: one that is edited while a run goes
+on would otherwise meet the inputs of the code that was loaded before, or differ from call to call.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ import json
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -60,22 +58,16 @@ def render(
         TemplateBrokenError: the template uses a variable that `values` lacks.
     """
     _say_if_edited(template)
+    known = template_hash(template)
     try:
         filled = {**values, _MARK_NAME: _MARK}
         system, user = (_template(template, part).render(filled).strip() for part in _PARTS)
         if own:
             system = _environment().from_string(own).render(filled).strip()
+            known = hashlib.sha256(f"{known}{own}".encode()).hexdigest()
     except UndefinedError as error:
         raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
-    return RenderedPrompt(
-        system=system,
-        user=user.replace(_MARK, "", 1),
-        stable=max(0, user.find(_MARK)),
-        images=images,
-        template_hash=hashlib.sha256(f"{template_hash(template)}{own}".encode()).hexdigest()
-        if own
-        else template_hash(template),
-    )
+    return RenderedPrompt(system, user.replace(_MARK, "", 1), max(0, user.find(_MARK)), images, known)
 
 
 def check_own_prompt(text: str, known: Collection[str]) -> None:
@@ -139,11 +131,8 @@ def _say_if_edited(name: str) -> None:
         _text_now(folder, name, part) != _read_at_first(str(folder)).get((name, part)) for part in _PARTS
     ):
         _edited.add(name)
-        _LOG.warning(
-            "prompt template %r was edited meanwhile: this run goes on with the version it began with; the"
-            " next run takes the new one",
-            name,
-        )
+        told = "this run goes on with the version it began with; the next run takes the new one"
+        _LOG.warning("prompt template %r was edited meanwhile: %s", name, told)
 
 
 _edited: set[str] = set()
@@ -152,14 +141,9 @@ _edited: set[str] = set()
 def _source(name: str, part: str) -> str:
     text = _read_at_first(str(_folder())).get((name, part))
     if text is None:
-        raise UnknownTemplateError(
-            f"there is no prompt template {name!r}; known: {', '.join(template_names())}"
-        )
+        known = ", ".join(template_names())
+        raise UnknownTemplateError(f"there is no prompt template {name!r}; known: {known}")
     return text
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def brief(text: str) -> str:
@@ -183,9 +167,8 @@ def _environment() -> ImmutableSandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    environment.filters["json"] = _as_json
-    environment.filters["brief"] = brief
-    environment.filters["control_lines"] = control_lines
+    as_json = partial(json.dumps, ensure_ascii=False)
+    environment.filters |= {"json": as_json, "brief": brief, "control_lines": control_lines}
     return environment
 
 

@@ -1,7 +1,5 @@
-"""The typed reply of each model role: what its JSON must look like before anyone uses it.
-
-Only lists, texts, numbers and fixed fields, so that every provider's structured output can enforce them; a
-mapping is a list of named values.
+"""The typed reply of each model role: lists, texts, numbers and fixed fields alone, so that every provider's
+structured output can enforce them; a mapping is a list of named values.
 """
 
 from __future__ import annotations

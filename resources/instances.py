@@ -71,12 +71,5 @@ def provides(output: Resource, needed: Resource) -> bool:
     >>> provides(a, a.model_copy(update={"value": "Documents/b.csv"}))
     False
     """
-    if (output.category, output.kind, output.application) != (
-        needed.category,
-        needed.kind,
-        needed.application,
-    ):
-        return False
-    if output.value == needed.value:
-        return True
-    return needed.slot is not None and needed.value == ""
+    anything = needed.slot is not None and needed.value == ""
+    return needed == (output.model_copy(update={"value": ""}) if anything else output)

@@ -1,13 +1,6 @@
-"""How everything that is chosen by name is found: the modules of a folder, and what other packages bring.
-
-A room declares a `PluginKind` for each kind of thing. The name of a module in the kind's folder is its key.
-Another package brings more of a kind by an entry point in the kind's group:
-
-    [project.entry-points."taskloom.exports"]
-    my_format = "my_package.my_format"
-
-Nothing is imported before it is asked for, so that an absent dependency, or a package that is broken, costs
-nothing else.
+"""How everything that is chosen by name is found: the modules of a folder, keyed by their names, and what
+other packages bring by entry points. Nothing is imported before it is asked for, so that an absent dependency,
+or a package that is broken, costs nothing else.
 """
 
 from __future__ import annotations
@@ -20,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from taskloom.resources.errors import PluginBrokenError, TaskloomError, no_such
 
@@ -28,11 +21,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _LOG = logging.getLogger("taskloom.plugins")
+Offers_co = TypeVar("Offers_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class PluginKind:
-    """One kind of things that are found by name."""
+class PluginKind(Generic[Offers_co]):
+    """One kind of things that are found by name, each of which offers what the type parameter says."""
 
     noun: str
     """What one is called in messages."""
@@ -70,7 +64,7 @@ class PluginKind:
     def __contains__(self, name: object) -> bool:
         return name in self.built_in() or name in self.brought()
 
-    def load(self, name: str) -> object:
+    def load(self, name: str) -> Offers_co:
         """The one called `name`, imported now.
 
         Raises:
@@ -78,15 +72,15 @@ class PluginKind:
             PluginBrokenError: the package that brings it is broken; it is named.
         """
         if name in (rows := self._rows()):
-            return rows[name]
+            return cast(Offers_co, rows[name])
         if name in self.built_in():
-            return import_module(".".join(filter(None, (self.folder, name, self.module))))
+            return cast(Offers_co, import_module(".".join(filter(None, (self.folder, name, self.module)))))
         brought = self.brought()
         if name in brought:
             return self._load(brought[name])
         raise self.unknown(no_such(self.noun, name, self.names()))
 
-    def each(self) -> Iterator[tuple[str, object]]:
+    def each(self) -> Iterator[tuple[str, Offers_co]]:
         """All of them by name; a broken package is named once in the log and left out."""
         for name in self.names():
             try:
@@ -134,12 +128,12 @@ class PluginKind:
             except PluginBrokenError as error:
                 yield name, str(error)
 
-    def _load(self, entries: tuple[EntryPoint, ...]) -> object:
+    def _load(self, entries: tuple[EntryPoint, ...]) -> Offers_co:
         what = f"The {self.noun} {entries[0].name!r} of the package {_packages(entries)}"
         if len(entries) > 1:
             raise PluginBrokenError(f"{what} is brought by several packages; uninstall all but one.")
         try:
-            found: object = entries[0].load()
+            found: Offers_co = entries[0].load()
         except (Exception, SystemExit) as error:
             raise PluginBrokenError(f"{what} cannot be loaded: {type(error).__name__}: {error}") from error
         lacking = [name for name in self.needs if not hasattr(found, name)]

@@ -3,7 +3,7 @@
 from taskloom.resources.plugins import PluginKind
 from taskloom.warehouse.errors import UnknownFormatError
 
-EXPORTS = PluginKind(
+EXPORTS: PluginKind[object] = PluginKind(
     "export format",
     UnknownFormatError,
     folder="taskloom.warehouse.exports",
@@ -11,7 +11,7 @@ EXPORTS = PluginKind(
     needs=("write",),
 )
 """`write(source, folder, options)`; see `taskloom.warehouse.exporting.exporting`."""
-IMPORTS = PluginKind(
+IMPORTS: PluginKind[object] = PluginKind(
     "import format",
     UnknownFormatError,
     folder="taskloom.warehouse.imports",

@@ -12,7 +12,7 @@ from taskloom.evaluators_api.errors import CheckDeclarationError
 from taskloom.resources.plugins import PluginKind, report
 from taskloom.taskgraph.records.evaluation_function import CheckFacts
 
-CHECKS = PluginKind(
+CHECKS: PluginKind[object] = PluginKind(
     "module of checks",
     CheckDeclarationError,
     folder="taskloom.evaluators_api.checks",

@@ -12,7 +12,9 @@ from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_NODES = 20_000
 """Nodes of one file that are looked at; a file with more is read as lines."""
-_FORMATS = PluginKind("format of state", StateUnreadableError, folder="taskloom.evaluators_api.state.formats")
+_FORMATS: PluginKind[Format] = PluginKind(
+    "format of state", StateUnreadableError, folder="taskloom.evaluators_api.state.formats"
+)
 FALLBACK = "lines"
 """Format of every text that no other format reads."""
 
@@ -40,7 +42,7 @@ class Format(Protocol):
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name."""
-    return {name: cast("Format", item) for name, item in _FORMATS.each()}
+    return dict(_FORMATS.each())
 
 
 @lru_cache(maxsize=96)

@@ -17,7 +17,7 @@ from taskloom.flows.stages.agents import MODEL, asks_a_model, check_agent, is_ow
 from taskloom.flows.wiring import choose_applications, refuse_unconfined
 from taskloom.model_clients.client import create_client
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
-from taskloom.omnieval.lookup import protocol
+from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.prompts.agent_inputs import SpokenActorInput
 from taskloom.prompts.errors import TemplateBrokenError
 from taskloom.prompts.inputs import ActorInput, ComputerActorInput
@@ -78,7 +78,7 @@ def check_experiment(experiment: ExperimentFile, settings: Settings) -> None:
         UnknownProtocolError: there is no such protocol.
         KeyMissingError: a model has no key.
     """
-    protocol(experiment.protocol)
+    PROTOCOLS.load(experiment.protocol)
     for entry in experiment.agents:
         check_agent(entry.agent, entry.settings)
     check_settings(settings)

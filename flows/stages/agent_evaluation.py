@@ -22,7 +22,7 @@ from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
 from taskloom.omnieval.experiments.plan import INVALID, AgentOrder, PlannedAttempt, ScriptedUser
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
-from taskloom.omnieval.lookup import protocol
+from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -195,7 +195,7 @@ class AttemptPlace:
             question=task.question.text if task.question else "",
             can_ask=bool(planned.reply),
         )
-        return told.model_copy(update={"instruction": protocol(self.order.protocol).instruction(told)})
+        return told.model_copy(update={"instruction": PROTOCOLS.load(self.order.protocol).instruction(told)})
 
     def _opened(self, task: Task) -> list[Application]:
         there = applications_in(self.place.applications, task.world)

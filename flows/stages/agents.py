@@ -27,7 +27,7 @@ from taskloom.model_clients.settings import RoleSettings
 from taskloom.omnieval.brief import AgentBrief, RecordedPart
 from taskloom.omnieval.experiments.plan import AgentOrder
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
-from taskloom.omnieval.lookup import AGENTS, agent_module, check_agent_settings
+from taskloom.omnieval.lookup import AGENTS, check_agent_settings
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
@@ -58,12 +58,12 @@ def is_own_code(name: str) -> bool:
 
 def asks_a_model(name: str) -> bool:
     """Whether the agent asks a model of the run."""
-    return name == MODEL or (name in AGENTS and bool(getattr(agent_module(name), "MODEL", False)))
+    return name == MODEL or (name in AGENTS and bool(getattr(AGENTS.load(name), "MODEL", False)))
 
 
 def is_person(name: str) -> bool:
     """Whether a person decides."""
-    return name in AGENTS and bool(getattr(agent_module(name), "PERSON", False))
+    return name in AGENTS and bool(getattr(AGENTS.load(name), "PERSON", False))
 
 
 _LASTING = (ResourceKind.FILE, ResourceKind.RECORD)
@@ -82,7 +82,7 @@ def roles_of(entry: AgentEntry) -> tuple[ModelRole, ...]:
     """The roles of models that an agent asks by the settings of the run."""
     if not asks_a_model(entry.agent):
         return ()
-    further = getattr(agent_module(entry.agent), "ROLES", ()) if entry.agent in AGENTS else ()
+    further = getattr(AGENTS.load(entry.agent), "ROLES", ()) if entry.agent in AGENTS else ()
     return (*(() if entry.model else (ModelRole.ACTOR,)), *further)
 
 
@@ -119,7 +119,7 @@ def guarded_agent(
     if name == MODEL:
         make = partial(_actor, task, brief, place, place.player(entry.title))
     elif name in AGENTS:
-        make = partial(agent_module(name).create, brief)
+        make = partial(AGENTS.load(name).create, brief)
     else:
         make = partial(_made_by, _factory(name), brief)
     return GuardedAgent(make, patience, apart=is_own_code(name), perception=entry.perception)

@@ -10,7 +10,7 @@ from taskloom.flows.stages.attempt_judging import Judgement
 from taskloom.omnieval.answers import is_right, says_impossible
 from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, end_of
-from taskloom.omnieval.lookup import measured, protocol
+from taskloom.omnieval.lookup import PROTOCOLS, measured
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -59,7 +59,7 @@ def judged_record(
 ) -> AgentRun:
     """The row with what is made of the attempt, now or again."""
     outcome = judgement.outcome
-    answer = protocol(protocol_name).answer(trajectory.answer) if trajectory.answer else ""
+    answer = PROTOCOLS.load(protocol_name).answer(trajectory.answer) if trajectory.answer else ""
     answered = None if task.question is None else is_right(task.question, answer)
     success = outcome.success and answered is not False
     if task.lack is not None:

@@ -166,32 +166,17 @@ class CallLimiter:
 
     def __init__(self, settings: LimitSettings, circuit: Circuit) -> None:
         self._settings, self._circuit = settings, circuit
-        self._requests = RateBucket(settings.requests_per_minute, settings.requests_per_minute is not None)
+        self.requests = RateBucket(settings.requests_per_minute, settings.requests_per_minute is not None)
         self._tokens = RateBucket(settings.tokens_per_minute, settings.tokens_per_minute is not None)
         self._width = float(settings.concurrency)
         self._cut_at = float("-inf")
-        self._in_flight = 0
+        self.in_flight = 0
         self._numbers = itertools.count()
         self._waiters: list[_Waiter] = []
         self._admitted_at: deque[float] = deque(maxlen=10_000)
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
         circuit.changed.append(self._pump)
-
-    @property
-    def in_flight(self) -> int:
-        """Requests admitted and not yet ended."""
-        return self._in_flight
-
-    @property
-    def requests_per_minute(self) -> float | None:
-        """The rate in use, whether set or learned."""
-        return self._requests.per_minute
-
-    @property
-    def tokens_per_minute(self) -> float | None:
-        """The rate in use, whether set or learned."""
-        return self._tokens.per_minute
 
     def stop(self) -> None:
         """Admit no more calls; calls in flight continue."""
@@ -231,7 +216,7 @@ class CallLimiter:
                 heapq.heappop(self._waiters)
                 waiter.admitted.set_exception(RunStoppedError("the run is ending; the call was not sent"))
                 continue
-            if self._in_flight >= max(1, int(self._width)):
+            if self.in_flight >= max(1, int(self._width)):
                 return
             now = asyncio.get_running_loop().time()
             pause = self._circuit.wait_seconds(now)
@@ -250,22 +235,22 @@ class CallLimiter:
             if pause is None:
                 return
             wait = max(
-                pause, self._requests.wait_seconds(1, now), self._tokens.wait_seconds(waiter.tokens, now)
+                pause, self.requests.wait_seconds(1, now), self._tokens.wait_seconds(waiter.tokens, now)
             )
             if wait > 0:
                 self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
                 return
             heapq.heappop(self._waiters)
-            self._requests.take(1, now)
+            self.requests.take(1, now)
             self._tokens.take(waiter.tokens, now)
             self._circuit.admitted()
-            self._in_flight += 1
+            self.in_flight += 1
             self._admitted_at.append(now)
             waiter.admitted.set_result(None)
 
     def _answered(self, unused_tokens: float, report: RateReport | None) -> None:
         now = asyncio.get_running_loop().time()
-        self._in_flight -= 1
+        self.in_flight -= 1
         self._width = min(self._settings.concurrency, self._width + 1 / self._width)
         self._tokens.correct(unused_tokens)
         self._learn(report, now)
@@ -274,13 +259,13 @@ class CallLimiter:
 
     def _failed(self, tokens: float, error: ModelClientError) -> None:
         now = asyncio.get_running_loop().time()
-        self._in_flight -= 1
+        self.in_flight -= 1
         self._tokens.correct(tokens)
         self._learn(error.rate_report, now)
         if isinstance(error, RateLimitedError):
             report = error.rate_report
             hold = report.retry_after_seconds if report is not None else None
-            self._requests.slow_down(self._observed_rate(now), hold or 0.0, now)
+            self.requests.slow_down(self._observed_rate(now), hold or 0.0, now)
         too_busy = isinstance(error, RateLimitedError | ProviderOverloadedError) and error.too_busy
         if too_busy and now - self._cut_at >= _SAME_EVENT_SECONDS:
             self._width, self._cut_at = max(1.0, self._width * _SLOW_DOWN), now
@@ -291,13 +276,13 @@ class CallLimiter:
         self._pump()
 
     def _withdrawn(self) -> None:
-        self._in_flight -= 1
+        self.in_flight -= 1
         self._circuit.withdrawn()
         self._pump()
 
     def _learn(self, report: RateReport | None, now: float) -> None:
         if report is not None:
-            self._requests.learn(report.requests.per_minute, report.requests.remaining, now)
+            self.requests.learn(report.requests.per_minute, report.requests.remaining, now)
             self._tokens.learn(report.tokens.per_minute, report.tokens.remaining, now)
 
     def _observed_rate(self, now: float) -> float:

@@ -14,7 +14,6 @@ class FirstControlAgent:
     """The least that an agent can do."""
 
     def __init__(self, steps: int) -> None:
-        """With the number of clicks."""
         self._steps = steps
 
     async def decide(

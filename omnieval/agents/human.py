@@ -35,11 +35,9 @@ class Person:
     """Lays each turn into a folder, and waits for the move. Satisfies `taskloom.environments.agent.Agent`."""
 
     brief: AgentBrief
-    """The task."""
     folder: Path
     """The folder of the attempt."""
     began: float = field(default_factory=time.time)
-    """When the attempt began."""
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]

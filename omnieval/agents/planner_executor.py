@@ -12,9 +12,9 @@ from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.errors import AgentError
-from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
-from taskloom.omnieval.lookup import agent_module, check_agent_settings
+from taskloom.omnieval.lookup import AGENTS, check_agent_settings
 from taskloom.prompts.agent_inputs import ApplicationInView, PlannerInput
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.model_calls import ModelRole
@@ -31,7 +31,6 @@ class PlannedAgent:
     """Asks for a plan before the first action."""
 
     def __init__(self, brief: AgentBrief, executor: Agent) -> None:
-        """With who follows the plan."""
         self._brief, self._executor = brief, executor
         self._plan = ""
 
@@ -49,17 +48,16 @@ class PlannedAgent:
         return await self._executor.decide(f"{instruction}\n\nPlan:\n{self._plan}", observation, history)
 
     async def _planned(self, instruction: str, observation: Observation) -> str:
-        brief = self._brief
+        task = self._brief.task
         question = PlannerInput(
             instruction=instruction,
             applications=tuple(
-                ApplicationInView(title=item.title, manual=item.manual) for item in brief.task.applications
+                ApplicationInView(title=item.title, manual=item.manual) for item in task.applications
             ),
-            step_limit=brief.task.step_limit,
+            step_limit=task.step_limit,
             screenshot=observation.screenshot,
         )
-        call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
-        reply = await answered(call)
+        reply = await asked(self._brief, question)
         return "\n".join(f"{number}. {step}" for number, step in enumerate(reply.steps, start=1))
 
 
@@ -71,7 +69,7 @@ def check(settings: Mapping[str, JsonValue]) -> None:
         UnknownAgentError: there is none.
     """
     name = str(settings.get("executor", _EXECUTOR))
-    if getattr(agent_module(name), "ROLES", ()):
+    if getattr(AGENTS.load(name), "ROLES", ()):
         raise AgentError(f"The executor {name!r} plans itself; name one that acts, such as {_EXECUTOR}.")
     check_agent_settings(name, settings)
 
@@ -79,4 +77,4 @@ def check(settings: Mapping[str, JsonValue]) -> None:
 def create(brief: AgentBrief) -> Agent:
     """The agent."""
     name = str(brief.settings.get("executor", _EXECUTOR))
-    return PlannedAgent(brief, agent_module(name).create(brief))
+    return PlannedAgent(brief, AGENTS.load(name).create(brief))

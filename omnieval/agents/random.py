@@ -15,9 +15,7 @@ class RandomAgent:
     """What any agent must beat."""
 
     def __init__(self, seed: int, steps: int) -> None:
-        """With the seed of its choices."""
-        self._random = Random(seed)
-        self._steps = steps
+        self._random, self._steps = Random(seed), steps
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -29,10 +27,8 @@ class RandomAgent:
         control = self._random.choice(usable)
         if control.control_type == "Edit":
             word = self._random.choice(instruction.split() or ["a"])
-            keys = "".join(character for character in word if character.isalnum())
-            return Decision(
-                status="continue", action=KeyboardInput(control_label=control.label, keys=keys or "a")
-            )
+            keys = "".join(filter(str.isalnum, word)) or "a"
+            return Decision(status="continue", action=KeyboardInput(control_label=control.label, keys=keys))
         return Decision(status="continue", action=ClickInput(control_label=control.label))
 
 

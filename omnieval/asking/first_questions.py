@@ -1,7 +1,5 @@
-"""What agents ask their models, found by having each ask about one made-up task: equal hashes, equal prompts.
-
-It covers all that a prompt is made of: templates, formats, functions that are declared, an own prompt, and
-what the protocol tells.
+"""What agents ask their models, found by having each ask about one made-up task: equal hashes, equal prompts,
+with their templates, formats, declared functions, an own prompt, and what the protocol tells.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from pydantic import BaseModel
 from taskloom.environments.errors import AgentError
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
 from taskloom.omnieval.experiments.specification import AgentEntry
-from taskloom.omnieval.lookup import AGENTS, agent_module, protocol
+from taskloom.omnieval.lookup import AGENTS, PROTOCOLS
 from taskloom.prompts.agent_inputs import PlanReply
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
@@ -54,9 +52,9 @@ async def prompt_hash(entry: AgentEntry, protocol_name: str) -> str:
 
     Agents of the user's own code are not run: of them it is what they are told.
     """
-    told = protocol(protocol_name).instruction(_TASK)
+    told = PROTOCOLS.load(protocol_name).instruction(_TASK)
     models = _Listening()
-    if entry.agent in AGENTS and getattr(agent_module(entry.agent), "MODEL", False):
+    if entry.agent in AGENTS and getattr(AGENTS.load(entry.agent), "MODEL", False):
         brief = AgentBrief(
             task=_TASK.model_copy(update={"instruction": told}),
             settings=entry.settings,
@@ -64,7 +62,7 @@ async def prompt_hash(entry: AgentEntry, protocol_name: str) -> str:
             models=models,
         )
         try:
-            await agent_module(entry.agent).create(brief).decide(told, _screen(), ())
+            await AGENTS.load(entry.agent).create(brief).decide(told, _screen(), ())
         except Exception as error:  # whatever another package's agent does, it is no reason to refuse it
             models.heard.append(type(error).__name__)
     return hashlib.sha256(json.dumps([told, *models.heard], sort_keys=True).encode()).hexdigest()

@@ -5,7 +5,7 @@ A model that was trained for a format of its own is asked in it (`spoken`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -27,13 +27,11 @@ class ModelAgent:
     description: str
     """What it is; after an empty line where its format comes from, and its settings."""
     create: Callable[[AgentBrief], Agent]
-    """Makes the agent of an attempt."""
     FORMAT: ReplyFormat | None = None
     """The format that it is asked in; None for typed replies and tools."""
     check: Callable[[Mapping[str, JsonValue]], None] | None = None
     """Checks its settings; None where none can be wrong."""
     MODEL: bool = True
-    """It asks a model."""
 
 
 def spoken(description: str, form: ReplyFormat) -> ModelAgent:
@@ -46,6 +44,11 @@ def typed(description: str, shows: Shows) -> ModelAgent:
     return ModelAgent(description, lambda brief: TypedAgent(brief, shows))
 
 
+def _same(arguments: str, names: Sequence[str]) -> Iterator[str]:
+    return (f"{name}{arguments}" for name in names)
+
+
+_SIZED_32 = Sizing(factor=32, least_pixels=4 * 32 * 32, most_pixels=16384 * 32 * 32)
 _CODE = "## Thought\nwhy\n## Action\nwhat, in one sentence\n## Code\n```python\npyautogui.click(x, y)\n```"
 ROWS: dict[str, ModelAgent] = {
     "anthropic_computer": ModelAgent(
@@ -97,11 +100,10 @@ ROWS: dict[str, ModelAgent] = {
                 "element_info='what it is')<|end_of_box|>"
             ),
             functions=(
-                "left_click(start_box='[x,y]', element_info='')",
-                "right_click(start_box='[x,y]', element_info='')",
-                "middle_click(start_box='[x,y]', element_info='')",
-                "left_double_click(start_box='[x,y]', element_info='')",
-                "hover(start_box='[x,y]', element_info='')",
+                *_same(
+                    "(start_box='[x,y]', element_info='')",
+                    ("left_click", "right_click", "middle_click", "left_double_click", "hover"),
+                ),
                 "left_drag(start_box='[x,y]', end_box='[x,y]', element_info='')",
                 "key(keys='ctrl+c')",
                 "type(content='')",
@@ -122,11 +124,7 @@ ROWS: dict[str, ModelAgent] = {
                 '{"note": "…", "thought": "…", "tool_call": {"tool_name": "click_desktop", "x": 0, "y": 0}}'
             ),
             functions=(
-                "click_desktop(x, y)",
-                "double_click_desktop(x, y)",
-                "triple_click_desktop(x, y)",
-                "right_click_desktop(x, y)",
-                "hover_desktop(x, y)",
+                *_same("_desktop(x, y)", ("click", "double_click", "triple_click", "right_click", "hover")),
                 "write_at_desktop(x, y, content)",
                 "drag_and_drop_desktop(x1, y1, x2, y2)",
                 "hotkey_desktop(keys), such as ctrl+c",
@@ -139,13 +137,7 @@ ROWS: dict[str, ModelAgent] = {
     "kimi": spoken(
         "Kimi K2.5 and K2.6, and OpenCUA models that point in fractions: PyAutoGUI code, 0 to "
         "1.\n\nSource: the agents of OSWorld for Kimi and OpenCUA; the last three pictures are shown.",
-        ReplyFormat(
-            syntaxes=("code",),
-            grid="fractions",
-            shape=_CODE,
-            functions=PYAUTOGUI,
-            pictures=3,
-        ),
+        ReplyFormat(("code",), "fractions", _CODE, PYAUTOGUI),
     ),
     "marks_and_list": typed(
         "A chat model that is shown numbered boxes and the list of controls: the actor of the "
@@ -190,7 +182,7 @@ ROWS: dict[str, ModelAgent] = {
                 "left_mouse_down() and left_mouse_up()",
                 "call_user(text: str)",
             ),
-            sizing=Sizing(factor=32, least_pixels=4 * 32 * 32, most_pixels=16384 * 32 * 32),
+            sizing=_SIZED_32,
             pictures=4,
         ),
     ),
@@ -207,7 +199,7 @@ ROWS: dict[str, ModelAgent] = {
                 '{"action": "left_click", "coordinate": [x, y]}}</tool_call>'
             ),
             functions=QWEN_ACTIONS,
-            sizing=Sizing(factor=32, least_pixels=4 * 32 * 32, most_pixels=16384 * 32 * 32),
+            sizing=_SIZED_32,
             pictures=4,
         ),
     ),
@@ -272,11 +264,10 @@ ROWS: dict[str, ModelAgent] = {
             grid="thousand",
             shape='Call one function, such as {"name": "left_click", "arguments": {"coordinates": [0, 0]}}',
             functions=(
-                "left_click(coordinates: place)",
-                "double_click(coordinates: place)",
-                "triple_click(coordinates: place)",
-                "right_click(coordinates: place)",
-                "hover(coordinates: place)",
+                *_same(
+                    "(coordinates: place)",
+                    ("left_click", "double_click", "triple_click", "right_click", "hover"),
+                ),
                 "drag(start_coordinates: place, coordinates: place)",
                 "scroll(coordinates: place, direction: str, amount?: int)",
                 "type(text: str, press_enter?: bool, clear_before_typing?: bool)",

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from taskloom.environments.agent import Agent
 from taskloom.environments.computer_use.conversation import ComputerConversation
 from taskloom.environments.errors import AgentError
-from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.inputs import ComputerActorInput
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
@@ -28,11 +28,7 @@ def check_tool_settings(settings: Mapping[str, JsonValue]) -> None:
 
 
 def tool_agent(brief: AgentBrief) -> Agent:
-    """The agent; with the setting `safety_checks: acknowledge` it does what the provider has doubts about.
-
-    Raises:
-        AgentError: that setting has another value than `acknowledge` or `refuse`.
-    """
+    """The agent; with the setting `safety_checks: acknowledge` it does what the provider has doubts about."""
     task = brief.task
     check_tool_settings(brief.settings)
     safety = brief.settings.get("safety_checks", "refuse")
@@ -48,7 +44,6 @@ def tool_agent(brief: AgentBrief) -> Agent:
             computer=turns,
             own_prompt=brief.prompt,
         )
-        call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
-        return await answered(call)
+        return await asked(brief, question)
 
     return ComputerConversation(ask, "acknowledge" if safety == "acknowledge" else "refuse")

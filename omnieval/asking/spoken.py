@@ -9,13 +9,12 @@ from taskloom.environments.agent import Decision
 from taskloom.environments.computer_use.action_queue import ActionQueue
 from taskloom.environments.computer_use.actions import resized
 from taskloom.environments.errors import UnusableReplyError
-from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.omnieval.errors import CallUnusableError
 from taskloom.omnieval.replies.arguments import writable
 from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
 from taskloom.omnieval.replies.reading import ReadReply, read_reply
-from taskloom.omnieval.replies.verbs import Ending
 from taskloom.prompts.agent_inputs import ApplicationInView, SpokenActorInput
 from taskloom.taskgraph.records.computer_use import Exchange
 from taskloom.taskgraph.records.interaction import Observation
@@ -39,7 +38,7 @@ class SpokenAgent:
     """The format."""
     _past: list[Exchange] = field(default_factory=list)
     _queue: ActionQueue = field(default_factory=ActionQueue)
-    _read: ReadReply = field(default_factory=lambda: ReadReply("", ()))
+    _read: ReadReply = field(default_factory=ReadReply)
     _said: str = ""
 
     async def decide(
@@ -54,12 +53,12 @@ class SpokenAgent:
         problem = history[-1].problem if history else ""
         if problem:
             self._queue.refuse(problem)
-            self._read = ReadReply("", ())
+            self._read = ReadReply()
         for _ in range(_MOST_LOOKS):
             decision = self._next_decision()
             if decision is not None:
                 return decision
-            told = [*([f"The last action was not carried out: {problem}"] if problem else [])]
+            told = [f"The last action was not carried out: {problem}"] if problem else []
             told += [step.told for step in history[-1:] if step.told]
             await self._ask(instruction, observation, " ".join(told))
             problem = " ".join(dict.fromkeys(self._queue.problems.values()))
@@ -71,10 +70,17 @@ class SpokenAgent:
         gesture = self._queue.next_gesture()
         if gesture is not None:
             return Decision(status="continue", thought=self._read.thought, action=gesture, reply=self._said)
-        ending = self._read.ending
+        ending, thought = self._read.ending, self._read.thought
         if ending is None or self._queue.problems:
             return None
-        return _ended(ending, self._read.thought, self._said, self.brief.task.can_ask)
+        if ending.status == "finish":
+            return Decision(status="finish", thought=thought, answer=ending.words, reply=self._said)
+        # A question that nobody answers is giving up.
+        asks = ending.status == "ask_user" and self.brief.task.can_ask
+        message = ending.words or thought or "the model says that it cannot be done"
+        return Decision(
+            status="ask_user" if asks else "give_up", thought=thought, message=message, reply=self._said
+        )
 
     async def _ask(self, instruction: str, observation: Observation, outcome: str) -> None:
         """Ask for the next reply and take it in."""
@@ -98,10 +104,7 @@ class SpokenAgent:
             functions=form.declarations(),
             own_prompt=self.brief.prompt,
         )
-        brief = self.brief
-        reply = await answered(
-            models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
-        )
+        reply = await asked(self.brief, question)
         self._said = said = writable(reply.text)
         self._past.append(
             Exchange(told=question.rendered().user, pictures=(picture,), said=said or "(nothing)")
@@ -110,7 +113,7 @@ class SpokenAgent:
         try:
             self._read = read_reply(said, form, sent=size, screen=observation.screen_size)
         except CallUnusableError as error:
-            self._read = ReadReply("", ())
+            self._read = ReadReply()
             raise UnusableReplyError(str(error), said) from None
         self._queue.fill(("", action) for action in self._read.actions)
 
@@ -122,15 +125,3 @@ class SpokenAgent:
             exchange if number >= first else exchange.model_copy(update={"pictures": ()})
             for number, exchange in enumerate(self._past)
         )
-
-
-def _ended(ending: Ending, thought: str, said: str, can_ask: bool) -> Decision:
-    """The decision of an end; a question that nobody answers is giving up."""
-    if ending.status == "finish":
-        return Decision(status="finish", thought=thought, answer=ending.words, reply=said)
-    return Decision(
-        status="ask_user" if ending.status == "ask_user" and can_ask else "give_up",
-        thought=thought,
-        message=ending.words or thought or "the model says that it cannot be done",
-        reply=said,
-    )

@@ -9,7 +9,7 @@ from typing import Literal
 from taskloom.environments.agent import Decision
 from taskloom.environments.annotated import annotate
 from taskloom.environments.errors import UnusableReplyError
-from taskloom.omnieval.asking.failures import answered, models_of
+from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.actor_actions import action_of_reply, in_history
 from taskloom.prompts.control_lines import controls_in_view
@@ -56,13 +56,14 @@ class TypedAgent:
             controls=controls_in_view(observation.controls),
             coordinates=self.coordinates,
             screen_size=observation.screen_size,
-            screenshot=self._picture(observation),
+            screenshot=observation.screenshot
+            if self.shows in ("picture", "list")
+            else Screenshot.of(annotate(observation, include_text=False)),
             shows=self.shows,
             own_prompt=brief.prompt,
             earlier=tuple(step.observation_screenshot for step in history[-earlier:] if earlier),
         )
-        call = models_of(brief).ask(question, stage=brief.stage, item_id=brief.attempt_id, attempt=brief.seed)
-        reply = await answered(call)
+        reply = await asked(brief, question)
         said = reply.model_dump_json(exclude_defaults=True)
         decided = Decision(status="finish", description=reply.observation, thought=reply.thought, reply=said)
         if reply.status == "FINISH":
@@ -71,13 +72,6 @@ class TypedAgent:
             return decided.model_copy(update={"status": "give_up", "message": reply.message})
         action = action_of_reply(reply, self.coordinates, observation.screen_size)
         if action is None:
-            raise UnusableReplyError(
-                f"The function {reply.function or 'of the reply'!r} lacks what it needs; nothing was done.",
-                said,
-            )
+            name = repr(reply.function or "of the reply")
+            raise UnusableReplyError(f"The function {name} lacks what it needs; nothing was done.", said)
         return decided.model_copy(update={"status": "continue", "action": action})
-
-    def _picture(self, observation: Observation) -> Screenshot:
-        if self.shows in ("picture", "list"):
-            return observation.screenshot
-        return Screenshot.of(annotate(observation, include_text=False))

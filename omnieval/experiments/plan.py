@@ -10,7 +10,7 @@ from typing import Final
 
 from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits, Variant
 from taskloom.omnieval.graph_evaluator import Outcome
-from taskloom.omnieval.lookup import protocol
+from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.agent_run import End
 from taskloom.taskgraph.records.task import Task
@@ -46,21 +46,26 @@ class AgentOrder(Record):
     """Environments that are made ready ahead; None for half as many as are acted in."""
 
 
-class PlannedAttempt(Record):
+class Telling(Record):
+    """One way to tell a task."""
+
+    variant: str
+    """Name that attempts give it."""
+    instruction: str
+    """What is told at the start."""
+    reply: str = ""
+    """What the user answers to any question; empty where nobody answers."""
+    news: str = ""
+    """What the user says after the first step; empty for nothing."""
+
+
+class PlannedAttempt(Telling):
     """One attempt before it is made."""
 
     attempt_id: str
     """Opaque id, equal in every run of the experiment."""
     task_id: str
     """The task."""
-    variant: str
-    """Which instruction is given."""
-    instruction: str
-    """That instruction."""
-    reply: str = ""
-    """What the user answers to any question; empty where nobody answers."""
-    news: str = ""
-    """What the user says after the first step; empty for nothing."""
     repeat: int
     """Number among equal attempts, from 0."""
     seed: int
@@ -73,7 +78,7 @@ def order_for(
     experiment: ExperimentFile, experiment_id: str, entry: AgentEntry, tasks: Sequence[Task]
 ) -> AgentOrder:
     """The order of one agent; limits that the experiment leaves open are those of its protocol."""
-    usual = protocol(experiment.protocol).LIMITS
+    usual = PROTOCOLS.load(experiment.protocol).LIMITS
     longest = max((len(task.graph.nodes) for task in tasks), default=1)
     steps = experiment.limits.steps or usual.steps or usual.steps_per_subtask * longest
     return AgentOrder(
@@ -101,31 +106,14 @@ def attempts_for(
         for task in tasks:
             for telling in told(task, experiment.variants):
                 yield PlannedAttempt(
+                    **dict(telling),
                     attempt_id=f"{experiment_id}:{entry.title}:{task.task_id}:{telling.variant}:{repeat}",
                     task_id=task.task_id,
-                    variant=telling.variant,
-                    instruction=telling.instruction,
-                    reply=telling.reply,
-                    news=telling.news,
                     repeat=repeat,
                     seed=seed,
                     number=number,
                 )
                 number += 1
-
-
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """One way to tell a task."""
-
-    variant: str
-    """Name that attempts give it."""
-    instruction: str
-    """What is told at the start."""
-    reply: str = ""
-    """What the user answers to any question."""
-    news: str = ""
-    """What the user says after the first step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +141,23 @@ def told(task: Task, variants: Sequence[Variant]) -> Iterator[Telling]:
     value = _value_told_once(task)
     for variant in variants:
         if variant == "high":
-            yield Telling("high", task.instruction)
+            yield Telling(variant=variant, instruction=task.instruction)
         elif variant == "low":
-            yield Telling("low", "\n".join(task.low_level_instructions))
+            yield Telling(variant=variant, instruction="\n".join(task.low_level_instructions))
         elif variant == "intent" and task.intent:
-            yield Telling("intent", f"Goal: {task.intent}\n{task.instruction}")
+            yield Telling(variant=variant, instruction=f"Goal: {task.intent}\n{task.instruction}")
         elif variant == "ask" and value:
             held_back = task.instruction.replace(value, "(ask me which)")
-            yield Telling("ask", held_back, reply=f"I mean {value}.")
+            yield Telling(variant=variant, instruction=held_back, reply=f"I mean {value}.")
         elif variant == "news" and value:
             stem, dot, suffix = value.rpartition(".")
             other = f"{stem}-draft{dot}{suffix}" if dot else f"{value} draft"
             wrong = task.instruction.replace(value, other)
-            yield Telling("news", wrong, news=f"I have changed my mind: not {other}, but {value}.")
+            news = f"I have changed my mind: not {other}, but {value}."
+            yield Telling(variant=variant, instruction=wrong, news=news)
         elif variant == "orders":
             for number, text in enumerate(task.permuted_instructions, start=1):
-                yield Telling(f"order {number}", text)
+                yield Telling(variant=f"order {number}", instruction=text)
 
 
 def _value_told_once(task: Task) -> str:
@@ -220,8 +209,5 @@ def end_of(termination: Termination, outcome: Outcome, *, success: bool, complet
         return "success"
     if termination in _OF_AGENT:
         return _OF_AGENT[termination]
-    if outcome == "step_limit":
-        return "out_of_steps"
-    if outcome == "stalled":
-        return "stalled"
-    return "partial" if completed else "failed"
+    ended: dict[Outcome, End] = {"step_limit": "out_of_steps", "stalled": "stalled"}
+    return ended.get(outcome, "partial" if completed else "failed")

@@ -1,8 +1,5 @@
-"""Finds calls in what a model says: `click(start_box='(3,4)')`, `{"name": …, "arguments": …}`,
-`<function=…><parameter=…>`.
-
-Nothing is ever run. A text that holds no call gives none; whoever reads it says so.
-"""
+"""Finds calls in what a model says, and never runs them: `click(start_box='(3,4)')`, `{"name": …, "arguments":
+…}`, `<function=…><parameter=…>`."""
 
 from __future__ import annotations
 

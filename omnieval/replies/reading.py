@@ -33,24 +33,18 @@ _LONGEST_THOUGHT = 4000
 class ReadReply:
     """A reply as it was read."""
 
-    thought: str
+    thought: str = ""
     """Why, in the model's words."""
-    actions: tuple[ComputerAction, ...]
-    """What to do, in order."""
+    actions: tuple[ComputerAction, ...] = ()
     ending: Ending | None = None
     """How it ends after that; None where it goes on."""
 
 
 def read_reply(text: str, form: ReplyFormat, *, sent: tuple[int, int], screen: tuple[int, int]) -> ReadReply:
-    """What a reply means.
+    """What the `text` of a reply in the format `form` means, from the sizes of the picture that was sent and
+    of the screen.
 
     Calls inside of `<think>` are thoughts and never done. What follows an end is left out.
-
-    Args:
-        text: what the model said.
-        form: its format.
-        sent: width and height of the picture that it was sent.
-        screen: those of the screen.
 
     Raises:
         CallUnusableError: it holds no action of its format, or one that is not known or lacks something.

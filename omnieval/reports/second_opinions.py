@@ -1,8 +1,6 @@
-"""What others say of attempts beside the functions: a critic's verdicts with their agreement, and people's
-scores with their correlation (Figure 5).
-
-Opinions are scores like others: `critic` (whether the task is done), `human_completion` and `human_alignment`
-(0 to 1, the mean over the annotators).
+"""What others say of attempts beside the functions, as scores: `critic` (whether the task is done), with its
+agreement; `human_completion` and `human_alignment` (0 to 1, the mean over the annotators), with their
+correlation (Figure 5).
 """
 
 from __future__ import annotations

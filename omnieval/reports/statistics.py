@@ -1,8 +1,6 @@
-"""Means with bootstrap intervals, paired differences with p-values, pass@k and pass^k, agreement of two
-judges.
-
-Tasks are what is drawn again: attempts at one task depend on each other, so that an interval over attempts
-would be too narrow. All draws have a fixed seed.
+"""Means with bootstrap intervals, paired differences, pass@k and pass^k, agreement of two judges. Tasks are
+what is drawn again, with a fixed seed: attempts at one task depend on each other, so that an interval over
+attempts would be too narrow.
 """
 
 from __future__ import annotations

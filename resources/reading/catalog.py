@@ -21,7 +21,7 @@ from taskloom.resources.applications import (
 from taskloom.resources.assets import catalog_folder, content_of
 from taskloom.resources.capability_presets import Capability
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError, suggest
+from taskloom.resources.errors import UnknownCatalogEntryError, suggest
 from taskloom.resources.path_parts import PATH_PARTS
 from taskloom.resources.reading.catalog_links import check_links
 from taskloom.resources.reading.catalog_shorthand import expand_application
@@ -31,7 +31,7 @@ from taskloom.resources.reading.yaml_reading import (
     YamlFile,
     parse_entry,
     parse_list,
-    read_yaml,
+    read_file,
 )
 from taskloom.resources.record import Record
 from taskloom.resources.scenarios import PaperCategory, Scenario
@@ -191,11 +191,8 @@ def _read_shipped() -> tuple[YamlFile, ...]:
 
 
 def _read(item: Traversable, name: str) -> YamlFile:
-    shown = str(item) if isinstance(item, Path) and catalog_folder() not in item.parents else name
-    try:
-        return read_yaml(item.read_text(encoding="utf-8"), shown)
-    except UnicodeDecodeError as error:
-        raise CatalogEntryInvalidError(f"{shown}:1: not UTF-8 text: {error.reason}") from error
+    foreign = isinstance(item, Path) and catalog_folder() not in item.parents
+    return read_file(item, str(item) if foreign else name)
 
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")

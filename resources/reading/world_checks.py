@@ -12,7 +12,6 @@ from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.reading.catalog_links import check_links
 from taskloom.resources.reading.translation import Translation
 from taskloom.resources.reading.worlds import WorldRules, draw_world, drawn_problems, rule_problems
-from taskloom.resources.reading.yaml_reading import show_field
 from taskloom.resources.worlds import FIRST_WORLD, World
 
 _SEEDS = range(1, 21)
@@ -29,20 +28,14 @@ def world_problems(
 ) -> tuple[str, ...]:
     """Everything wrong with a kind of world, each with its place; empty if tasks can be made in it.
 
-    Args:
-        rules: the kind.
-        first: the kind of the first world, which says what must be named.
-        applications: the catalogue in the first world, by name.
-        categories: resource categories by name.
+    The kind of the `first` world says what must be named; `applications` are those of the first world.
     """
-    found = [f"{show_field(item.field)}: {item.message}" for item in rule_problems(rules, first)]
+    found = list(map(str, rule_problems(rules, first)))
     if found:
         return tuple(found)
     words = range(max((len(words) for words in rules.draws.values()), default=0))
     worlds = [*(draw_world(rules, seed) for seed in _SEEDS), *(draw_world(rules, 1, word) for word in words)]
-    found = [
-        f"{show_field(item.field)}: {item.message}" for world in worlds for item in drawn_problems(world)
-    ]
+    found = [str(item) for world in worlds for item in drawn_problems(world)]
     if not found:
         home = draw_world(first, 0)
         for seed in _INTO:
@@ -56,7 +49,6 @@ def _problems_in(
     applications: Mapping[str, Application],
     categories: Mapping[str, ResourceCategory],
 ) -> Iterator[str]:
-    """What is wrong with the catalogue once it is put into a world."""
     translation = Translation(home, world)
     there = [
         translation.application(item, world.name)
@@ -64,12 +56,11 @@ def _problems_in(
         if item.has_worlds and item.world == FIRST_WORLD
     ]
     for name, problems in check_links(there, categories).items():
-        yield from (f"{world.name}, {name}, {show_field(item.field)}: {item.message}" for item in problems)
-    for application in there:
-        before = applications[application.name]
-        yield from (f"{world.name}, {application.name}: {text}" for text in _repeated(application, before))
-        yield from (f"{world.name}, {application.name}: {text}" for text in _left_over(application, home))
-        yield from (f"{world.name}, {application.name}: {text}" for text in _unreadable(application, before))
+        yield from (f"{world.name}, {name}, {item}" for item in problems)
+    for item in there:
+        before = applications[item.name]
+        found = (*_repeated(item, before), *_left_over(item, home), *_unreadable(item, before))
+        yield from (f"{world.name}, {item.name}: {text}" for text in found)
 
 
 def _repeated(application: Application, before: Application) -> Iterator[str]:

@@ -16,8 +16,8 @@ from faker import Faker
 from pydantic import Field
 
 from taskloom.resources.assets import catalog_folder
-from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_yaml
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_file
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import FIRST_WORLD, World, stem_of
 
@@ -102,8 +102,7 @@ class Occasion(Record):
 @cache
 def load_occasions() -> tuple[Occasion, ...]:
     """The occasions of all worlds."""
-    source = (catalog_folder() / "occasions.yaml").read_text(encoding="utf-8")
-    return parse_list(read_yaml(source, "occasions.yaml"), Occasion)
+    return parse_list(read_file(catalog_folder() / "occasions.yaml", "occasions.yaml"), Occasion)
 
 
 def world_kinds(extra: Path | None = None) -> tuple[str, ...]:
@@ -272,26 +271,20 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
     folders: list[Traversable] = [catalog_folder()]
     if extra is not None and (extra / "worlds").is_dir():
         folders.append(extra)
-    first = read_rules(_read(catalog_folder() / "worlds" / f"{FIRST_KIND}.yaml"), None)
+    name = f"worlds/{FIRST_KIND}.yaml"
+    first = read_rules(read_file(catalog_folder() / name, name), None)
     found = {FIRST_KIND: first}
     for folder in folders:
         for item in sorted((folder / "worlds").iterdir(), key=lambda item: item.name):
             kind = item.name.removesuffix(".yaml")
             if kind == item.name or item.name == f"{FIRST_KIND}.yaml":
                 continue
-            source = _read(item)
+            source = read_file(item, f"worlds/{item.name}")
             rules = read_rules(source, first)
             if rules.kind != kind or kind in found:
                 raise source.reject([Problem(("kind",), f"must be {kind!r}, and no other world's")])
             found[kind] = rules
     return found
-
-
-def _read(item: Traversable) -> YamlFile:
-    try:
-        return read_yaml(item.read_text(encoding="utf-8"), f"worlds/{item.name}")
-    except UnicodeDecodeError as error:
-        raise CatalogEntryInvalidError(f"worlds/{item.name}:1: not UTF-8 text: {error.reason}") from error
 
 
 def _draw(rules: WorldRules, seed: int, number: int | None = None) -> Mapping[str, str]:

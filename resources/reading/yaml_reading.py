@@ -7,6 +7,7 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib.resources.abc import Traversable
 from typing import TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -30,6 +31,9 @@ class Problem:
     field: Field
     message: str
     """What is wrong and what is allowed."""
+
+    def __str__(self) -> str:
+        return f"{show_field(self.field)}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,7 @@ class YamlFile:
 
     def reject(self, problems: Sequence[Problem]) -> CatalogEntryInvalidError:
         """The error that reports all `problems` with their lines, one per text line."""
-        lines = [
-            f"{self.name}:{self.line(problem.field)}: {show_field(problem.field)}: {problem.message}"
-            for problem in problems
-        ]
+        lines = (f"{self.name}:{self.line(problem.field)}: {problem}" for problem in problems)
         return CatalogEntryInvalidError("\n".join(lines))
 
 
@@ -81,6 +82,18 @@ def read_yaml(text: str, name: str) -> YamlFile:
             what = " ".join(filter(None, (error.context, error.problem)))
         raise CatalogEntryInvalidError(f"{name}:{line}: not valid YAML: {what}") from error
     return YamlFile(name=name, text=text, content=content)
+
+
+def read_file(item: Traversable, name: str) -> YamlFile:
+    """Parse a file, which messages call `name`.
+
+    Raises:
+        CatalogEntryInvalidError: it is not YAML in UTF-8.
+    """
+    try:
+        return read_yaml(item.read_text(encoding="utf-8"), name)
+    except UnicodeDecodeError as error:
+        raise CatalogEntryInvalidError(f"{name}:1: not UTF-8 text: {error.reason}") from error
 
 
 def parse_entry(source: YamlFile, content: object, record: type[RecordType]) -> RecordType:

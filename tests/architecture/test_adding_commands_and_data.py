@@ -100,12 +100,12 @@ def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pyte
 def test_an_agent_and_a_protocol_of_ours_are_one_file_each(add: Add) -> None:
     from taskloom.flows.stages.agents import check_agent
     from taskloom.omnieval import agents, protocols
-    from taskloom.omnieval.lookup import protocol
+    from taskloom.omnieval.lookup import PROTOCOLS
 
     add(agents, "novel.py", '"""New."""\ndef create(brief):\n    return None\n')
     add(protocols, "brief.py", '"""New."""\ndef answer(said):\n    return said[:2]\n')
     check_agent("novel")
-    assert protocol("brief").answer("yes") == "ye"
+    assert PROTOCOLS.load("brief").answer("yes") == "ye"
 
 
 def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_provider_of_another_package_plays_roles(install: Install) -> None:
 def test_an_agent_and_a_protocol_of_another_package_are_made(install: Install) -> None:
     from taskloom.flows.stages.agents import check_agent, known_agents
     from taskloom.omnieval.brief import AgentBrief, AgentTask
-    from taskloom.omnieval.lookup import agent_module, protocol
+    from taskloom.omnieval.lookup import AGENTS, PROTOCOLS
 
     install(
         "novelty",
@@ -157,8 +157,8 @@ def test_an_agent_and_a_protocol_of_another_package_are_made(install: Install) -
     check_agent("novel")
     assert "novel" in known_agents()
     brief = AgentBrief(task=AgentTask(task_id="t", instruction="Do it."), seed=4)
-    assert agent_module("novel").create(brief) == 4  # type: ignore[comparison-overlap]
-    assert protocol("novel").answer("yes") == "y"
+    assert AGENTS.load("novel").create(brief) == 4  # type: ignore[comparison-overlap]
+    assert PROTOCOLS.load("novel").answer("yes") == "y"
 
 
 def test_queries_of_another_package_have_names(install: Install) -> None:

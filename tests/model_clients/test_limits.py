@@ -137,7 +137,7 @@ def test_limits_are_learned_from_headers_unless_the_settings_know_better() -> No
         limiter = limiter_of(rpm=rpm)
         admission = await limiter.admit(0, (0, 0))
         admission.answered(0, RateReport(requests=Allowance(per_minute=300, remaining=299)))
-        return limiter.requests_per_minute
+        return limiter.requests.per_minute
 
     assert run_in_virtual_time(scenario(None)) == 300
     assert run_in_virtual_time(scenario(60)) == 60
@@ -189,7 +189,7 @@ def test_a_complaint_without_a_known_limit_makes_one_and_others_go_on() -> None:
             finished += 1
 
         await asyncio.wait_for(asyncio.gather(*(one(number) for number in range(200))), timeout=60)
-        return limiter.requests_per_minute, finished
+        return limiter.requests.per_minute, finished
 
     rate, finished = run_in_virtual_time(scenario())
     assert rate is not None

@@ -15,7 +15,7 @@ from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
-from taskloom.omnieval.lookup import agent_module
+from taskloom.omnieval.lookup import AGENTS
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.model_clients.requests import KEY
 from tests.servers.models.behaviour import WireCall
@@ -74,7 +74,7 @@ async def attempted(
     """What the agent `name` did."""
     return await run_episode(
         environment,
-        agent_module(name).create(brief(models, settings)),
+        AGENTS.load(name).create(brief(models, settings)),
         assignment=Assignment(subtask_id="t", instance_id="t#1", instruction=INSTRUCTION),
         applications=[NOTES],
         step_limit=12,

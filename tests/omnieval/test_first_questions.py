@@ -11,7 +11,7 @@ import pytest
 from taskloom.omnieval.asking import model_agents
 from taskloom.omnieval.asking.first_questions import prompt_hash
 from taskloom.omnieval.experiments.specification import AgentEntry
-from taskloom.omnieval.lookup import AGENTS, agent_module
+from taskloom.omnieval.lookup import AGENTS
 from taskloom.prompts import rendering
 
 
@@ -22,7 +22,7 @@ def hashed(agent: str, protocol: str = "paper", **fields: Any) -> str:
 def test_what_every_agent_asks_is_known_and_no_two_formats_ask_alike() -> None:
     """The provider's tool is no part of the prompt: its two agents are told the same."""
     found = {name: hashed(name) for name in AGENTS.names()}
-    asking = {name for name in found if getattr(agent_module(name), "MODEL", False)} - {"openai_computer"}
+    asking = {name for name in found if getattr(AGENTS.load(name), "MODEL", False)} - {"openai_computer"}
     assert len({found[name] for name in asking}) == len(asking) > 15
     assert {found[name] for name in found.keys() - asking - {"openai_computer"}} == {found["recorded"]}
     assert found == {name: hashed(name) for name in found}

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.omnieval.errors import UnknownAgentError
-from taskloom.omnieval.lookup import agent_module
+from taskloom.omnieval.lookup import AGENTS
 from tests.model_clients.requests import KEY
 from tests.omnieval.agents_asked import INSTRUCTION, NOTES, asking, attempted, brief, simulated
 from tests.servers.models.behaviour import WireCall
@@ -73,9 +73,9 @@ async def test_a_prompt_of_its_own_takes_the_place_of_the_system_part(tmp_path: 
     own = "Do {{ instruction }} and answer with JSON."
     async with simulated() as environment, asking(gives_up, tmp_path) as (models, server):
         seen = await environment.reset([NOTES])
-        agent = agent_module("control_tree").create(replace(brief(models), prompt=own))
+        agent = AGENTS.load("control_tree").create(replace(brief(models), prompt=own))
         assert (await agent.decide(INSTRUCTION, seen, ())).status == "give_up"
-        unfit = agent_module("pixels").create(replace(brief(models), prompt="{{ secret }}"))
+        unfit = AGENTS.load("pixels").create(replace(brief(models), prompt="{{ secret }}"))
         with pytest.raises(AgentError, match="secret"):
             await unfit.decide(INSTRUCTION, seen, ())
     (call,) = server.calls
@@ -88,7 +88,7 @@ async def test_a_function_that_lacks_something_is_an_unusable_reply(tmp_path: Pa
         seen = await environment.reset([NOTES])
         async with asking(lambda call: reply(function="keyboard_input"), tmp_path) as (models, _):
             with pytest.raises(UnusableReplyError, match="keyboard_input"):
-                await agent_module("control_tree").create(brief(models)).decide("x", seen, ())
+                await AGENTS.load("control_tree").create(brief(models)).decide("x", seen, ())
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -115,7 +115,7 @@ async def test_a_computer_tool_is_an_agent(provider: str, tmp_path: Path) -> Non
 )
 def test_a_setting_that_is_none_is_refused(name: str, settings: dict[str, JsonValue]) -> None:
     with pytest.raises(AgentError, match=r"miles|perhaps"):
-        agent_module(name).create(brief(None, settings))
+        AGENTS.load(name).create(brief(None, settings))
 
 
 async def test_the_first_control_is_clicked_and_nothing_else(tmp_path: Path) -> None:
@@ -137,4 +137,4 @@ async def test_a_plan_is_written_once_and_the_executor_follows_it(tmp_path: Path
     assert planned.images == 1 and NOTES.manual.strip() in planned.system
     assert all("2. Type a." in call.turns[-1] or "2. Type a." in call.turns[0] for call in followed)
     with pytest.raises(UnknownAgentError, match="nobody"):
-        agent_module("planner_executor").create(brief(models, {"executor": "nobody"}))
+        AGENTS.load("planner_executor").create(brief(models, {"executor": "nobody"}))

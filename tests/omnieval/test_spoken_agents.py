@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
-from taskloom.omnieval.lookup import agent_module
+from taskloom.omnieval.lookup import AGENTS
 from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput
 from tests.model_clients.requests import KEY
 from tests.omnieval.agents_asked import INSTRUCTION, NOTES, asking, attempted, simulated
@@ -124,5 +124,5 @@ async def test_a_model_that_asks_a_question_nobody_answers_gives_up(tmp_path: Pa
 
 
 def test_agents_that_ask_a_model_say_so() -> None:
-    assert all(getattr(agent_module(name), "MODEL", False) for name in FORMATS)
+    assert all(getattr(AGENTS.load(name), "MODEL", False) for name in FORMATS)
     assert value_at(FORMATS["gemini"].declarations()[0], "parameters", "required") == ["x", "y"]

@@ -18,7 +18,9 @@ from taskloom.resources.errors import no_such
 from taskloom.resources.plugins import PluginKind
 from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
 
-QUERIES = PluginKind("package of named queries", UnknownQueryError, group="taskloom.queries")
+QUERIES: PluginKind[object] = PluginKind(
+    "package of named queries", UnknownQueryError, group="taskloom.queries"
+)
 """Each is a package that holds files like those beside this module."""
 _PARAMETER = re.compile(r"^parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$")
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.omnieval.errors import CallUnusableError
-from taskloom.omnieval.lookup import AGENTS, agent_module
+from taskloom.omnieval.lookup import AGENTS
 from taskloom.omnieval.replies.formats import ReplyFormat
 from taskloom.omnieval.replies.reading import ReadReply, read_reply
 from taskloom.omnieval.replies.verbs import Ending
@@ -24,7 +24,7 @@ SCREENS = [(1280, 800), (1920, 1080), (1366, 768), (2560, 1600), (800, 1280), (6
 FORMATS: dict[str, ReplyFormat] = {
     name: form
     for name in AGENTS.built_in()
-    if isinstance(form := getattr(agent_module(name), "FORMAT", None), ReplyFormat)
+    if isinstance(form := getattr(AGENTS.load(name), "FORMAT", None), ReplyFormat)
 }
 
 
