@@ -9,6 +9,10 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
+from taskloom.environments.errors import AgentError, UnusableReplyError
+from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
+from taskloom.prompts.agent_inputs import ApplicationInView
+from taskloom.prompts.errors import TemplateBrokenError
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -27,17 +31,6 @@ class AgentModels(Protocol):
         """
 
 
-class ApplicationBrief(Record):
-    """An application as an agent is told of it."""
-
-    name: str
-    """Name in the catalogue."""
-    title: str
-    """What the task bar calls it."""
-    manual: str = ""
-    """Its manual."""
-
-
 class AgentTask(Record):
     """A task as an agent is told of it: nothing of its graph or its evaluation functions."""
 
@@ -45,7 +38,7 @@ class AgentTask(Record):
     """Opaque id."""
     instruction: str
     """What the protocol tells the agent; `decide` is given the same text."""
-    applications: tuple[ApplicationBrief, ...] = ()
+    applications: tuple[ApplicationInView, ...] = ()
     """Applications that are open, the first in front."""
     step_limit: int = 200
     """Most steps."""
@@ -101,3 +94,23 @@ class AgentBrief:
     """Finds how something is done that the task does not ask for; given with them."""
     orders: Sequence[Sequence[str]] = ()
     """Orders of these in which the task succeeds, as instance ids; given with them."""
+
+    async def ask(self, question: PromptInput[R]) -> R:
+        """The reply of the model.
+
+        Raises:
+            UnusableReplyError: the reply is none of the kind that was asked for.
+            AgentError: the model refused, or did not answer; or the agent's own prompt does not fit its
+                question; or it was given no model.
+            ModelClientError: calls cannot go on at all.
+        """
+        if self.models is None:
+            raise AgentError("The agent asks a model, and was given none.")
+        try:
+            return await self.models.ask(
+                question, stage=self.stage, item_id=self.attempt_id, attempt=self.seed
+            )
+        except ReplyInvalidError as error:
+            raise UnusableReplyError(str(error)) from error
+        except (CallFailedError, TemplateBrokenError) as error:
+            raise AgentError(str(error)) from error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Literal
 
 from pydantic import Field
 
@@ -32,11 +33,8 @@ class NodeState(StrEnum):
     """Its evaluation function said success, once and for all."""
 
 
-class SubtaskJudge(Protocol):
-    """Judges one subtask on the evidence of the episode so far."""
-
-    def __call__(self, node: BoundSubtask, since_step: int) -> Evaluation:
-        """Evaluate `node`; the actions after `since_step` are those that may count for it."""
+SubtaskJudge = Callable[[BoundSubtask, int], Evaluation]
+"""Judges one subtask on the evidence of the episode so far; actions after that step may count for it."""
 
 
 class GraphEvaluation(Record):

@@ -9,5 +9,5 @@ agent_inputs                          inputs of agents under evaluation
 control_lines                         controls of a screen, and as lines
 actor_actions                         what an actor did in words, and what its reply means
 exploration_views                     what the explorer is shown of screens
-shown_effects, change_shapes          what the writer of functions is shown of changes
+shown_effects                         what the writer of functions is shown of changes
 """

@@ -16,8 +16,10 @@ from taskloom.taskgraph.records.model_calls import ModelRole
 class ApplicationInView(Record):
     """An application that is open."""
 
+    name: str
+    """Name in the catalogue."""
     title: str
-    """Name that people use for it."""
+    """Name that people use for it, and the task bar."""
     manual: str = ""
     """Its manual."""
 

@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from taskloom.prompts.change_shapes import TaskShape
 from taskloom.prompts.control_lines import ControlInView as ControlInView
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
 from taskloom.prompts.exploration_views import ResourceInView as ResourceInView
@@ -23,7 +22,7 @@ from taskloom.prompts.replies import (
     IntentExtractorReply,
     SummarizerReply,
 )
-from taskloom.prompts.shown_effects import ShownEffects
+from taskloom.prompts.shown_effects import ShownEffects, TaskShape
 from taskloom.resources.applications import SubtaskTemplate
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record

@@ -1,5 +1,5 @@
-"""Replies that can mean only what was asked for, in a slightly other form, are read and not sent back. A field
-that the reply's type does not have stays an error, because a model that names one expects it to count.
+"""Replies that can mean only what was asked for, in a slightly other form, are read and not sent back; a
+field that the reply's type does not have stays an error, because a model that names one expects it to count.
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ def _list_of(item: Any, value: object) -> list[object]:
     if _is_named(item):
         return _named_values(value)
     parts = value if isinstance(value, list) else [value]
-    all_named = all(isinstance(part, dict) and set(part) == _NAMED for part in parts)
-    if get_origin(item) is list and _is_named(*get_args(item)) and value == parts != [] and all_named:
+    lists = get_origin(item) is list and _is_named(*get_args(item))
+    if (
+        lists
+        and value
+        and parts is value
+        and all(isinstance(part, dict) and set(part) == _NAMED for part in parts)
+    ):
         parts = [value]  # one set of values without the list around it
     return [_fitted(item, part) for part in parts]
 

@@ -1,5 +1,5 @@
-"""Renders prompts. All templates are read at once when the first is needed: one that is edited while a run goes
-on would otherwise meet the inputs of the code that was loaded before, or differ from call to call.
+"""Renders prompts. All templates are read at once when the first is needed: one that is edited while a run
+goes on would otherwise meet the inputs of the code that was loaded before, or differ from call to call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How everything that is chosen by name is found: the modules of a folder, keyed by their names, and what
-other packages bring by entry points. Nothing is imported before it is asked for, so that an absent dependency,
-or a package that is broken, costs nothing else.
+other packages bring by entry points. Nothing is imported before it is asked for, so that an absent
+dependency, or a package that is broken, costs nothing else.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typer.main import get_command
 from scripts.house_drawing import architecture_page
 from taskloom.cli.main import create_app, exit_codes
 from taskloom.flows.settings import Settings
-from taskloom.omnieval.lookup import AGENTS, agent_module
+from taskloom.omnieval.lookup import AGENTS
 from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
 from taskloom.omnieval.replies.grids import AS_IT_IS
 from taskloom.resources.record import field_docstrings
@@ -176,7 +176,7 @@ def agents_page() -> str:
     """Every agent that taskloom brings, and the formats of those that answer in words."""
     rows, formats = [], []
     for name in AGENTS.built_in():
-        module = agent_module(name)
+        module = AGENTS.load(name)
         about, _, more = AGENTS.text_of(name).partition("\n\n")
         asks = "yes" if getattr(module, "MODEL", False) else "no"
         rows.append(f"| `{name}` | {_cell(about)} | {asks} | {_cell(more)} |")

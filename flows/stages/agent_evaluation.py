@@ -19,10 +19,11 @@ from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, 
 from taskloom.flows.stages.attempt_judging import AttemptJudge
 from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
-from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
+from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.experiments.plan import INVALID, AgentOrder, PlannedAttempt, ScriptedUser
 from taskloom.omnieval.experiments.specification import AgentEntry, Limits
 from taskloom.omnieval.lookup import PROTOCOLS
+from taskloom.prompts.agent_inputs import ApplicationInView
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -188,7 +189,7 @@ class AttemptPlace:
             task_id=task.task_id,
             instruction=planned.instruction,
             applications=tuple(
-                ApplicationBrief(name=item.name, title=item.title, manual=item.manual)
+                ApplicationInView(name=item.name, title=item.title, manual=item.manual)
                 for item in self._opened(task)
             ),
             step_limit=self.order.step_limit,

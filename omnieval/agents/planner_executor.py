@@ -12,10 +12,9 @@ from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.errors import AgentError
-from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.omnieval.lookup import AGENTS, check_agent_settings
-from taskloom.prompts.agent_inputs import ApplicationInView, PlannerInput
+from taskloom.prompts.agent_inputs import PlannerInput
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -51,13 +50,11 @@ class PlannedAgent:
         task = self._brief.task
         question = PlannerInput(
             instruction=instruction,
-            applications=tuple(
-                ApplicationInView(title=item.title, manual=item.manual) for item in task.applications
-            ),
+            applications=task.applications,
             step_limit=task.step_limit,
             screenshot=observation.screenshot,
         )
-        reply = await asked(self._brief, question)
+        reply = await self._brief.ask(question)
         return "\n".join(f"{number}. {step}" for number, step in enumerate(reply.steps, start=1))
 
 

@@ -14,10 +14,10 @@ from PIL import Image
 from pydantic import BaseModel
 
 from taskloom.environments.errors import AgentError
-from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
+from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.experiments.specification import AgentEntry
 from taskloom.omnieval.lookup import AGENTS, PROTOCOLS
-from taskloom.prompts.agent_inputs import PlanReply
+from taskloom.prompts.agent_inputs import ApplicationInView, PlanReply
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
 
@@ -26,7 +26,7 @@ _SIZE = (64, 64)
 _TASK = AgentTask(
     task_id="made-up",
     instruction="Write a note.",
-    applications=(ApplicationBrief(name="notes", title="Notes", manual="# Notes\n- Save keeps the note."),),
+    applications=(ApplicationInView(name="notes", title="Notes", manual="# Notes\n- Save keeps the note."),),
     question="How many are there?",
     can_ask=True,
 )

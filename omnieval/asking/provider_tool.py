@@ -9,7 +9,6 @@ from pydantic import JsonValue
 from taskloom.environments.agent import Agent
 from taskloom.environments.computer_use.conversation import ComputerConversation
 from taskloom.environments.errors import AgentError
-from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.inputs import ComputerActorInput
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
@@ -44,6 +43,6 @@ def tool_agent(brief: AgentBrief) -> Agent:
             computer=turns,
             own_prompt=brief.prompt,
         )
-        return await asked(brief, question)
+        return await brief.ask(question)
 
     return ComputerConversation(ask, "acknowledge" if safety == "acknowledge" else "refuse")

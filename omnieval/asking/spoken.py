@@ -9,13 +9,12 @@ from taskloom.environments.agent import Decision
 from taskloom.environments.computer_use.action_queue import ActionQueue
 from taskloom.environments.computer_use.actions import resized
 from taskloom.environments.errors import UnusableReplyError
-from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.omnieval.errors import CallUnusableError
 from taskloom.omnieval.replies.arguments import writable
 from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
 from taskloom.omnieval.replies.reading import ReadReply, read_reply
-from taskloom.prompts.agent_inputs import ApplicationInView, SpokenActorInput
+from taskloom.prompts.agent_inputs import SpokenActorInput
 from taskloom.taskgraph.records.computer_use import Exchange
 from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -89,9 +88,7 @@ class SpokenAgent:
         picture = resized(observation.screenshot, size)
         question = SpokenActorInput(
             instruction=instruction,
-            applications=tuple(
-                ApplicationInView(title=item.title, manual=item.manual) for item in task.applications
-            ),
+            applications=task.applications,
             actions=form.functions,
             grid=GRID_WORDS[form.grid],
             shape=form.shape,
@@ -104,7 +101,7 @@ class SpokenAgent:
             functions=form.declarations(),
             own_prompt=self.brief.prompt,
         )
-        reply = await asked(self.brief, question)
+        reply = await self.brief.ask(question)
         self._said = said = writable(reply.text)
         self._past.append(
             Exchange(told=question.rendered().user, pictures=(picture,), said=said or "(nothing)")

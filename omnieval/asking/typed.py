@@ -9,7 +9,6 @@ from typing import Literal
 from taskloom.environments.agent import Decision
 from taskloom.environments.annotated import annotate
 from taskloom.environments.errors import UnusableReplyError
-from taskloom.omnieval.asking.failures import asked
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.actor_actions import action_of_reply, in_history
 from taskloom.prompts.control_lines import controls_in_view
@@ -63,7 +62,7 @@ class TypedAgent:
             own_prompt=brief.prompt,
             earlier=tuple(step.observation_screenshot for step in history[-earlier:] if earlier),
         )
-        reply = await asked(brief, question)
+        reply = await brief.ask(question)
         said = reply.model_dump_json(exclude_defaults=True)
         decided = Decision(status="finish", description=reply.observation, thought=reply.thought, reply=said)
         if reply.status == "FINISH":

@@ -11,7 +11,7 @@ from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
 from taskloom.evaluators_api.state.records import text_of
 from taskloom.evaluators_api.state.templates import filled, names_parameter, templated_path
-from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
+from taskloom.prompts.shown_effects import ChangeShape, StartingFile, TaskShape
 from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory

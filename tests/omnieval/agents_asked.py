@@ -14,8 +14,9 @@ from taskloom.environments.lookup import platform
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
-from taskloom.omnieval.brief import AgentBrief, AgentTask, ApplicationBrief
+from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.lookup import AGENTS
+from taskloom.prompts.agent_inputs import ApplicationInView
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.model_clients.requests import KEY
 from tests.servers.models.behaviour import WireCall
@@ -60,7 +61,7 @@ async def asking(
 
 def brief(models: RoleModels | None, settings: Mapping[str, JsonValue] | None = None) -> AgentBrief:
     """What an agent is told of the task to write a note."""
-    told = ApplicationBrief(name=NOTES.name, title=NOTES.title, manual=NOTES.manual)
+    told = ApplicationInView(name=NOTES.name, title=NOTES.title, manual=NOTES.manual)
     task = AgentTask(task_id="t", instruction=INSTRUCTION, applications=(told,), step_limit=12)
     return AgentBrief(task=task, models=models, attempt_id="t#1", settings=settings or {})
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.reference import checks_reference
-from taskloom.prompts.change_shapes import TaskShape
 from taskloom.prompts.replies import EvaluationWriterReply
+from taskloom.prompts.shown_effects import TaskShape
 from taskloom.resources.applications import ControlQuery
 from taskloom.synthesis.cross_verification.function_writing import disagreements
 from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
