@@ -2,8 +2,6 @@
 ledger remembers which call is in which batch.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sqlite3

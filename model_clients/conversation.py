@@ -1,7 +1,5 @@
 """From a prompt to a request, and from a reply's text to the typed reply."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

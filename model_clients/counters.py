@@ -1,7 +1,5 @@
 """What model calls have done so far, readable while they run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from taskloom.model_clients.messages import ModelReply

@@ -24,8 +24,6 @@ ModelClientError
     └── ConnectionLostError         reset, refused, cut off, timed out (transient)
 """
 
-from __future__ import annotations
-
 from taskloom.model_clients.rate_reports import RateReport
 from taskloom.resources.errors import ExitCode, TaskloomError
 

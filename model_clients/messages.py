@@ -1,7 +1,5 @@
 """Requests to a language model and its replies, the same for every provider."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, JsonValue

@@ -1,8 +1,6 @@
 """Makes each call once: answered by the ledger if possible, otherwise made by one process within the
 budget."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable

@@ -1,7 +1,5 @@
 """What a provider says about its limits in the headers of a response."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Settings of model calls: which model plays which role, with what parameters, at what speed."""
 
-from __future__ import annotations
-
 from typing import Literal
 from urllib.parse import urlsplit
 

@@ -2,8 +2,6 @@
 and which actions are right at a step of a replay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

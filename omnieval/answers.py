@@ -1,7 +1,5 @@
 """What protocols share, and how answers are compared: exactly, by inclusion, or by value."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation

@@ -1,7 +1,5 @@
 """What metrics are computed from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from taskloom.taskgraph.records.graph import TaskGraph

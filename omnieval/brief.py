@@ -1,7 +1,5 @@
 """What an agent is given before its first decision."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

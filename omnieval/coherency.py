@@ -1,7 +1,5 @@
 """The coherency score of what an agent executed, and whether it can have executed that (section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from taskloom.omnieval.errors import SequenceImpossibleError

@@ -10,8 +10,6 @@ is named
 └── CallUnusableError        what a model said means no action
 """
 
-from __future__ import annotations
-
 from taskloom.resources.errors import TaskloomError
 
 

@@ -1,7 +1,5 @@
 """The graph-based evaluator: node states that follow an agent through a task graph (section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal

@@ -1,7 +1,5 @@
 """The score of an execution sequence on a task graph (section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import Field

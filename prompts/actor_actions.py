@@ -1,8 +1,6 @@
 """What an actor did, in the words of its prompt, and the action that its reply means, in whatever coordinates
 it points."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

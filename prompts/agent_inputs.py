@@ -1,7 +1,5 @@
 """The typed inputs of prompts for agents under evaluation."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import Field

@@ -1,8 +1,6 @@
 """Controls as models read them: one line each, with nothing that is empty, and with what tells equal ones
 apart."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

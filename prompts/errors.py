@@ -5,8 +5,6 @@ PromptError
 └── TemplateBrokenError   a template uses a variable that its input does not have
 """
 
-from __future__ import annotations
-
 from taskloom.resources.errors import TaskloomError
 
 

@@ -1,8 +1,6 @@
 """The typed input of each role's prompt: one record per role, whose fields are the variables of its
 template."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

@@ -2,8 +2,6 @@
 field that the reply's type does not have stays an error, because a model that names one expects it to count.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal, get_args, get_origin
 

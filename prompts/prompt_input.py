@@ -1,7 +1,5 @@
 """The base of the typed inputs of prompts."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, Field, JsonValue

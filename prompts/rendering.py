@@ -2,8 +2,6 @@
 goes on would otherwise meet the inputs of the code that was loaded before, or differ from call to call.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

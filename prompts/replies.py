@@ -2,8 +2,6 @@
 structured output can enforce them; a mapping is a list of named values.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal, Self
 

@@ -1,8 +1,6 @@
 """What a performance changed, as the evaluation writer is shown it; and the shape of what a subtask may
 change, for a writer that must not see what the performances did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

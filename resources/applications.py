@@ -1,7 +1,5 @@
 """Applications of the catalogue: how each is installed, started, reset, explained and exemplified."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Files that belong to catalogue entries: fixtures that are too long, or too binary, for YAML."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

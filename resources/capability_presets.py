@@ -1,7 +1,5 @@
 """Capabilities as constraints on complexity levels (Table 12), as the catalogue gives them."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from taskloom.resources.dimensions import Dimension, Level

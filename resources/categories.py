@@ -1,7 +1,5 @@
 """Resource categories: what kinds of things flow between subtasks (App. B.3)."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from taskloom.resources.record import Record

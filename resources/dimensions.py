@@ -3,8 +3,6 @@
 Levels, cells, constraints, SQL, pages of the viewer and options of the command line derive from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product

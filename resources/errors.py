@@ -8,8 +8,6 @@ CatalogError
 └── UnknownCatalogEntryError  a name nobody defined (names the known ones)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """Resources: a category bound to a value, in its scope (App. B.3); when an output is an input."""
 
-from __future__ import annotations
-
 from taskloom.resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind, ResourceScope
 from taskloom.resources.record import Record
 

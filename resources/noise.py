@@ -1,7 +1,5 @@
 """Noise: what an application changes by itself, as places of the state, measured and never guessed."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from taskloom.resources.record import Record

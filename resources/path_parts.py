@@ -1,7 +1,5 @@
 """Parts of paths: what a worked example may say about a parameter besides its whole value."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 

@@ -1,7 +1,5 @@
 """Scenarios: which of the 20 a set of application categories belongs to (App. A.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Files that another process may read at any moment: they are there whole, or not at all."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,8 +6,6 @@ wherever a value of the first world stands in a parameter set, a fixture or a pr
 takes that place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from pydantic import Field

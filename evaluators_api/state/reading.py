@@ -12,7 +12,7 @@ from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_NODES = 20_000
 """Nodes of one file that are looked at; a file with more is read as lines."""
-_FORMATS: PluginKind[Format] = PluginKind(
+_FORMATS: PluginKind["Format"] = PluginKind(
     "format of state", StateUnreadableError, folder="taskloom.evaluators_api.state.formats"
 )
 FALLBACK = "lines"

@@ -1,8 +1,6 @@
 """What was said in a call: the messages that were sent and the reply, read from a ledger without changing
 it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zlib

@@ -1,7 +1,5 @@
 """The identity of a call: a hash of everything that determines its reply."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What people do with a ledger: sum up its calls, and clean it up."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The only thread of a process that writes to the ledger; it groups many writes into one transaction."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import sqlite3

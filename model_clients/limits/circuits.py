@@ -1,7 +1,5 @@
 """A circuit breaker: pauses a failing provider, then probes it with one call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

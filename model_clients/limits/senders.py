@@ -1,7 +1,5 @@
 """Sends requests: one sender per model, behind its limits, with retries; providers share a circuit."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable

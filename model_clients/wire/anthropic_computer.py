@@ -4,8 +4,6 @@
 name it in their input, need the size of the pictures, and are a beta.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Anthropic's Messages protocol as JSON."""
 
-from __future__ import annotations
-
 import base64
 import json
 

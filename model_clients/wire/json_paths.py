@@ -1,7 +1,5 @@
 """Reads values from foreign JSON, in which anything may be missing or have the wrong type."""
 
-from __future__ import annotations
-
 from pydantic import JsonValue
 
 

@@ -1,8 +1,6 @@
 """OpenAI's `computer` tool in the Responses protocol, and `computer_use_preview` before it: calls and their
 outputs as items of the input."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 

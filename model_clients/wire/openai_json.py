@@ -1,7 +1,5 @@
 """OpenAI's two protocols, Responses and Chat Completions, as JSON."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """JSON schemas for typed replies as providers accept them, and the mode in which a server takes them."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import JsonValue

@@ -1,7 +1,5 @@
 """Code shared by both SDKs: keys, reading responses and mapping their errors to ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

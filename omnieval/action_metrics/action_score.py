@@ -11,8 +11,6 @@ contradicts the paper's text; the paper's is computed here. BLEU is that of word
 as the shorter text has, at most four.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from math import exp, hypot, log

@@ -1,8 +1,6 @@
 """Share of recorded places at which the predicted action of the same number and kind lies in the same
 control, as in ScreenSpot and OmniACT's click accuracy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.omnieval.action_examples import Example

@@ -5,8 +5,6 @@ An action is right that is of the same kind, in the same control, with the same 
 its letter case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.omnieval.action_examples import Example, Statement

@@ -6,8 +6,6 @@ its number of actions, β₁ = 0.1 and β₂ = 1; any other scores 0. The value 
 a share of what the recorded actions themselves would score, as in Table 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.omnieval.action_examples import Example, Statement

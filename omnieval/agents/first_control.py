@@ -1,7 +1,5 @@
 """Clicks the first control that can be used, `steps` times (settings, 5): what costs nothing to beat."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from taskloom.environments.agent import Agent, Decision

@@ -3,8 +3,6 @@
 One attempt waits at a time, as long as an attempt may last.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

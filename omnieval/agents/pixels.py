@@ -3,8 +3,6 @@
 Its settings: `coordinates` is `thousandths`, `pixels` or `fractions`; `pictures` shows earlier screens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 

@@ -4,8 +4,6 @@ The planner is the model of the role `planner`. `executor` in the settings is an
 `marks_and_list` by default; it is given the task and the plan as its instruction, and the other settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue

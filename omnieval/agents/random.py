@@ -1,7 +1,5 @@
 """Acts at random: clicks and types on any control it sees, and stops after `steps` actions (settings, 20)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 

@@ -12,8 +12,6 @@ a known way, which shows that the evaluator notices:
 - `crashes`: raises an exception after its first step in every third attempt.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -2,8 +2,6 @@
 with their templates, formats, declared functions, an own prompt, and what the protocol tells.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -3,8 +3,6 @@
 A model that was trained for a format of its own is asked in it (`spoken`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

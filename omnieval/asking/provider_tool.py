@@ -1,7 +1,5 @@
 """An agent that operates the screen through its provider's computer tool."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pydantic import JsonValue

@@ -1,7 +1,5 @@
 """An agent that asks a model in the format it was trained for, in one conversation with the last pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

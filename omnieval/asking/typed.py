@@ -1,7 +1,5 @@
 """An agent that asks a chat model for one action as JSON per step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

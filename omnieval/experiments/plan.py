@@ -1,7 +1,5 @@
 """What an experiment asks for: one order per agent, one planned attempt per task, variant and repeat."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

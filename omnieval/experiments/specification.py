@@ -1,7 +1,5 @@
 """The file of an experiment: agents, tasks, repeats, limits."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator

@@ -1,7 +1,5 @@
 """Depth-weighted share of completed subtasks: the deeper a subtask, the more it weighs (section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from taskloom.omnieval.attempt import Attempt

@@ -4,8 +4,6 @@ Undefined where that maximum is 0, because nothing could have been done more or 
 application of some subtask is not given.
 """
 
-from __future__ import annotations
-
 from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.coherency import executed_coherency
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of

@@ -5,8 +5,6 @@ cannot be done, no reward for another form. At most 200 steps, no patience, pass
 where attempts are repeated. Tips are the first lines of the application's manual.
 """
 
-from __future__ import annotations
-
 from taskloom.omnieval.answers import ProtocolLimits, quoted_answer
 from taskloom.omnieval.brief import AgentTask
 

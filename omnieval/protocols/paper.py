@@ -4,8 +4,6 @@ The graph evaluator follows the attempt; it ends when every subtask is completed
 when nothing was completed for N steps. The paper does not give N; 20 is the length of its longest subtasks.
 """
 
-from __future__ import annotations
-
 from taskloom.omnieval.answers import ProtocolLimits, quoted_answer
 from taskloom.omnieval.brief import AgentTask
 

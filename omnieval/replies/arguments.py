@@ -1,8 +1,6 @@
 """The arguments of calls, whatever they are called: a place is a list, a text with numbers, or x and y; a box
 is its middle."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

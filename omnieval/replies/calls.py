@@ -1,7 +1,5 @@
-"""Finds calls in what a model says, and never runs them: `click(start_box='(3,4)')`, `{"name": …, "arguments":
-…}`, `<function=…><parameter=…>`."""
-
-from __future__ import annotations
+"""Finds calls in what a model says, and never runs them: `click(start_box='(3,4)')`,
+`{"name": …, "arguments": …}`, `<function=…><parameter=…>`."""
 
 import ast
 import json

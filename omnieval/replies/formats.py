@@ -1,7 +1,5 @@
 """A format: how a family of models writes actions, where it points, and how it is shown the screen."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

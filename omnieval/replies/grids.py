@@ -1,7 +1,5 @@
 """The grids that models point in, and the pictures that they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

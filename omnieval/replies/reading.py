@@ -1,7 +1,5 @@
 """Reads what a model said in its format: its thought, its actions, and how it ends."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

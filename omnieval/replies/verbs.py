@@ -3,8 +3,6 @@
 Names are compared without case, underscores and hyphens: `left_click`, `LeftClick` and `leftClick` are one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,8 +1,6 @@
 """The paper's figures for one's own agents, as SVG: the radar of capabilities, chains against graphs,
 pass@k curves. And the page that shows them with the tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from math import cos, pi, sin

@@ -3,8 +3,6 @@ agreement; `human_completion` and `human_alignment` (0 to 1, the mean over the a
 correlation (Figure 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final

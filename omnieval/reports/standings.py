@@ -1,7 +1,5 @@
 """The figures of an experiment: per agent, over all tasks, per capability and per level."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

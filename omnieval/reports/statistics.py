@@ -3,8 +3,6 @@ what is drawn again, with a fixed seed: attempts at one task depend on each othe
 attempts would be too narrow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb

@@ -1,8 +1,6 @@
 """The paper's tables for one's own agents, as rows of text: Table 4 (capabilities), Table 5 (levels with
 drops), Table 8 (order of telling), and those a leaderboard needs."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter, defaultdict

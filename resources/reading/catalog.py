@@ -1,8 +1,6 @@
 """The catalogue: applications, resource categories, scenarios and capabilities, read from YAML and
 validated."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache

@@ -1,8 +1,6 @@
 """What must hold between catalogue entries: fixtures agree, and every input is there or made by some
 subtask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from taskloom.resources.applications import Application

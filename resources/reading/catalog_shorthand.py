@@ -8,8 +8,6 @@
 - a control: `Save` for `{text: Save}`
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 _POINTER: dict[str, dict[object, object]] = {

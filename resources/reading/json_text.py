@@ -1,8 +1,6 @@
 """JSON from people and programs, read strictly: nothing ambiguous, nothing that only Python takes for
 JSON."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import JsonValue

@@ -1,7 +1,5 @@
 """Putting a catalogue entry into another world: its fixtures, prepared files, manual and parameter sets."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

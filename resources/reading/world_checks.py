@@ -1,8 +1,6 @@
 """What a kind of world must pass before tasks are made in it: shipped, written by hand, or written by a
 model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 

@@ -3,8 +3,6 @@
 Names of people come from Faker, everything else from the rules. The same kind and seed give the same world.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """YAML files of the catalogue: read fast, and explained by file, line and field when they are wrong."""
 
-from __future__ import annotations
-
 import types
 import typing
 from collections.abc import Sequence
