@@ -26,10 +26,10 @@ class BatchJournal:
 
     def batch_of(self, key: str) -> str | None:
         """The batch in which a call was submitted; None if there is none."""
-        rows = self._ledger.select(
-            "SELECT batch_id FROM batch_requests JOIN batches USING (batch_id) WHERE key = ? AND place = ?",
-            (key, self._place),
+        known = (
+            "SELECT batch_id FROM batch_requests JOIN batches USING (batch_id) WHERE key = ? AND place = ?"
         )
+        rows = self._ledger.select(known, (key, self._place))
         return str(rows[0][0]) if rows else None
 
     async def submitted(self, batch_id: str, keys: Sequence[str]) -> None:
@@ -88,11 +88,7 @@ class Batcher:
     async def reply(
         self, key: str, request: ModelRequest, keep_lease: Callable[[], Awaitable[None]]
     ) -> ModelReply:
-        """The reply to a call, once its batch has ended; meanwhile, the right to make it is renewed.
-
-        Raises:
-            ModelClientError: the provider does not accept the request, or all rounds failed.
-        """
+        """The reply to a call, once its batch has ended; meanwhile, the right to make it is renewed."""
         waiting = _Waiting(request, keep_lease, asyncio.get_running_loop().create_future())
         self._waiting[key] = waiting
         self.counters.waiting += 1

@@ -1,7 +1,5 @@
 """The ports of model calls: questions, and the provider clients that send them, found by name."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
@@ -115,7 +113,7 @@ class BatchClient(Protocol):
         """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""
 
 
-PROVIDERS: PluginKind[Provider] = PluginKind(
+PROVIDERS: PluginKind["Provider"] = PluginKind(
     "model provider",
     UnknownProviderError,
     folder="taskloom.model_clients.providers",
@@ -133,11 +131,6 @@ class Provider(Protocol):
 
 
 def create_client(settings: ModelSettings) -> ModelClient:
-    """A client of the settings' provider and model.
-
-    Raises:
-        UnknownProviderError: no such provider; the known ones are named.
-        PluginBrokenError: the package that brings it is broken.
-        KeyMissingError: the provider needs a key and the environment holds none.
-    """
+    """A client of the settings' provider and model; errors as `PluginKind.load`, and a `KeyMissingError` if
+    the provider needs a key and the environment holds none."""
     return PROVIDERS.load(settings.provider).create(settings)

@@ -84,9 +84,8 @@ class PaidCalls:
         Cancelling the caller does not stop the call, so a reply that is paid for is kept.
 
         Raises:
-            ReplyMissingError: only the ledger may answer, and it has no reply.
-            BudgetExhaustedError: the call could exceed the budget.
-            ModelClientError: the call was given up.
+            ModelClientError: the call was given up, could exceed the budget, or is not in a ledger that alone
+                may answer.
         """
         key = request_key(call.settings, call.request)
         running = self._running.get(key)

@@ -1,7 +1,5 @@
 """How the stages call models: by role, with a typed reply, paid for once."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import TypeVar
 
@@ -64,7 +62,7 @@ class RoleModels:
         self._calls = PaidCalls(settings, self.account, self._senders)
         self._begun: set[str] = set()
 
-    async def __aenter__(self) -> RoleModels:
+    async def __aenter__(self) -> "RoleModels":
         return self
 
     async def __aexit__(
@@ -92,11 +90,8 @@ class RoleModels:
         A malformed reply gets one repair round with the parser's message; a truncated reply is requested
         again with twice the output limit. A fallback model is asked only if the settings name one.
 
-        Args:
-            question: what is asked, of which role, and what the reply must be.
-            stage: stage of the method, for accounting and the stage's budget.
-            item_id: subtask, task or application the call serves.
-            attempt: a new number asks the same question again instead of reading the ledger.
+        The `item_id` is that of the subtask, task or application that the call serves; a new `attempt` asks
+        the same question again instead of reading the ledger.
 
         Raises:
             CallFailedError: there is no usable reply: it breaks its schema, the model or a content filter

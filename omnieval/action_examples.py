@@ -136,7 +136,8 @@ def _statement(call: Call) -> Statement:
 def also_right(
     graph: TaskGraph, replay: Replay, step: int, replays: Iterable[Replay], recorded: Mapping[str, Trajectory]
 ) -> tuple[tuple[Statement, ...], ...]:
-    """What may be done at `step` of `replay` instead of what was; nothing in the middle of a subtask.
+    """What may be done at `step` of `replay` instead of what was; nothing in the middle of a subtask. The
+    `recorded` trajectories of all replays of the task, by id, say how its subtasks begin.
 
     Of two independent subtasks whose first steps are 1 and 2, the other may come first:
 
@@ -159,13 +160,6 @@ def also_right(
     >>> graph = read_task_graph({"nodes": ["a", "b"]}, {}, str)
     >>> [item.point for (item,) in also_right(graph, replay, 1, [replay], recorded)]
     [(20.0, 5.0)]
-
-    Args:
-        graph: the task graph.
-        replay: the order that is followed.
-        step: a step of its recording.
-        replays: all replays of the task, whose recordings say how its subtasks begin.
-        recorded: recordings by id.
     """
     if any(node.first_step < step <= node.last_step for node in replay.subtasks):
         return ()

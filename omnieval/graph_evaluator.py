@@ -112,11 +112,8 @@ class GraphEvaluator:
         return NodeState.EVALUATING if instance_id in self._opened_at else NodeState.WAITING
 
     def after_action(self) -> tuple[str, ...]:
-        """Judge all Evaluating subtasks after one more action; returns those it completed.
-
-        Raises:
-            EvaluationEndedError: the task has ended already.
-        """
+        """Judge all Evaluating subtasks after one more action; returns those it completed. An
+        `EvaluationEndedError` if the task has ended already."""
         if self._outcome != "running":
             raise EvaluationEndedError(f"The task has ended ({self._outcome}) after {self._steps} steps.")
         self._steps += 1

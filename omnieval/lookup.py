@@ -1,7 +1,5 @@
 """Metrics, agents and protocols, found by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -15,21 +13,21 @@ from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError, UnknownProtocolError
 from taskloom.resources.plugins import PluginKind, report
 
-METRICS: PluginKind[Metric] = PluginKind(
+METRICS: PluginKind["Metric"] = PluginKind(
     "metric",
     UnknownMetricError,
     folder="taskloom.omnieval.metrics",
     group="taskloom.metrics",
     needs=("measure",),
 )
-ACTION_METRICS: PluginKind[ActionMetric] = PluginKind(
+ACTION_METRICS: PluginKind["ActionMetric"] = PluginKind(
     "action metric",
     UnknownMetricError,
     folder="taskloom.omnieval.action_metrics",
     group="taskloom.action_metrics",
     needs=("measure",),
 )
-AGENTS: PluginKind[AgentModule] = PluginKind(
+AGENTS: PluginKind["AgentModule"] = PluginKind(
     "agent",
     UnknownAgentError,
     folder="taskloom.omnieval.agents",
@@ -37,7 +35,7 @@ AGENTS: PluginKind[AgentModule] = PluginKind(
     needs=("create",),
     table="taskloom.omnieval.asking.model_agents",
 )
-PROTOCOLS: PluginKind[EvaluationProtocol] = PluginKind(
+PROTOCOLS: PluginKind["EvaluationProtocol"] = PluginKind(
     "protocol",
     UnknownProtocolError,
     folder="taskloom.omnieval.protocols",

@@ -1,7 +1,5 @@
 """What the explorer is shown of subtasks and screens."""
 
-from __future__ import annotations
-
 from taskloom.prompts.control_lines import ControlInView
 from taskloom.resources.applications import SubtaskTemplate, SubtaskWording
 from taskloom.resources.record import Record
@@ -14,7 +12,7 @@ class SubtaskToDeclare(SubtaskWording):
     """Parameters free to take any new value."""
 
     @classmethod
-    def of(cls, template: SubtaskTemplate) -> SubtaskToDeclare:
+    def of(cls, template: SubtaskTemplate) -> "SubtaskToDeclare":
         """`template` without what it declares to read and write."""
         return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
 

@@ -45,10 +45,5 @@ class PromptInput(Record, Generic[Reply]):
         return (screenshot,) if screenshot else ()
 
     def rendered(self) -> RenderedPrompt:
-        """The prompt for these values.
-
-        Raises:
-            UnknownTemplateError: the role has no template.
-            TemplateBrokenError: the template uses a variable that is not a field here.
-        """
+        """The prompt for these values; a `TemplateBrokenError` if the template uses what is no field here."""
         return render(self.template or self.role, self.model_dump(mode="json"), self.images, self.own_prompt)

@@ -91,11 +91,7 @@ def template_names() -> tuple[str, ...]:
 
 @cache
 def template_hash(name: str) -> str:
-    """SHA-256 over the source of a template, so that a changed prompt is a changed call.
-
-    Raises:
-        UnknownTemplateError: there is no such template.
-    """
+    """SHA-256 over the source of a template, so that a changed prompt is a changed call."""
     return hashlib.sha256("\0".join(_source(name, part) for part in _PARTS).encode()).hexdigest()
 
 

@@ -50,11 +50,7 @@ def content_of(text: str, application: Application | None = None) -> bytes:
 
 
 def packed_contents(text: str) -> Mapping[str, str]:
-    """Names and contents of what a content field packs.
-
-    Raises:
-        ValueError: it is no JSON object of texts.
-    """
+    """Names and contents of what a content field packs; a `ValueError` if it is no JSON object of texts."""
     held = json.loads(text.removeprefix(PACKED_PREFIX))
     if not isinstance(held, dict) or not all(isinstance(content, str) for content in held.values()):
         raise ValueError(f"{PACKED_PREFIX} needs a JSON object of names and contents, not {text[:80]!r}")

@@ -58,17 +58,14 @@ class ExitCode(IntEnum):
 
 
 class TaskloomError(Exception):
-    """Anything that taskloom raises on purpose.
-
-    Attributes:
-        exit_code: how a command that this error ends exits.
-        transient: whether trying the same again can help; retries look at this alone.
-        hint: what to do next, where the message does not say it; shown on a line of its own.
-    """
+    """Anything that taskloom raises on purpose."""
 
     exit_code: ExitCode = ExitCode.BAD_INPUT
+    """How a command that this error ends exits."""
     transient: bool = False
+    """Whether trying the same again can help; retries look at this alone."""
     hint: str = ""
+    """What to do next, where the message does not say it; shown on a line of its own."""
 
 
 class PluginBrokenError(TaskloomError):
@@ -80,7 +77,6 @@ class JsonInvalidError(TaskloomError):
     not JSON: …"."""
 
     def __init__(self, message: str, line: int = 0) -> None:
-        """With the line (from 1) in which it shows; 0 where that is not known."""
         super().__init__(message)
         self.line = line
 
@@ -101,7 +97,6 @@ class UnknownCatalogEntryError(CatalogError):
     """A name was asked for that the catalogue does not define."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        """Say which `kind` of entry was asked for by `name`, and which names are `known`."""
         super().__init__(no_such(kind, name, known))
         self.kind = kind
         self.name = name

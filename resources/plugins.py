@@ -3,8 +3,6 @@ other packages bring by entry points. Nothing is imported before it is asked for
 dependency, or a package that is broken, costs nothing else.
 """
 
-from __future__ import annotations
-
 import ast
 import logging
 import pkgutil
@@ -54,7 +52,7 @@ class PluginKind(Generic[Offers_co]):
         """All names, sorted; none is imported."""
         return tuple(sorted({*self.built_in(), *self.brought()}))
 
-    def brought(self) -> dict[str, tuple[EntryPoint, ...]]:
+    def brought(self) -> dict[str, tuple["EntryPoint", ...]]:
         """The entry points of other packages by name; more than one where packages disagree."""
         found: dict[str, tuple[EntryPoint, ...]] = {}
         for entry in _entries(self.group, tuple(sys.path)) if self.group else ():
@@ -128,7 +126,7 @@ class PluginKind(Generic[Offers_co]):
             except PluginBrokenError as error:
                 yield name, str(error)
 
-    def _load(self, entries: tuple[EntryPoint, ...]) -> Offers_co:
+    def _load(self, entries: "tuple[EntryPoint, ...]") -> Offers_co:
         what = f"The {self.noun} {entries[0].name!r} of the package {_packages(entries)}"
         if len(entries) > 1:
             raise PluginBrokenError(f"{what} is brought by several packages; uninstall all but one.")
@@ -152,12 +150,12 @@ def report(problem: str) -> None:
 
 
 @cache
-def _entries(group: str, _: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _entries(group: str, _: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     """Entry points of a group, for one search path."""
     from importlib.metadata import entry_points  # a tenth of what `taskloom --help` takes
 
     return tuple(entry_points(group=group))
 
 
-def _packages(entries: tuple[EntryPoint, ...]) -> str:
+def _packages(entries: "tuple[EntryPoint, ...]") -> str:
     return " and ".join(entry.dist.name if entry.dist is not None else "?" for entry in entries)

@@ -1,7 +1,5 @@
 """The root of every record in taskloom, and what the docstrings under its fields say."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys
@@ -33,15 +31,15 @@ class Record(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
-    ) -> dict[str, JsonValue]:
+        cls, core_schema: "CoreSchema", handler: "GetJsonSchemaHandler", /
+    ) -> "dict[str, JsonValue]":
         """The JSON schema, in which fields are described."""
         return described_schema(cls, core_schema, handler)
 
 
 def described_schema(
-    model: type[BaseModel], core_schema: CoreSchema, handler: GetJsonSchemaHandler
-) -> dict[str, JsonValue]:
+    model: type[BaseModel], core_schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+) -> "dict[str, JsonValue]":
     """The JSON schema of a model; fields without a description have their docstrings."""
     schema: dict[str, JsonValue] = handler(core_schema)
     properties = handler.resolve_ref_schema(schema).get("properties", {})

@@ -1,7 +1,5 @@
 """What all calls of a run share; a run is stopped before a call that would exceed its budget."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Collection
@@ -25,10 +23,10 @@ class Amount:
     usd: float = 0.0
     tokens: int = 0
 
-    def __add__(self, other: Amount) -> Amount:
+    def __add__(self, other: "Amount") -> "Amount":
         return Amount(self.usd + other.usd, self.tokens + other.tokens)
 
-    def __sub__(self, other: Amount) -> Amount:
+    def __sub__(self, other: "Amount") -> "Amount":
         return Amount(self.usd - other.usd, self.tokens - other.tokens)
 
 
@@ -87,20 +85,12 @@ class Budget:
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @classmethod
-    def of(cls, text: str, spent: Amount = Amount()) -> Budget:
-        """Read the limit, none if `text` is empty; `spent` is what the same run spent before.
-
-        Raises:
-            BudgetInvalidError: it cannot be read.
-        """
+    def of(cls, text: str, spent: Amount = Amount()) -> "Budget":
+        """Read the limit, none if `text` is empty; `spent` is what the same run spent before."""
         return cls(parse_budget(text) if text else None, spent)
 
     def check_prices(self, unpriced: Collection[str]) -> None:
-        """Check that no model is `unpriced` if the limit is in dollars.
-
-        Raises:
-            BudgetInvalidError: there is one.
-        """
+        """Raise a `BudgetInvalidError` if the limit is in dollars and there are `unpriced` models."""
         if unpriced and self.limit is not None and self.limit.usd is not None:
             raise BudgetInvalidError(
                 f"no price is known for {', '.join(unpriced)}, so a budget in money cannot be kept; set"
@@ -108,11 +98,8 @@ class Budget:
             )
 
     async def reserve(self, highest: Amount) -> None:
-        """Reserve the highest price of a call; waits for calls in flight if only they stand in the way.
-
-        Raises:
-            BudgetExhaustedError: the call could exceed the limit.
-        """
+        """Reserve the highest price of a call, or raise a `BudgetExhaustedError` if it could exceed the
+        limit; waits for calls in flight if only they stand in the way."""
         limit = self.limit
         if limit is None:
             return

@@ -44,11 +44,7 @@ class CallText(Record):
 
 
 def read_call_text(path: Path, key: str) -> CallText | None:
-    """The call with this key in the ledger at `path`; None where the ledger does not have it.
-
-    Raises:
-        LedgerBrokenError: the file is no ledger.
-    """
+    """The call with this key in the ledger at `path`; None where the ledger does not have it."""
     if not path.exists():
         return None
     try:

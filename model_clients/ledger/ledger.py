@@ -1,7 +1,5 @@
 """The ledger: every reply is durable before it is used, so no call is paid for twice (method, section 10)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import socket
@@ -50,11 +48,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or create the ledger at `path`.
-
-        Raises:
-            LedgerBrokenError: the file cannot be opened or is not a ledger.
-        """
+        """Open or create the ledger at `path`; a `LedgerBrokenError` if it is none or cannot be opened."""
         self.path = path
         self.writer = LedgerWriter(path)
         self._reader = open_database(path)
@@ -62,7 +56,7 @@ class Ledger:
         process = os.getpid()
         self._owner = f"{socket.gethostname()}:{process}:{_process_start(process)}:{uuid.uuid4().hex[:8]}"
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> "Ledger":
         return self
 
     def __exit__(
@@ -88,10 +82,7 @@ class Ledger:
     async def record(self, call: ModelCall, request: ModelRequest, text: str | None) -> None:
         """Store a call with its request and the text of its reply, if any; returns once it is on disk.
 
-        A finished call is never replaced by a failed one.
-
-        Raises:
-            LedgerBrokenError: the disk is full or the file is gone.
+        A finished call is never replaced by a failed one. A `LedgerBrokenError` says that the disk is full.
         """
         stored, contents = _stored(request)
         values = (*call.model_dump(mode="json").values(), zlib.compress(stored.encode(), 6), text)
@@ -153,11 +144,7 @@ class Ledger:
             yield ModelCall.model_validate(dict(zip(_COLUMNS, row, strict=True)))
 
     def select(self, sql: str, parameters: tuple[str | float | int, ...] = ()) -> list[tuple[object, ...]]:
-        """The rows of a query on the ledger's tables; for trusted SQL only.
-
-        Raises:
-            LedgerBrokenError: the ledger cannot be read.
-        """
+        """The rows of a query on the ledger's tables; for trusted SQL only."""
         try:
             with self._reading:
                 return self._reader.execute(sql, parameters).fetchall()

@@ -1,7 +1,5 @@
 """What a call costs, according to the settings, our table or the library `genai-prices`."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -71,7 +69,7 @@ def _published(provider: str, model: str) -> ModelPrices | None:
     )
 
 
-def _dollars(price: Decimal | TieredPrices | None) -> float | None:
+def _dollars(price: "Decimal | TieredPrices | None") -> float | None:
     """Dollars per million tokens; of prices that rise with the length of the request, the lowest."""
     return None if price is None else float(price if isinstance(price, Decimal) else price.base)
 

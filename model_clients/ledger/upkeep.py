@@ -30,9 +30,6 @@ def prune_ledger(
         older_than_days: calls that ended longer ago; they would have to be paid for again.
         failed: calls without a reply.
         requests: the messages of all calls; their replies stay and still save calls.
-
-    Raises:
-        LedgerBrokenError: the file cannot be written.
     """
     connection = sqlite3.connect(ledger.path, timeout=60, isolation_level=None)
     try:

@@ -29,11 +29,7 @@ _BUSY_SECONDS = 60.0
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """A connection in write-ahead mode that any thread may use, one at a time.
-
-    Raises:
-        LedgerBrokenError: the file cannot be opened, or is not a ledger.
-    """
+    """A connection in write-ahead mode that any thread may use, one at a time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(
@@ -88,12 +84,10 @@ class LedgerWriter:
     def submit(
         self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True
     ) -> Future[Result]:
-        """Run `function` in a transaction; the future is done once the transaction is on disk.
+        """Run `function` in a transaction; the future is done once the transaction is on disk, or has a
+        `LedgerBrokenError` if it failed, for instance on a full disk.
 
         A write that is not `durable` is visible to all processes at once but may be lost in a power failure.
-
-        The future's exception is a `LedgerBrokenError` if the transaction failed, for instance on a full
-        disk.
         """
         if self._closed:
             raise LedgerBrokenError(f"the ledger {self._path} is closed")

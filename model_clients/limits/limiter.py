@@ -1,7 +1,5 @@
 """The rate limiter of one model: admits calls as fast as its limits allow, nearly finished items first."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 import itertools
@@ -129,7 +127,7 @@ class _Waiter:
 class Admission:
     """Permission to send one request; exactly one of its methods must be called to end it."""
 
-    _limiter: CallLimiter
+    _limiter: "CallLimiter"
     _tokens: float
     _ended: bool = False
 
@@ -184,12 +182,8 @@ class CallLimiter:
         self._pump()
 
     async def admit(self, tokens: float, priority: Priority) -> Admission:
-        """Wait until a request of about `tokens` tokens may be sent.
-
-        Raises:
-            ProviderDownError: the provider has answered nothing for a long time.
-            RunStoppedError: the run is ending.
-        """
+        """Wait until a request of about `tokens` tokens may be sent; a `RunStoppedError` if none will be, as
+        the run is ending or the provider has answered nothing for a long time."""
         waiter = _Waiter(priority, next(self._numbers), tokens, asyncio.get_running_loop().create_future())
         heapq.heappush(self._waiters, waiter)
         self._pump()

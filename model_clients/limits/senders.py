@@ -121,11 +121,7 @@ class Sender:
     _client: ModelClient | None = field(default=None)
 
     def client(self) -> ModelClient:
-        """The provider's client, created on first use.
-
-        Raises:
-            KeyMissingError: no key in the environment.
-        """
+        """The provider's client, created on first use."""
         if self._client is None:
             self._client = create_client(self.settings)
         return self._client
@@ -133,11 +129,8 @@ class Sender:
     async def send(
         self, request: ModelRequest, priority: Priority, before_try: Callable[[], Awaitable[None]]
     ) -> ModelReply:
-        """The reply, including the number of failed tries before it.
-
-        Raises:
-            ModelClientError: the last error, if it is not transient or no tries are left.
-        """
+        """The reply, including the number of failed tries before it; else the last error, if it is not
+        transient or no tries are left."""
         if self.refused_key is not None:
             raise self.refused_key
         failed_tries = 0
@@ -180,10 +173,8 @@ class Sender:
             async with asyncio.timeout(self.settings.total_seconds):
                 yield answers
         except TimeoutError:
-            error = ConnectionLostError(
-                f"{self.settings.provider} {self.settings.model}: no complete answer within"
-                f" {self.settings.total_seconds:g} s"
-            )
+            who, seconds = f"{self.settings.provider} {self.settings.model}", self.settings.total_seconds
+            error = ConnectionLostError(f"{who}: no complete answer within {seconds:g} s")
             admission.failed(error)
             raise error from None
         except ModelClientError as error:
@@ -239,11 +230,7 @@ class Senders:
         return self._senders[identity]
 
     def batcher(self, model: ModelSettings) -> Batcher | None:
-        """The batcher of that model; None if batch mode is off or the provider does not support batches.
-
-        Raises:
-            KeyMissingError: no key in the environment.
-        """
+        """The batcher of that model; None if batch mode is off or the provider does not support batches."""
         if self._settings.batch is None:
             return None
         identity = model.model_dump_json()

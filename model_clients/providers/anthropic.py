@@ -1,7 +1,5 @@
 """Anthropic's Messages protocol, through the official SDK."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
@@ -47,12 +45,8 @@ _STATUS_OF_ERROR = {
 }
 
 
-def create(settings: ModelSettings) -> AnthropicClient:
-    """A client of Anthropic, or of the server at the settings' base URL.
-
-    Raises:
-        KeyMissingError: no key in the environment.
-    """
+def create(settings: ModelSettings) -> "AnthropicClient":
+    """A client of Anthropic, or of the server at the settings' base URL."""
     return AnthropicClient(settings, read_key(settings, "ANTHROPIC_API_KEY"))
 
 

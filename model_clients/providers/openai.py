@@ -1,7 +1,5 @@
 """OpenAI and every server that speaks one of its two protocols, through the official SDK."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time
@@ -53,12 +51,8 @@ _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _UNANSWERED = frozenset({"batch_expired", "batch_cancelled"})
 
 
-def create(settings: ModelSettings) -> OpenAIClient:
-    """A client of OpenAI, or of the server at the settings' base URL.
-
-    Raises:
-        KeyMissingError: no key in the environment.
-    """
+def create(settings: ModelSettings) -> "OpenAIClient":
+    """A client of OpenAI, or of the server at the settings' base URL."""
     return OpenAIClient(settings, read_key(settings, "OPENAI_API_KEY"))
 
 

@@ -65,11 +65,7 @@ def computer_body(
 
 
 def computer_headers(settings: ModelSettings) -> dict[str, str]:
-    """Headers that the older tools need; none for the newest.
-
-    Raises:
-        RequestRejectedError: the settings name no tool that is known here.
-    """
+    """Headers that the older tools need; a `RequestRejectedError` for a tool that is not known here."""
     name = settings.computer_tool or _NEWEST
     if name != _NEWEST and name not in _BETAS:
         raise RequestRejectedError(
@@ -79,11 +75,7 @@ def computer_headers(settings: ModelSettings) -> dict[str, str]:
 
 
 def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply, whose text is a `ComputerReply` as JSON.
-
-    Raises:
-        ConnectionLostError: the body is no message.
-    """
+    """The reply, whose text is a `ComputerReply` as JSON."""
     reply = messages_reply(settings, body)
     if reply.finish_reason != "stop":
         return reply

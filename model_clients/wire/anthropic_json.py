@@ -67,16 +67,10 @@ def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) ->
 
 
 def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Messages protocol.
-
-    Raises:
-        ConnectionLostError: the body is not a message.
-    """
+    """The reply in a body of the Messages protocol; a `ConnectionLostError` if it is none."""
     if not isinstance(value_at(body, "content"), list):
-        raise ConnectionLostError(
-            f"{settings.provider} {settings.model} answered something that is not a message:"
-            f" {json.dumps(body)[:200]}"
-        )
+        who = f"{settings.provider} {settings.model}"
+        raise ConnectionLostError(f"{who} answered something that is not a message: {json.dumps(body)[:200]}")
     texts: list[str] = []
     for block in list_at(body, "content"):
         if text_at(block, "type") == "tool_use":

@@ -43,11 +43,7 @@ def computer_body(
 
 
 def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply, whose text is a `ComputerReply` as JSON.
-
-    Raises:
-        ModelClientError: the body says that the call failed, or is no response.
-    """
+    """The reply, whose text is a `ComputerReply` as JSON."""
     reply = responses_reply(settings, body)
     if reply.finish_reason != "stop":
         return reply

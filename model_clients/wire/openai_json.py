@@ -73,11 +73,7 @@ def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dic
 
 
 def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Responses protocol.
-
-    Raises:
-        ModelClientError: the body says that the call failed, or is no response.
-    """
+    """The reply in a body of the Responses protocol; a `ModelClientError` if the call failed."""
     status = text_at(body, "status")
     if status == "failed" or value_at(body, "error"):
         code, message = text_at(body, "error", "code"), text_at(body, "error", "message")
@@ -102,11 +98,7 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
 
 
 def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Chat Completions protocol.
-
-    Raises:
-        ModelClientError: the body is no completion.
-    """
+    """The reply in a body of the Chat Completions protocol; a `ModelClientError` if it is none."""
     message = value_at(body, "choices", 0, "message")
     if not isinstance(message, dict):
         raise _no_reply(settings, body)
@@ -126,12 +118,13 @@ def _reply(
 ) -> ModelReply:
     """The reply, with the usage that the body calls `<given>_tokens` and `<made>_tokens`."""
     usage = value_at(body, "usage")
+    written = count_at(usage, "input_tokens_details", "cache_write_tokens") if given == "input" else 0
     return ModelReply(
         text=refusal or text,
         finish_reason="refusal" if refusal else finish,
         input_tokens=count_at(usage, f"{given}_tokens"),
         cached_input_tokens=count_at(usage, f"{given}_tokens_details", "cached_tokens"),
-        cache_write_tokens=count_at(usage, "input_tokens_details", "cache_write_tokens"),
+        cache_write_tokens=written,
         output_tokens=count_at(usage, f"{made}_tokens"),
         reasoning_tokens=count_at(usage, f"{made}_tokens_details", "reasoning_tokens"),
         answering_model=text_at(body, "model") or settings.model,
@@ -142,11 +135,7 @@ def _reply(
 def spoken_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     """The reply in a body of either protocol with all that was said: reasoning, words, and every call of a
     function as `<tool_call>{"name": …, "arguments": …}</tool_call>`, as models write calls that no server
-    reads.
-
-    Raises:
-        ModelClientError: the body is no reply.
-    """
+    reads."""
     reply = either_reply(settings, body if isinstance(body, dict) else {})
     if reply.finish_reason in ("refusal", "content_filter"):
         return reply
@@ -254,7 +243,5 @@ def data_address(png: bytes) -> str:
 
 
 def _no_reply(settings: ModelSettings, body: JsonValue) -> ModelClientError:
-    return ConnectionLostError(
-        f"{settings.provider} {settings.model} answered something that is not a reply:"
-        f" {json.dumps(body)[:200]}"
-    )
+    who = f"{settings.provider} {settings.model}"
+    return ConnectionLostError(f"{who} answered something that is not a reply: {json.dumps(body)[:200]}")

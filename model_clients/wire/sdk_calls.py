@@ -136,9 +136,7 @@ def mapped_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> I
     Both SDKs, `openai` and `anthropic`, call them alike; all derive from the base of `APIError`.
 
     Raises:
-        RequestFilteredError: a content filter stopped the request.
-        ConnectionLostError: no answer, or one that broke off.
-        ModelClientError: anything else that went wrong.
+        ModelClientError: what the response says, or a `ConnectionLostError` where it is none or broke off.
     """
     who = f"{settings.provider} {settings.model}"
     try:
@@ -176,9 +174,8 @@ def read_json(who: str, content: bytes) -> JsonValue:
     try:
         body: JsonValue = json.loads(content)
     except ValueError as error:
-        raise ConnectionLostError(
-            f"{who} answered something that is not JSON: {error}; {content[:80]!r}"
-        ) from None
+        wrong = f"{who} answered something that is not JSON: {error}; {content[:80]!r}"
+        raise ConnectionLostError(wrong) from None
     return body
 
 

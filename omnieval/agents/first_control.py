@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agent import Decision
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.taskgraph.records.interaction import ClickInput, Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -11,8 +11,8 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 class FirstControlAgent:
     """The least that an agent can do."""
 
-    def __init__(self, steps: int) -> None:
-        self._steps = steps
+    def __init__(self, brief: AgentBrief) -> None:
+        self._steps = int(str(brief.settings.get("steps", 5)))
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -24,6 +24,4 @@ class FirstControlAgent:
         return Decision(status="continue", action=ClickInput(control_label=usable[0].label))
 
 
-def create(brief: AgentBrief) -> Agent:
-    """The agent."""
-    return FirstControlAgent(int(str(brief.settings.get("steps", 5))))
+create = FirstControlAgent

@@ -75,11 +75,7 @@ class Person:
 
 
 def create(brief: AgentBrief) -> Agent:
-    """The agent.
-
-    Raises:
-        AgentError: there is no place where a person could play.
-    """
+    """The agent; an `AgentError` if there is no place where a person could play."""
     if brief.people is None:
         raise AgentError("A person plays in attempts of `taskloom evaluate` alone.")
     return Person(brief, brief.people / place_of(brief.attempt_id))

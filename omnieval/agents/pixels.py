@@ -19,11 +19,7 @@ MODEL = True
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
-    """Check that coordinates are of a known kind.
-
-    Raises:
-        AgentError: they are not.
-    """
+    """Raise an `AgentError` if coordinates are of an unknown kind."""
     said = settings.get("coordinates", "thousandths")
     if said not in ("thousandths", "pixels", "fractions"):
         raise AgentError(f"coordinates is {said!r}; it is thousandths, pixels or fractions.")

@@ -34,12 +34,7 @@ class PlannedAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The executor's decision.
-
-        Raises:
-            UnusableReplyError: there is no plan in the planner's reply.
-            AgentError: a model refused, or did not answer.
-        """
+        """The executor's decision."""
         if not self._plan:
             self._plan = await self._planned(instruction, observation)
         return await self._executor.decide(f"{instruction}\n\nPlan:\n{self._plan}", observation, history)
@@ -57,12 +52,7 @@ class PlannedAgent:
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
-    """Check that there is such an executor, with such settings.
-
-    Raises:
-        AgentError: it is a planner itself, or a setting of its own is wrong.
-        UnknownAgentError: there is none.
-    """
+    """Raise an `AgentError` if the executor is a planner itself, unknown, or has a wrong setting."""
     name = str(settings.get("executor", _EXECUTOR))
     if getattr(AGENTS.load(name), "ROLES", ()):
         raise AgentError(f"The executor {name!r} plans itself; name one that acts, such as {_EXECUTOR}.")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agent import Decision
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
@@ -12,8 +12,9 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 class RandomAgent:
     """What any agent must beat."""
 
-    def __init__(self, seed: int, steps: int) -> None:
-        self._random, self._steps = Random(seed), steps
+    def __init__(self, brief: AgentBrief) -> None:
+        self._random = Random(brief.seed)
+        self._steps = int(str(brief.settings.get("steps", 20)))
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -30,6 +31,4 @@ class RandomAgent:
         return Decision(status="continue", action=ClickInput(control_label=control.label))
 
 
-def create(brief: AgentBrief) -> Agent:
-    """The agent."""
-    return RandomAgent(brief.seed, int(str(brief.settings.get("steps", 20))))
+create = RandomAgent

@@ -62,22 +62,14 @@ class RecordedTaskAgent:
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
-    """Check that there is such a fault.
-
-    Raises:
-        AgentError: there is not.
-    """
+    """Raise an `AgentError` if there is no such fault."""
     fault = settings.get("fault", "")
     if fault not in FAULTS:
         raise AgentError(f"The fault {fault!r} is unknown; known: {', '.join(FAULTS[1:])}.")
 
 
 def create(brief: AgentBrief) -> Agent:
-    """The agent, with the fault that its settings name.
-
-    Raises:
-        AgentError: there is no recording, or no such fault.
-    """
+    """The agent, with the fault that its settings name; an `AgentError` if there is no recording."""
     check(brief.settings)
     fault = brief.settings.get("fault", "")
     if not brief.recorded:

@@ -14,11 +14,7 @@ from taskloom.taskgraph.records.interaction import Screenshot
 
 
 def check_tool_settings(settings: Mapping[str, JsonValue]) -> None:
-    """Check what is to be done about the provider's doubts.
-
-    Raises:
-        AgentError: `safety_checks` is neither `acknowledge` nor `refuse`.
-    """
+    """Raise an `AgentError` if `safety_checks` is neither `acknowledge` nor `refuse`."""
     safety = settings.get("safety_checks", "refuse")
     if safety not in ("refuse", "acknowledge"):
         raise AgentError(f"safety_checks is {safety!r}; it is refuse or acknowledge.")

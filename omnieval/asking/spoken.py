@@ -41,12 +41,7 @@ class SpokenAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The next action of the last reply, or of the one asked for now.
-
-        Raises:
-            UnusableReplyError: the reply is no action of the format.
-            AgentError: the model refused, or did not answer.
-        """
+        """The next action of the last reply, or of the one asked for now; errors as `AgentBrief.ask`."""
         problem = history[-1].problem if history else ""
         if problem:
             self._queue.refuse(problem)

@@ -34,12 +34,7 @@ class TypedAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The model's decision.
-
-        Raises:
-            UnusableReplyError: the reply breaks its schema, or its function lacks what it needs.
-            AgentError: the model refused, or did not answer.
-        """
+        """The model's decision; errors as `AgentBrief.ask`, also where a function lacks what it needs."""
         brief, task = self.brief, self.brief.task
         earlier = max(0, int(str(brief.settings.get("pictures", 1))) - 1)
         question = ActorInput(

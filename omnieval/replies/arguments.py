@@ -110,11 +110,7 @@ class Arguments:
         return (self.place((found[0], found[1])),) if found else ()
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of a chord.
-
-        Raises:
-            CallUnusableError: it names none.
-        """
+        """The keys of a chord; a `CallUnusableError` if it names none."""
         value = self.any(KEYS)
         if value is None:
             value = list(self.call.positional)

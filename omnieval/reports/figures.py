@@ -46,10 +46,8 @@ def _radar(agents: Sequence[str], standings: Sequence[Standing]) -> str:
         ring = " ".join(_place(number, len(axes), share) for number in range(len(axes)))
         parts.append(f'<polygon points="{ring}" fill="none" stroke="#ccc"/>')
     for number, axis in enumerate(axes):
-        x, y = (float(value) for value in _place(number, len(axes), 1.18).split(","))
-        parts.append(
-            f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle" font-size="10">{escape(axis.title)}</text>'
-        )
+        x, y = map(float, _place(number, len(axes), 1.18).split(","))
+        parts.append(_text(x, y, escape(axis.title), 10))
     for agent, colour in _coloured(agents):
         points = " ".join(
             _place(number, len(axes), values.get((agent, axis.name)) or 0.0)
@@ -81,9 +79,7 @@ def _bars(agents: Sequence[str], standings: Sequence[Standing], groups: Mapping[
                         f' y2="{230 - 200 * found.high:.1f}" stroke="#222"/>'
                     )
             x += width
-        parts.append(
-            f'<text x="{(begin + x) / 2:.0f}" y="246" text-anchor="middle" font-size="11">{label}</text>'
-        )
+        parts.append(_text((begin + x) / 2, 246, label, 11))
         x += 30
     parts += _scale(x)
     return _svg(max(x, 300), 260, parts, agents)
@@ -99,8 +95,7 @@ def _curves(agents: Sequence[str], standings: Sequence[Standing], prefix: str) -
         return ""
     parts = _scale(440)
     for k in range(1, most + 1):
-        x = 60 + 360 * (k - 1) / (most - 1)
-        parts.append(f'<text x="{x:.0f}" y="246" text-anchor="middle" font-size="11">{k}</text>')
+        parts.append(_text(60 + 360 * (k - 1) / (most - 1), 246, str(k), 11))
     for agent, colour in _coloured(agents):
         points = " ".join(
             f"{60 + 360 * (k - 1) / (most - 1):.0f},{230 - 200 * value:.1f}"
@@ -108,6 +103,10 @@ def _curves(agents: Sequence[str], standings: Sequence[Standing], prefix: str) -
         )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
     return _svg(450, 260, parts, agents)
+
+
+def _text(x: float, y: float, told: str, size: int) -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle" font-size="{size}">{told}</text>'
 
 
 def _place(number: int, count: int, share: float) -> str:
@@ -167,9 +166,7 @@ def report_page(
         "ended": experiment.finished_at or "–",
         **{f"hash of {name}": value[:12] for name, value in experiment.hashes.items()},
     }
-    listed = "".join(
-        f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in facts.items()
-    )
+    rows = (f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in facts.items())
     warning = '<p class="warning">Too many attempts are invalid, so these figures do not hold.</p>'
     warning = warning if experiment.holds is False else ""
     said = "".join(f"<p>{escape(line)}</p>" for line in remarks)
@@ -181,7 +178,7 @@ def report_page(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(experiment.name)}</title>'
         f"<style>{_STYLE}</style><h1>{escape(experiment.name)}</h1>{warning}{said}"
         f"{''.join(_table(table) for table in tables)}{drawn}"
-        f'<h2>What it rests on</h2><div class="wide"><table>{listed}</table></div></html>\n'
+        f'<h2>What it rests on</h2><div class="wide"><table>{"".join(rows)}</table></div></html>\n'
     )
 
 

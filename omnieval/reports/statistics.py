@@ -41,7 +41,7 @@ def interval(values: Sequence[float]) -> Interval | None:
     if not values:
         return None
     found = np.asarray(values, dtype=float)
-    return Interval(float(found.mean()), *_percentiles(found))
+    return Interval(float(found.mean()), *_percentiles(found[_drawn(len(found))].mean(axis=1)))
 
 
 def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Interval | None:
@@ -53,8 +53,7 @@ def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Interva
     draws = _drawn(len(above))
     sums = below[draws].sum(axis=1)
     found = above[draws].sum(axis=1)[sums > 0] / sums[sums > 0]
-    low, high = np.percentile(found, [(100 - _LEVEL) / 2, (100 + _LEVEL) / 2])
-    return Interval(float(above.sum() / below.sum()), float(low), float(high))
+    return Interval(float(above.sum() / below.sum()), *_percentiles(found))
 
 
 def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Difference | None:
@@ -78,7 +77,7 @@ def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Differenc
         signs = 1 - 2 * np.random.default_rng(_SEED).integers(0, 2, (_DRAWS, count))
         extra = 1
     as_far = np.abs((signs * found).mean(axis=1)) >= abs(mean) - 1e-12
-    low, high = _percentiles(found)
+    low, high = _percentiles(found[_drawn(count)].mean(axis=1))
     return Difference(mean, low, high, float((as_far.sum() + extra) / (len(signs) + extra)))
 
 
@@ -128,9 +127,8 @@ def pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
     return round(float(np.corrcoef(found[:, 0], found[:, 1])[0, 1]), 12)
 
 
-def _percentiles(found: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
-    means = found[_drawn(len(found))].mean(axis=1)
-    low, high = np.percentile(means, [(100 - _LEVEL) / 2, (100 + _LEVEL) / 2])
+def _percentiles(draws: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
+    low, high = np.percentile(draws, [(100 - _LEVEL) / 2, (100 + _LEVEL) / 2])
     return float(low), float(high)
 
 

@@ -41,10 +41,8 @@ class ReportTable:
 
     def as_latex(self) -> str:
         """The table as LaTeX's `tabular`, with booktabs' rules."""
-        head, *lines = (
-            " & ".join(cell.translate(_SPECIAL) for cell in row) + r" \\"
-            for row in (self.columns, *self.rows)
-        )
+        cells = ((cell.translate(_SPECIAL) for cell in row) for row in (self.columns, *self.rows))
+        head, *lines = (" & ".join(row) + r" \\" for row in cells)
         align = "l" + "r" * (len(self.columns) - 1)
         body = "\n".join(lines)
         return (

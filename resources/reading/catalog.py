@@ -58,12 +58,7 @@ def read_anew() -> None:
 
 
 def load_application(name: str, extra: Path | None = None) -> Application:
-    """The application `name` of the built-in catalogue, or of the user's in the folder `extra`.
-
-    Raises:
-        UnknownCatalogEntryError: nobody defined it (names the known ones).
-        CatalogEntryInvalidError: its entry, or another one, is wrong.
-    """
+    """The application `name`; errors as `load_applications`, and where nobody defined it."""
     applications = load_applications(extra)
     if name not in applications:
         raise UnknownCatalogEntryError("application", name, applications)
@@ -115,12 +110,8 @@ def _categories(extra: Path | None) -> tuple[ResourceCategory, ...]:
 
 
 def load_resource_categories(extra: Path | None = None) -> dict[str, ResourceCategory]:
-    """All resource categories by name, those of a user's catalogue folder included.
-
-    Raises:
-        CatalogEntryInvalidError: an entry is wrong or occurs twice.
-        UnknownCatalogEntryError: `extra` is not a folder.
-    """
+    """All resource categories by name, those of a user's catalogue folder included; errors as
+    `load_applications`, and where one occurs twice."""
     return {category.name: category for category in _categories(extra.resolve() if extra else None)}
 
 
@@ -137,11 +128,7 @@ def load_application_categories() -> tuple[str, ...]:
 
 @cache
 def load_scenarios() -> tuple[Scenario, ...]:
-    """The 20 scenarios (App. A.5).
-
-    Raises:
-        CatalogEntryInvalidError: a scenario names an unknown application category, or repeats another's.
-    """
+    """The 20 scenarios (App. A.5), checked for unknown application categories and repetitions."""
     source, scenarios = _records(catalog_folder(), "scenarios.yaml", Scenario)
     known = set(load_application_categories())
     problems = [

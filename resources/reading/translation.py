@@ -86,20 +86,20 @@ class Translation:
                 "launch": application.launch.model_copy(
                     update={"browser_state": self._browser_state(application.launch.browser_state)}
                 ),
-                "example_subtasks": tuple(self._example(item) for item in application.example_subtasks),
+                "example_subtasks": tuple(map(self._example, application.example_subtasks)),
             }
         )
         sets = (values for item in application.example_subtasks for values in item.parameter_sets)
         names = {item.value for item in application.fixtures}.union(*(values.values() for values in sets))
         return translated.model_copy(update={"manual": self.manual(application.manual, names)})
 
+    def _example(self, example: ExampleSubtask) -> ExampleSubtask:
+        sets = tuple(map(self.parameters, example.parameter_sets))
+        return example.model_copy(update={"parameter_sets": sets})
+
     def _fixture(self, fixture: Fixture, application: Application) -> Fixture:
-        return fixture.model_copy(
-            update={
-                "value": self.value(fixture.value),
-                "content": self._content(fixture.content, fixture.value, application),
-            }
-        )
+        content = self._content(fixture.content, fixture.value, application)
+        return fixture.model_copy(update={"value": self.value(fixture.value), "content": content})
 
     def _browser_state(self, state: BrowserState) -> BrowserState:
         return BrowserState(
@@ -127,11 +127,6 @@ class Translation:
         after = self.json(before) if name.endswith((".json", ".excalidraw")) else self.text(before)
         return text if after == before else after
 
-    def _example(self, example: ExampleSubtask) -> ExampleSubtask:
-        return example.model_copy(
-            update={"parameter_sets": tuple(self.parameters(values) for values in example.parameter_sets)}
-        )
-
     def parameters(self, values: Mapping[str, str]) -> dict[str, str]:
         """A parameter set in the words of the world."""
         return {name: self.value(value) for name, value in values.items()}
@@ -149,12 +144,8 @@ class WorldlyApplications(Mapping[str, Application]):
     ) -> None:
         """The applications in the first world, and names of the worlds that are in use beside it.
 
-        Args:
-            applications: the applications in the first world.
-            worlds: names of the worlds in use.
-            extra: a user's catalogue folder, which may have further kinds.
-            known: worlds by name that need not be drawn anew, such as those kept with a dataset; together
-                with the first one, to whose words they correspond.
+        A user's catalogue folder `extra` may have further kinds. Worlds that are `known`, such as those kept
+        with a dataset, need not be drawn anew; the first one, to whose words they correspond, is among them.
         """
         self._applications = dict(applications)
         self._extra = extra
@@ -180,12 +171,7 @@ class WorldlyApplications(Mapping[str, Application]):
         self._in_world = {FIRST_WORLD: self._applications}
 
     def in_world(self, world: str) -> Mapping[str, Application]:
-        """The applications in `world`, whether it is in use or not; those with data of their own stay the
-        same.
-
-        Raises:
-            UnknownCatalogEntryError: there is no such world.
-        """
+        """The applications in `world`, in use or not; those with data of their own stay the same."""
         if world not in self._in_world:
             translation = self._translation(world)
             self._in_world[world] = {
@@ -195,11 +181,7 @@ class WorldlyApplications(Mapping[str, Application]):
         return self._in_world[world]
 
     def parameters(self, values: Mapping[str, str], world: str) -> dict[str, str]:
-        """A parameter set of the first world, in the words of `world`.
-
-        Raises:
-            UnknownCatalogEntryError: there is no such world.
-        """
+        """A parameter set of the first world, in the words of `world`."""
         return dict(values) if world == FIRST_WORLD else self._translation(world).parameters(values)
 
     def _translation(self, world: str) -> Translation:
@@ -228,11 +210,7 @@ def world_records(applications: Mapping[str, Application]) -> tuple[World, ...]:
 
 
 def applications_in(applications: Mapping[str, Application], world: str) -> Mapping[str, Application]:
-    """`applications` with the data of `world`.
-
-    Raises:
-        UnknownCatalogEntryError: they cannot be in this world.
-    """
+    """`applications` with the data of `world`; an `UnknownCatalogEntryError` if they cannot be in it."""
     if isinstance(applications, WorldlyApplications):
         return applications.in_world(world)
     if world == FIRST_WORLD:
@@ -243,11 +221,7 @@ def applications_in(applications: Mapping[str, Application], world: str) -> Mapp
 def parameters_in(
     applications: Mapping[str, Application], values: Mapping[str, str], world: str
 ) -> dict[str, str]:
-    """A parameter set of the first world in the words of `world`.
-
-    Raises:
-        UnknownCatalogEntryError: `applications` cannot be in this world.
-    """
+    """A parameter set of the first world in the words of `world`; errors as `applications_in`."""
     if isinstance(applications, WorldlyApplications):
         return applications.parameters(values, world)
     if world == FIRST_WORLD:

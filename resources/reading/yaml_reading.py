@@ -83,11 +83,7 @@ def read_yaml(text: str, name: str) -> YamlFile:
 
 
 def read_file(item: Traversable, name: str) -> YamlFile:
-    """Parse a file, which messages call `name`.
-
-    Raises:
-        CatalogEntryInvalidError: it is not YAML in UTF-8.
-    """
+    """Parse a file in UTF-8, which messages call `name`; errors as `read_yaml`."""
     try:
         return read_yaml(item.read_text(encoding="utf-8"), name)
     except UnicodeDecodeError as error:

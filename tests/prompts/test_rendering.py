@@ -8,6 +8,7 @@ from jinja2 import meta
 from pydantic import JsonValue
 
 from taskloom.model_clients.conversation import first_request
+from taskloom.model_clients.messages import ImageContent, TextContent
 from taskloom.prompts import agent_inputs, rendering
 from taskloom.prompts import inputs as prompt_inputs
 from taskloom.prompts.errors import UnknownTemplateError
@@ -161,8 +162,8 @@ def test_thoughts_without_end_are_cut_in_the_history_and_whole_requests_stay_sho
 
 def test_requests_hold_what_stays_before_what_grows_before_what_differs() -> None:
     system, user = first_request(STEP, stage="s", item_id="i").messages
-    kinds = [(item.kind, getattr(item, "cacheable", False)) for item in (*system.content, *user.content)]
-    assert kinds == [("text", True), ("text", True), ("text", False), ("image", False)]
+    parts = [(type(item), getattr(item, "cacheable", False)) for item in (*system.content, *user.content)]
+    assert parts == [(TextContent, True), (TextContent, True), (TextContent, False), (ImageContent, False)]
 
 
 def test_a_template_that_is_edited_meanwhile_stays_as_it_was_and_is_named_once(
