@@ -10,7 +10,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.plugins import PluginKind
 from taskloom.resources.record import Record
 
-PLATFORMS: PluginKind[Platform] = PluginKind(
+PLATFORMS: PluginKind["Platform"] = PluginKind(
     "platform",
     UnknownPlatformError,
     folder="taskloom.environments.platforms",
