@@ -39,11 +39,8 @@ def shown_in(wanted: str, shown: str) -> bool:
     >>> shown_in("Save", "Save As"), shown_in("meeting notes", "Your meeting notes were saved to the server.")
     (False, True)
     """
-    return (
-        same_label(wanted, shown)
-        or same_content(wanted, shown)
-        or (is_long(shown) and has_phrase(wanted, shown))
-    )
+    whole = same_label(wanted, shown) or same_content(wanted, shown)
+    return whole or (is_long(shown) and has_phrase(wanted, shown))
 
 
 def same_content(wanted: str, content: str) -> bool:
@@ -164,10 +161,8 @@ def read_in_picture(wanted: str, reading: str) -> bool:
     allowed = sum(map(len, wanted_words)) // 8
     if not allowed:
         return False
-    words, length = (
-        [word.strip(_PUNCTUATION) or word for word in fold_text(reading).split(" ")],
-        len(wanted_words),
-    )
+    words = [word.strip(_PUNCTUATION) or word for word in fold_text(reading).split(" ")]
+    length = len(wanted_words)
     if not is_long(reading) and len(words) != length:
         return False
     windows = (words[start : start + length] for start in range(len(words) - length + 1))
@@ -224,10 +219,8 @@ def _misread_letters(wanted: Sequence[str], read: Sequence[str], limit: int) -> 
     wrong = 0
     for first, second in zip(wanted, read, strict=True):
         if first != second:
-            if (
-                not (first.isalpha() and second.isalpha())
-                or min(len(first), len(second)) < _SHORTEST_FORGIVEN
-            ):
+            letters = first.isalpha() and second.isalpha()
+            if not letters or min(len(first), len(second)) < _SHORTEST_FORGIVEN:
                 return limit + 1
             wrong += _distance(first, second, limit)
         if wrong > limit:

@@ -103,12 +103,7 @@ def depths(predecessors: Sequence[int]) -> list[int]:
     """
     result = [0] * len(predecessors)
     for node in topological_order(predecessors):
-        deepest, mask = 0, predecessors[node]
-        while mask:
-            low = mask & -mask
-            deepest = max(deepest, result[low.bit_length() - 1])
-            mask ^= low
-        result[node] = deepest + 1
+        result[node] = max((result[above] for above in bits(predecessors[node])), default=0) + 1
     return result
 
 

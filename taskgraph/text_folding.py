@@ -11,7 +11,8 @@ rule. Long texts are shortened here too.
 import hashlib
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 
 _TYPESET = str.maketrans(
     {
@@ -47,6 +48,18 @@ _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _ASCII_TYPESET = str.maketrans({"`": "'"})
 
 
+def _remembered(fold: Callable[[str], str]) -> Callable[[str], str]:
+    """`fold` with its last answers: many for short texts, few for documents."""
+    short, long = lru_cache(maxsize=32_768)(fold), lru_cache(maxsize=256)(fold)
+
+    @wraps(fold)
+    def folded(text: str) -> str:
+        return short(text) if len(text) <= _CACHED_LENGTH else long(text)
+
+    return folded
+
+
+@_remembered
 def fold_text(text: str) -> str:
     r"""Fold a text's encoding and typesetting: NFKC, case, white space, quotation marks, dashes, invisible
     characters.
@@ -56,7 +69,11 @@ def fold_text(text: str) -> str:
     >>> fold_text("cat.jpg") == fold_text("car.png")
     False
     """
-    return _fold_short_text(text) if len(text) <= _CACHED_LENGTH else _fold_long_text(text)
+    visible = _visible(text)
+    if text.isascii():
+        return " ".join(visible.casefold().split())
+    folded = unicodedata.normalize("NFKC", visible.casefold()).casefold()
+    return " ".join(folded.split())
 
 
 def composed(text: str) -> str:
@@ -102,18 +119,7 @@ def _visible(text: str) -> str:
     )
 
 
-def _fold_text(text: str) -> str:
-    visible = _visible(text)
-    if text.isascii():
-        return " ".join(visible.casefold().split())
-    folded = unicodedata.normalize("NFKC", visible.casefold()).casefold()
-    return " ".join(folded.split())
-
-
-_fold_short_text = lru_cache(maxsize=32_768)(_fold_text)
-_fold_long_text = lru_cache(maxsize=256)(_fold_text)
-
-
+@_remembered
 def fold_label(text: str) -> str:
     r"""Fold the name of a control: `fold_text`, and away with what only decorates a label.
 
@@ -122,29 +128,15 @@ def fold_label(text: str) -> str:
     >>> fold_label("Copy\tCtrl+C"), fold_label("Title:"), fold_label("*report.csv"), fold_label("+")
     ('copy', 'title', 'report.csv', '+')
     """  # noqa: E501
-    return _fold_short_label(text) if len(text) <= _CACHED_LENGTH else _fold_long_label(text)
-
-
-def _fold_label(text: str) -> str:
     name, tab, shortcut = text.strip().partition("\t")
     if tab and name and _SHORTCUT.fullmatch(fold_text(shortcut)):
         text = name
     folded = fold_text(_MNEMONIC.sub(lambda match: "&" if match.group() == "&&" else "", text))
-    bare = _ORNAMENT_BEFORE.sub("", folded)
-    return _without_trailing_ornaments(bare) or folded
-
-
-def _without_trailing_ornaments(text: str) -> str:
-    while True:
-        shorter = text.rstrip(_ORNAMENTS_AFTER)
-        shorter = shorter.rstrip(".") if shorter.endswith("...") else shorter
-        if shorter == text:
-            return text
-        text = shorter
-
-
-_fold_short_label = lru_cache(maxsize=32_768)(_fold_label)
-_fold_long_label = lru_cache(maxsize=256)(_fold_label)
+    bare, longer = _ORNAMENT_BEFORE.sub("", folded), ""
+    while bare != longer:
+        longer, bare = bare, bare.rstrip(_ORNAMENTS_AFTER)
+        bare = bare.rstrip(".") if bare.endswith("...") else bare
+    return bare or folded
 
 
 def same_label(wanted: str, shown: str) -> bool:
@@ -159,9 +151,8 @@ def same_label(wanted: str, shown: str) -> bool:
     False
     """
     if max(len(wanted), len(shown)) > _CACHED_LENGTH:
-        return bool(fold_text(wanted)) and fold_text(wanted) == fold_text(
-            shown
-        )  # a document has no ornaments
+        folded = fold_text(wanted)  # a document has no ornaments
+        return bool(folded) and folded == fold_text(shown)
     first, second = fold_label(wanted), fold_label(shown)
     if not first or not second:
         return False
@@ -171,11 +162,8 @@ def same_label(wanted: str, shown: str) -> bool:
     if "+" not in second or ("+" in first and _SHORTCUT.search(first)):
         return False
     shortcut = _SHORTCUT.search(second)
-    return (
-        shortcut is not None
-        and bool(second[: shortcut.start()])
-        and first == fold_label(second[: shortcut.start()])
-    )
+    name = "" if shortcut is None else second[: shortcut.start()]
+    return bool(name) and first == fold_label(name)
 
 
 _CUT = re.compile(r"… sha256:([0-9a-f]{16})\Z")

@@ -146,15 +146,13 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
 
 def _touched(start: Evidence, end: Evidence, parameters: Mapping[str, str], noise: Noise) -> Touched:
     old, new = start.files_by_path(), end.files_by_path()
-    return Touched(
-        (
-            (read(path, file.text)[1], change)
-            for path, file in old.items()
-            if file.text is not None and path in new and not _same_file(file, new[path])
-            for change in file_changes(file, new[path], noise)[1]
-        ),
-        parameters,
+    changes = (
+        (read(path, file.text)[1], change)
+        for path, file in old.items()
+        if file.text is not None and path in new and not _same_file(file, new[path])
+        for change in file_changes(file, new[path], noise)[1]
     )
+    return Touched(changes, parameters)
 
 
 def can_be_followed(

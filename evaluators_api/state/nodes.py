@@ -189,19 +189,13 @@ def table_rows(
         ", ".join(cells[key][0] for key in keys) if len(cells) > max(keys) else "" for cells, _, _ in rows
     ]
     named = len(set(called)) == len(called) and all(called)
-    return columns, tuple(
-        group(
-            called[index] if named else str(index),
-            "record" if named else "position",
-            raw,
-            tuple(
-                leaf(column, "field", span, value)
-                for column, (value, span) in zip(columns, cells, strict=False)
-            ),
-            extent,
-        )
-        for index, (cells, raw, extent) in enumerate(rows)
-    )
+    naming: Naming = "record" if named else "position"
+    found = []
+    for name, (cells, raw, extent) in zip(called if named else map(str, range(len(rows))), rows, strict=True):
+        parts = zip(columns, cells, strict=False)
+        fields = tuple(leaf(column, "field", span, value) for column, (value, span) in parts)
+        found.append(group(name, naming, raw, fields, extent))
+    return columns, tuple(found)
 
 
 def identity(record: Node) -> str:

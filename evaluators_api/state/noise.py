@@ -45,12 +45,8 @@ class Noise:
 
     def concerns(self, container: str) -> bool:
         """Whether anything in this file or the file itself changes by itself."""
-        return any(
-            matches(container) is not None
-            for (area, _), places in self._places.items()
-            if area == "file"
-            for matches, _ in places
-        )
+        of_files = (places for (area, _), places in self._places.items() if area == "file")
+        return any(matches(container) is not None for places in of_files for matches, _ in places)
 
 
 @lru_cache(maxsize=256)

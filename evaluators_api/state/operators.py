@@ -105,16 +105,13 @@ def removed_otherwise(start: Evidence, end: Evidence, effect: Effect) -> Iterato
     if text is None:
         return
     tree, before = (read(path, now or "")[1] for now in (text, text_at(start, path)))
-    own, parent, former = (
-        tree.at(effect.address),
-        tree.at(effect.address[:-1]),
-        before.at(effect.address[:-1]),
-    )
+    own, parent = tree.at(effect.address), tree.at(effect.address[:-1])
+    former = before.at(effect.address[:-1])
     if effect.address and parent is not None and former is not None:
         known = {node.digest for node in former.children} - {0 if own is None else own.digest}
         there = (node for node in parent.children if node.extent is not None and node.digest in known)
-        tried = ((node, with_edits(restored, path, [(node, None)])) for node in there)
-        for node, without in tried:
+        for node in there:
+            without = with_edits(restored, path, [(node, None)])
             if without is not None:
                 yield Edited(f"{path}: {node.content()[:_SHOWN]!r} was removed instead", without)
                 break
@@ -187,17 +184,10 @@ def _moved_file(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:
 def _sibling_file(start: Evidence, restored: Evidence, path: str) -> str:
     folder, _, name = path.rpartition("/")
     left = {file.path: file.sha256 for file in restored.files}
-    return next(
-        (
-            file.path
-            for file in start.files
-            if file.path != path
-            and file.path.rpartition("/")[0] == folder
-            and file.path.rpartition(".")[2] == name.rpartition(".")[2]
-            and left.get(file.path) == file.sha256
-        ),
-        "",
-    )
+    unchanged = (file.path for file in start.files if left.get(file.path) == file.sha256)
+    beside = (other for other in unchanged if other != path and other.rpartition("/")[0] == folder)
+    ending = name.rpartition(".")[2]
+    return next((other for other in beside if other.rpartition(".")[2] == ending), "")
 
 
 def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
@@ -263,11 +253,8 @@ def _only_order(tree: Node, one: _Address, two: _Address) -> bool:
     first, second = tree.at(one[:-1]), tree.at(two[:-1])
     if one[:-1] == two[:-1] or first is None or second is None or first.naming != "position":
         return False
-    rest = [
-        {child.name: child.digest for child in record.children if child.name != one[-1]}
-        for record in (first, second)
-    ]
-    return rest[0] == rest[1]
+    held, others = ({child.name: child.digest for child in item.children} for item in (first, second))
+    return {**held, one[-1]: 0} == {**others, one[-1]: 0}
 
 
 def _with_others(path: str, text: str, record: Node, nodes: Sequence[Node]) -> str | None:

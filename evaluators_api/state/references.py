@@ -199,11 +199,9 @@ class HeldValues:
 def source_of_text(start: Evidence, container: str, value: str | None) -> str:
     """Where `value` was as a whole: `clipboard`, or the path of another file than `container`; else empty."""
     wanted = (value or "").strip().replace("\r\n", "\n")
-    found = (
-        _whole_texts(start.files, start.clipboard.text or "").get(wanted, "")
-        if len(wanted) >= _SHORTEST
-        else ""
-    )
+    if len(wanted) < _SHORTEST:
+        return ""
+    found = _whole_texts(start.files, start.clipboard.text or "").get(wanted, "")
     return "" if found == container else found
 
 

@@ -10,7 +10,7 @@ from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order
 from taskloom.taskgraph.measures.coherency import easier_order, maximum_coherency_of
 from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
-from taskloom.taskgraph.measures.interference import Orders, clash_of, interference, orders_of
+from taskloom.taskgraph.measures.interference import Orders, clash_of, orders_of
 from taskloom.taskgraph.measures.symmetry import canonical_key, task_id
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
@@ -92,7 +92,7 @@ class TaskBuilder:
             successful_orders=tuple(
                 tuple(names[index] for index in order) for order in _with_an_easy_one(graph, orders)
             ),
-            interferences=tuple(interference(graph, threat) for threat in orders.threats),
+            interferences=tuple(threat.record(graph) for threat in orders.threats),
             maximum_coherency=maximum_coherency_of(graph) or 0,
             twin_of=twin_of,
             provenance=self._provenance,

@@ -2,7 +2,6 @@
 
 from taskloom.taskgraph.bitmasks import bits, successors, topological_order
 from taskloom.taskgraph.records.graph import TaskGraph
-from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
@@ -24,30 +23,20 @@ def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
     for node in order:
         needed = set(bits(predecessors[node]))
         column = _free_column(lanes, needed)
-        cells = []
+        lanes += [None] * (column + 1 - len(lanes))
         sources = [index for index, lane in enumerate(lanes) if lane in needed]
-        for index in range(max(len(lanes), column + 1)):
-            lane = lanes[index] if index < len(lanes) else None
-            cells.append(_lane_cell(index, column, lane, node, sources, waiting))
+        cells = [_lane_cell(at, column, lane, node, sources, waiting) for at, lane in enumerate(lanes)]
         for producer in needed:
             waiting[producer].discard(node)
-        lanes += [None] * (column + 1 - len(lanes))
         lanes = [lane if lane is not None and waiting[lane] else None for lane in lanes]
         lanes[column] = node if waiting[node] else None
         subtask = graph.nodes[node]
-        after = (
-            f"  ← {', '.join(str(number[other]) for other in sorted(needed, key=number.__getitem__))}"
-            if needed
-            else ""
-        )
-        rows.append(("".join(cells), f"{number[node]:>2} {_named(subtask)}{after}"))
+        said = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
+        after = ", ".join(map(str, sorted(number[other] for other in needed)))
+        after = f"  ← {after}" if needed else ""
+        rows.append(("".join(cells), f"{number[node]:>2} {' '.join(said.split())}{after}"))
     left = max((len(drawn) for drawn, _ in rows), default=0)
     return "\n".join(cut(f"{drawn.ljust(left)} {label}".rstrip(), width) for drawn, label in rows)
-
-
-def _named(subtask: BoundSubtask) -> str:
-    named = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
-    return " ".join(named.split())
 
 
 def _free_column(lanes: list[int | None], needed: set[int]) -> int:

@@ -15,6 +15,10 @@ _COLOURS = ("#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#bde0fe", "#
 _BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LABEL_WIDTH = 230, 82, 184, 22, 16, 136
 _LANE_HEIGHT, _ARROW_STEP = 22, 14
 _SWEEPS = 3
+_ARROW = (
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7"'
+    ' orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>'
+)
 _INSIDE, _INSTRUCTION_LINES = _BOX_WIDTH - 18, 3
 _LETTERS, _BOLD_LETTERS, _LABEL_LETTERS = 11, 12.1, 9.5
 
@@ -50,36 +54,24 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     place = _places(predecessors)
     across = max((x for x, _ in place.values()), default=0) + _BOX_WIDTH + _MARGIN
     down = max((y + item.height(predecessors) // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
-    lines = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across}'
-            f' {down}" font-family="sans-serif" font-size="11">'
-        ),
-        (
-            '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7"'
-            ' orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>'
-        ),
-        *_edges(graph, place, predecessors),
-    ]
-    applications = {
-        name: index for index, name in enumerate(dict.fromkeys(n.application for n in graph.nodes))
-    }
-    given = numbers or {
-        graph.nodes[node].instance_id: number
-        for number, node in enumerate(topological_order(predecessors), start=1)
-    }
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across}'
+        f' {down}" font-family="sans-serif" font-size="11">'
+    )
+    lines = [picture, _ARROW, *_edges(graph, place, predecessors)]
+    applications = list(dict.fromkeys(node.application for node in graph.nodes))
+    order = enumerate(topological_order(predecessors), start=1)
+    given = numbers or {graph.nodes[node].instance_id: number for number, node in order}
     for item, (x, middle) in place.items():
         if item.is_lane:
             continue
         height = item.height(predecessors)
         y = middle - height // 2
         subtask = graph.nodes[item.node]
-        colour = _COLOURS[applications[subtask.application] % len(_COLOURS)]
+        colour = _COLOURS[applications.index(subtask.application) % len(_COLOURS)]
+        shown = enumerate(wrapped(_printable(subtask.instruction), _INSIDE, _LETTERS, _INSTRUCTION_LINES))
         texts = "".join(
-            f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>'
-            for row, line in enumerate(
-                wrapped(_printable(subtask.instruction), _INSIDE, _LETTERS, _INSTRUCTION_LINES)
-            )
+            f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>' for row, line in shown
         )
         head = f"{given.get(subtask.instance_id, '')} {subtask.application}".strip()
         head = fitted(_printable(head), _INSIDE, _BOLD_LETTERS)
@@ -96,9 +88,7 @@ def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
     """Left side and middle height of every item, in pixels."""
     columns = _columns(predecessors)
     heights = [
-        sum(item.height(predecessors) for item in items) + _GAP_Y * (len(items) - 1)
-        for items in columns
-        if items
+        sum(item.height(predecessors) for item in items) + _GAP_Y * (len(items) - 1) for items in columns
     ]
     place: dict[_Item, tuple[int, int]] = {}
     for column, items in enumerate(columns):
@@ -135,9 +125,7 @@ def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
     for sweep in range(_SWEEPS):
         beside = after if sweep % 2 else before
         for items in reversed(columns) if sweep % 2 else columns:
-            wanted = {
-                item: fmean([height[other] for other in beside[item]] or [height[item]]) for item in items
-            }
+            wanted = {item: fmean([height[near] for near in beside[item] or [item]]) for item in items}
             items.sort(key=wanted.__getitem__)
             height |= dict(_spread(items))
     return columns
@@ -278,10 +266,8 @@ def wrapped(text: str, pixels: float, size: float, lines: int) -> list[str]:
             line = f"{line} {words.pop(0)}".lstrip()
         if not line:
             word = words[0]
-            end = next(
-                (count for count in range(1, len(word)) if text_width(word[: count + 1], size) > pixels),
-                len(word),
-            )
+            cuts = (count for count in range(1, len(word)) if text_width(word[: count + 1], size) > pixels)
+            end = next(cuts, len(word))
             line, words[0] = word[:end], word[end:]
         found.append(line)
     if words or not found:

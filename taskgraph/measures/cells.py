@@ -89,9 +89,7 @@ def contradiction_in(levels: LevelConstraint) -> str:
     named = levels.constrained()
     for size in range(1, len(named) + 1):
         for chosen in combinations(named, size):
-            part = LevelConstraint.model_validate(
-                {dimension: levels.levels(dimension) for dimension in chosen}
-            )
+            part = LevelConstraint.model_validate({name: levels.levels(name) for name in chosen})
             if not any(part.allows(cell) for cell in possible_cells()):
                 return "no graph has " + part.describe().replace(", ", " and ")
     return ""

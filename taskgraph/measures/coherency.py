@@ -155,11 +155,7 @@ class _FewestRuns:
         self._best: dict[tuple[int, int], int] = {}
 
     def fewest(self) -> int | None:
-        """Fewest runs of any order, or None without one.
-
-        Raises:
-            GraphTooLargeError: the search needs too many states.
-        """
+        """Fewest runs of any order, or None without one."""
         self._push(0, -1, 0)
         while self._waiting:
             _, _, done, last, runs = heappop(self._waiting)

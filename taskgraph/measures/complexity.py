@@ -1,7 +1,7 @@
 """The five complexity dimensions and their levels (section 3.1, Table 2)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from taskloom.resources.capability_presets import Capability, CapabilityPreset
 from taskloom.resources.dimensions import TABLE, Cell
@@ -93,17 +93,9 @@ def complexity_from_shape(shape: Shape, application_categories: int) -> Complexi
     >>> complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2).hierarchy_level
     'medium'
     """
-    measures: dict[str, int] = {
-        "edges": shape.edges,
-        "nodes": shape.nodes,
-        "application_categories": application_categories,
-        "depth": shape.depth,
-        "width": shape.width,
-    }
+    measures = {**asdict(shape), "application_categories": application_categories}
     levels = {row.level_column: row.level(measures[row.measure]) for row in TABLE}
-    return Complexity.model_validate(
-        {**measures, "largest_layer": shape.largest_layer, "components": shape.components, **levels}
-    )
+    return Complexity.model_validate({**measures, **levels})
 
 
 def complexity_of(graph: TaskGraph) -> Complexity:

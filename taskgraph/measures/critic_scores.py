@@ -28,21 +28,12 @@ class CriticReport(Record):
     def lines(self) -> list[tuple[str, str]]:
         """The figures in words, each with its name."""
         means = ", ".join(f"{question} {self.means[question]:.2f}" for question in CRITIC_QUESTIONS)
-        found = [
-            (
-                f"critic's mean scores, of {HIGHEST_SCORE}",
-                f"{means} ({self.tasks} tasks, by {', '.join(self.critics)})",
-            ),
-            (f"tasks with at least {GOOD_SCORE} for everything", str(self.good)),
-        ]
+        scored = f"{means} ({self.tasks} tasks, by {', '.join(self.critics)})"
+        found = [(f"critic's mean scores, of {HIGHEST_SCORE}", scored)]
+        found.append((f"tasks with at least {GOOD_SCORE} for everything", str(self.good)))
         if self.partial:
-            found.append(
-                (
-                    "warning",
-                    f"{', '.join(self.partial)} both wrote instructions and scored tasks; name another model"
-                    " for the role critic",
-                )
-            )
+            both = f"{', '.join(self.partial)} both wrote instructions and scored tasks"
+            found.append(("warning", f"{both}; name another model for the role critic"))
         return found
 
 
@@ -59,12 +50,10 @@ def critic_report(criticisms: Sequence[Criticism], writers: Collection[str] = ()
     if not criticisms:
         return None
     critics = tuple(sorted({item.critic for item in criticisms}))
+    scores = {name: [item.score(name).score for item in criticisms] for name in CRITIC_QUESTIONS}
     return CriticReport(
         tasks=len({item.task_id for item in criticisms}),
-        means={
-            question: fmean(item.score(question).score for item in criticisms)
-            for question in CRITIC_QUESTIONS
-        },
+        means={question: fmean(given) for question, given in scores.items()},
         good=rate(sum(not item.below(GOOD_SCORE) for item in criticisms), len(criticisms)),
         critics=critics,
         partial=tuple(name for name in critics if name in writers),

@@ -1,6 +1,5 @@
 """Where the edges of a task graph and the resources of its subtasks do not agree."""
 
-from taskloom.resources.instances import Resource
 from taskloom.taskgraph.records.graph import TaskGraph
 
 
@@ -25,17 +24,9 @@ def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
             writer = writers.get(resource)
             if (node.instance_id, resource.category) in met or writer == node.instance_id:
                 continue
+            reads = f"{node.instance_id} reads {resource.category} {resource.value}".rstrip()
             if writer is None and resource.slot is not None:
-                found.append(
-                    f"{node.instance_id} reads {_named(resource)}, which no subtask writes: it is empty after"
-                    " a reset"
-                )
+                found.append(f"{reads}, which no subtask writes: it is empty after a reset")
             elif writer is not None and resource.value and (writer, node.instance_id) not in pairs:
-                found.append(
-                    f"{node.instance_id} reads {_named(resource)}, which {writer} writes, but no edge says so"
-                )
+                found.append(f"{reads}, which {writer} writes, but no edge says so")
     return tuple(found)
-
-
-def _named(resource: Resource) -> str:
-    return f"{resource.category} {resource.value}".rstrip()

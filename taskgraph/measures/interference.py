@@ -40,6 +40,16 @@ class Threat:
         """The threat without the resource: all that orders depend on."""
         return self.spoiler, self.producer, self.consumer, self.overwrites
 
+    def record(self, graph: TaskGraph) -> Interference:
+        """The threat with ids for numbers, for people."""
+        return Interference(
+            kind="overwritten_slot" if self.overwrites else "consumed_input",
+            spoiler=graph.nodes[self.spoiler].instance_id,
+            producer=graph.nodes[self.producer].instance_id if self.producer >= 0 else "",
+            consumer=graph.nodes[self.consumer].instance_id,
+            resource=f"{self.resource.category} {self.resource.value}".strip(),
+        )
+
 
 def threats_of(graph: TaskGraph) -> list[Threat]:
     """Everything that can make an order of `graph` fail; what its dependencies rule out anyway is left out.
@@ -55,17 +65,19 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
     """  # noqa: E501
     index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
     closure = ancestors(graph.predecessors)
-    threats: dict[tuple[int, int, int, bool], Threat] = {}
-    writers = _slot_writers(graph)
+    threats: dict[_Places, Threat] = {}
+    writers: dict[tuple[str, str] | None, list[int]] = {}
+    for position, node in enumerate(graph.nodes):
+        for changed in {resource.slot for resource in (*node.outputs, *node.consumed)}:
+            writers.setdefault(changed, []).append(position)
     producers = {(edge.resource, index[edge.consumer]): index[edge.producer] for edge in graph.edges}
     for edge in graph.edges:
         producer, consumer = index[edge.producer], index[edge.consumer]
-        slot = edge.resource.slot
-        for spoiler in writers.get(slot, ()) if slot else ():
+        for spoiler in writers.get(edge.resource.slot, ()) if edge.resource.slot else ():
             harmless = closure[producer] >> spoiler & 1 or closure[spoiler] >> consumer & 1
             if spoiler not in (producer, consumer) and not harmless:
                 threat = Threat(spoiler, producer, consumer, True, edge.resource)
-                threats.setdefault((spoiler, producer, consumer, True), threat)
+                threats.setdefault(threat.places, threat)
     for spoiler, node in enumerate(graph.nodes):
         for resource in node.consumed:
             if resource.slot is not None or resource in node.outputs:
@@ -74,18 +86,8 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
                 if consumer != spoiler and resource in reader.inputs and not closure[spoiler] >> consumer & 1:
                     producer = producers.get((resource, consumer), -1)
                     threat = Threat(spoiler, producer, consumer, False, resource)
-                    threats.setdefault((spoiler, producer, consumer, False), threat)
+                    threats.setdefault(threat.places, threat)
     return list(threats.values())
-
-
-def _slot_writers(graph: TaskGraph) -> dict[tuple[str, str], list[int]]:
-    writers: dict[tuple[str, str], list[int]] = {}
-    for position, node in enumerate(graph.nodes):
-        changed = {resource.slot for resource in (*node.outputs, *node.consumed)}
-        for slot in changed - {None}:
-            if slot is not None:
-                writers.setdefault(slot, []).append(position)
-    return writers
 
 
 def successful_table(predecessors: Sequence[int], threats: Iterable[Threat]) -> OrderTable:
@@ -181,25 +183,4 @@ def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
         without = [other for other in needed if other is not threat]
         if not successful_table(predecessors, without).count():
             needed = without
-    return tuple(interference(graph, threat) for threat in needed)
-
-
-def interference(graph: TaskGraph, threat: Threat) -> Interference:
-    """The record of a threat, with ids for numbers.
-
-    >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
-    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
-    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
-    >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
-    >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}
-    >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
-    >>> interference(graph, threats_of(graph)[0]).spoiler
-    'copy b'
-    """  # noqa: E501
-    return Interference(
-        kind="overwritten_slot" if threat.overwrites else "consumed_input",
-        spoiler=graph.nodes[threat.spoiler].instance_id,
-        producer=graph.nodes[threat.producer].instance_id if threat.producer >= 0 else "",
-        consumer=graph.nodes[threat.consumer].instance_id,
-        resource=f"{threat.resource.category} {threat.resource.value}".strip(),
-    )
+    return tuple(threat.record(graph) for threat in needed)

@@ -8,9 +8,10 @@ without further state.
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import factorial
 
-from taskloom.taskgraph.bitmasks import bits, parts, require_size, successors
+from taskloom.taskgraph.bitmasks import bits, neighbours, parts, require_size, successors
 from taskloom.taskgraph.errors import GraphTooLargeError
 from taskloom.taskgraph.measures.symmetry import Spoilers, Symmetry
 
@@ -47,7 +48,7 @@ class OrderTable:
         self._after = successors(predecessors)
         self._spoilers = tuple(spoilers) or ((),) * len(self._before)
         self._all = (1 << len(self._before)) - 1
-        self._adjacent = [before | after for before, after in zip(self._before, self._after, strict=True)]
+        self._adjacent = neighbours(predecessors)
         self._spoiling = 0
         for node, pairs in enumerate(self._spoilers):
             for pair in pairs:
@@ -101,12 +102,7 @@ class OrderTable:
         >>> OrderTable((0, 0, 0b1), ((), ((0, 2),), ())).listed(5)
         [(0, 2, 1), (1, 0, 2)]
         """
-        found: list[tuple[int, ...]] = []
-        for order in self._walk(self._all, []):
-            if len(found) == limit:
-                break
-            found.append(order)
-        return found
+        return list(islice(self._walk(self._all, []), limit))
 
     def sampled(self, number: int, generator: random.Random) -> list[tuple[int, ...]]:
         """`number` different orders, drawn uniformly.

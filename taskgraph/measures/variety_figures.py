@@ -100,10 +100,6 @@ def _nearest(texts: Sequence[Sequence[str]]) -> float:
     pairs = [frozenset(_grams(words, 2)) for words in texts]
     nearest = []
     for number, one in enumerate(pairs):
-        shares = [
-            len(one & other) / len(one | other) if one | other else 1.0
-            for position, other in enumerate(pairs)
-            if position != number
-        ]
-        nearest.append(max(shares))
+        others = (*pairs[:number], *pairs[number + 1 :])
+        nearest.append(max(len(one & other) / len(one | other) if one | other else 1.0 for other in others))
     return sum(nearest) / len(nearest)

@@ -11,10 +11,8 @@ _PREDICATE = "json_form"
 _WANTED: Final = {
     "string_type": "must be text",
     "bool_type": "must be true or false",
-    "list_type": "must be a list",
-    "tuple_type": "must be a list",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
+    **dict.fromkeys(("list_type", "tuple_type"), "must be a list"),
+    **dict.fromkeys(("dict_type", "model_type"), "must be an object"),
     "int_type": "must be a whole number",
     "float_type": "must be a number",
 }

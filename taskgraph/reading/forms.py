@@ -84,9 +84,8 @@ class _KnownKeys(JsonForm):
     def _refuse_unknown_keys(cls, given: object) -> object:
         if not isinstance(given, Mapping):
             return given
-        known = list(
-            dict.fromkeys(str(field.validation_alias or name) for name, field in cls.model_fields.items())
-        )
+        names = (str(field.validation_alias or name) for name, field in cls.model_fields.items())
+        known = list(dict.fromkeys(names))
         for key, value in given.items():
             filled = isinstance(value, Mapping | list | tuple) and value
             if key not in known and (cls.refuses_all_unknown or filled):
@@ -115,9 +114,8 @@ class ResourceForm(_KnownKeys):
             name, _, value = given.partition(":")
             return {"category": name, "value": value}
         if not isinstance(given, Mapping | ResourceForm):
-            raise form_error(
-                f"is {json_kind(given)}; write 'category', 'category:value' or an object with `category`"
-            )
+            allowed = "'category', 'category:value' or an object with `category`"
+            raise form_error(f"is {json_kind(given)}; write {allowed}")
         return given
 
 

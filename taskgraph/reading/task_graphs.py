@@ -15,11 +15,7 @@ from taskloom.resources.instances import Resource, bind_resource
 from taskloom.taskgraph.bitmasks import require_size
 from taskloom.taskgraph.errors import GraphInvalidError
 from taskloom.taskgraph.reading.faults import describe_faults, json_kind
-from taskloom.taskgraph.reading.forms import (
-    PlainGraphForm,
-    ResourceForm,
-    SidesForm,
-)
+from taskloom.taskgraph.reading.forms import PlainGraphForm, ResourceForm, SidesForm
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
@@ -109,13 +105,8 @@ def _require_printable(graph: TaskGraph) -> None:
     """Refuse control characters and halves of surrogate pairs: no terminal or GraphML file can hold them."""
     for node in graph.nodes:
         flowing = [text for item in (*node.inputs, *node.outputs) for text in (item.category, item.value)]
-        for text in (
-            node.instance_id,
-            node.application,
-            node.application_category,
-            node.instruction,
-            *flowing,
-        ):
+        named = (node.instance_id, node.application, node.application_category, node.instruction)
+        for text in (*named, *flowing):
             wrong = [letter for letter in text if letter not in "\n\r\t" and category(letter) in ("Cc", "Cs")]
             if wrong:
                 raise GraphInvalidError(
@@ -159,28 +150,21 @@ def _from_plain(
         name = node.id
         application = node.application or form.applications.get(name, "")
         flows = form.resources.get(name, SidesForm())
-        inputs, outputs, consumed = (
-            _bound_resources(
-                getattr(flows if side in flows.model_fields_set else node, side),
-                name,
-                application,
-                categories,
-            )
-            for side in ("inputs", "outputs", "consumed")
+        sides = ("inputs", "outputs", "consumed")
+        given = (getattr(flows if side in flows.model_fields_set else node, side) for side in sides)
+        inputs, outputs, consumed = (_bound_resources(side, name, application, categories) for side in given)
+        known = category_of(application) if application and not node.application_category else ""
+        bound = BoundSubtask(
+            instance_id=name,
+            subtask_id=node.subtask or name,
+            application=application,
+            application_category=node.application_category or known,
+            instruction=node.instruction or name,
+            inputs=tuple(dict.fromkeys((*inputs, *consumed))),
+            outputs=outputs,
+            consumed=consumed,
         )
-        nodes.append(
-            BoundSubtask(
-                instance_id=name,
-                subtask_id=node.subtask or name,
-                application=application,
-                application_category=node.application_category
-                or (category_of(application) if application else ""),
-                instruction=node.instruction or name,
-                inputs=tuple(dict.fromkeys((*inputs, *consumed))),
-                outputs=outputs,
-                consumed=consumed,
-            )
-        )
+        nodes.append(bound)
     if "listed" not in form.model_fields_set:
         return _linked(nodes, _matching(nodes), {})
     applied = {node.instance_id: node.application for node in nodes}
@@ -221,11 +205,8 @@ def _linked(
             read = {resource.category for resource in consumer.inputs}
             flows = [resource for resource in producer.outputs if resource in consumer.inputs]
             flows = flows or [resource for resource in producer.outputs if resource.category in read]
-        unnamed = Resource(category=UNNAMED_RESOURCE, kind=ResourceKind.FILE, value=pair[0])
-        edges += [
-            Dependency(producer=pair[0], consumer=pair[1], resource=resource)
-            for resource in flows or [unnamed]
-        ]
+        flows = flows or [Resource(category=UNNAMED_RESOURCE, kind=ResourceKind.FILE, value=pair[0])]
+        edges += [Dependency(producer=pair[0], consumer=pair[1], resource=item) for item in flows]
     return TaskGraph(nodes=tuple(by_name.values()), edges=tuple(edges))
 
 
@@ -239,17 +220,7 @@ def _bound_resources(
     application: str,
     categories: Mapping[str, ResourceCategory],
 ) -> tuple[Resource, ...]:
-    """The resources, each once.
-
-    Args:
-        given: What was written.
-        name: Whose they are, for messages.
-        application: Where those live that live in an application.
-        categories: The known ones by name.
-
-    Raises:
-        GraphInvalidError: a category is unknown, and its kind is not given.
-    """
+    """The resources of `name`, each once; those that live in an application live in this one."""
     found = []
     for item in given:
         known = categories.get(item.category)

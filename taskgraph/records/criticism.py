@@ -48,9 +48,8 @@ class Criticism(Record):
 
     def score(self, question: CriticQuestion) -> Score:
         """The answer to one question."""
-        return {"naturalness": self.naturalness, "sense": self.sense, "feasibility": self.feasibility}[
-            question
-        ]
+        answer: Score = getattr(self, question)
+        return answer
 
     def below(self, threshold: int) -> dict[CriticQuestion, Score]:
         """The answers with a score under `threshold`."""

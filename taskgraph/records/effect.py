@@ -177,18 +177,11 @@ class SideEffects(Record):
         >>> SideEffects().describe(), SideEffects(total=3, files_lost=2, values_changed=1).describe()
         ('none', '2 files lost, 1 value changed')
         """
-        counts = {
-            "file added": self.files_added,
-            "file lost": self.files_lost,
-            "record added": self.records_added,
-            "record lost": self.records_lost,
-            "value changed": self.values_changed,
-        }
         found = []
-        for name, count in counts.items():
-            noun, verb = name.split()
+        for name in ("files_added", "files_lost", "records_added", "records_lost", "values_changed"):
+            (nouns, verb), count = name.split("_"), getattr(self, name)
             if count:
-                found.append(f"{count} {noun if count == 1 else noun + 's'} {verb}")
+                found.append(f"{count} {nouns if count > 1 else nouns[:-1]} {verb}")
         return ", ".join(found) or "none"
 
 

@@ -48,8 +48,9 @@ class Gesture(Record):
         return ()
 
     def arguments(self) -> dict[str, object]:
-        """Its arguments in the paper's names (App. C.2)."""
-        return {}
+        """Its arguments in the paper's names (App. C.2): `keys` and `seconds`, where it has such."""
+        told = [name for name in ("keys", "seconds") if name in type(self).model_fields]
+        return {name: getattr(self, name) for name in told}
 
     def in_words(self, target: str) -> str:
         """What a person would say was done to `target`, which may be empty."""
@@ -136,7 +137,8 @@ class ClickInput(PointedGesture):
         else:
             button = "" if self.button == "left" else f", button={self.button!r}"
             done = f"pyautogui.{call}({x}, {y}{button})"
-        return _while_held(self.held, [done])
+        down = [f"pyautogui.keyDown({key!r})" for key in self.held]
+        return [*down, done, *(f"pyautogui.keyUp({key!r})" for key in reversed(self.held))]
 
     def _verb(self) -> str:
         button = "" if self.button == "left" else f" {self.button}"
@@ -222,10 +224,6 @@ class KeyboardInput(PointedGesture):
             for part in runs(read_keys(self.keys))
         )
 
-    def arguments(self) -> dict[str, object]:
-        """`keys`."""
-        return {"keys": self.keys}
-
     def in_words(self, target: str) -> str:
         """Text typed and keys pressed."""
         return keys_in_words(self.keys) + (f" in {target}" if target else "")
@@ -248,10 +246,6 @@ class HoldInput(Gesture):
     def events(self) -> tuple[tuple[str, str], ...]:
         """The chord."""
         return (("hold", keys_in_words(self.keys)),)
-
-    def arguments(self) -> dict[str, object]:
-        """`keys` and `seconds`."""
-        return {"keys": self.keys, "seconds": self.seconds}
 
     def in_words(self, target: str) -> str:
         """Which keys, and how long."""
@@ -293,19 +287,17 @@ class DragInput(PointedGesture):
 
     def events(self) -> tuple[tuple[str, str], ...]:
         """The path in fractions, or the pixels of a drag between controls."""
-        if self.path:
-            return (("drag", " ".join(f"{x:.3f},{y:.3f}" for x, y in self.path)),)
-        return (("drag", " ".join(f"{x},{y}" for x, y in self.points)),)
+        inside = " ".join(f"{x:.3f},{y:.3f}" for x, y in self.path)
+        return (("drag", inside or " ".join(f"{x},{y}" for x, y in self.points)),)
 
     def arguments(self) -> dict[str, object]:
         """`path`, or `points` for a drag between controls."""
-        if self.path:
-            return {"path": [list(point) for point in self.path]}
-        return {"points": [list(point) for point in self.points]}
+        name, way = ("path", self.path) if self.path else ("points", self.points)
+        return {name: [list(point) for point in way]}
 
     def in_words(self, target: str) -> str:
         """Where it begins."""
-        return f"drag in {target or self._place()}" if self.path else f"drag {target or self._place()}"
+        return f"drag {'in ' if self.path else ''}{target or self._place()}"
 
     def statements(self, points: list[Point]) -> list[str]:
         """One stroke: a move and a drag, or a path with the button down (each `dragTo` lets it go)."""
@@ -323,10 +315,6 @@ class WaitInput(Gesture):
     """Discriminator."""
     seconds: float = Field(default=1.0, ge=0, le=5)
     """How long."""
-
-    def arguments(self) -> dict[str, object]:
-        """`seconds`."""
-        return {"seconds": self.seconds}
 
     def in_words(self, target: str) -> str:
         """How long."""
@@ -384,8 +372,3 @@ def _typing(keys: str) -> list[str]:
         else:
             statements.append(f"pyautogui.press({_PYAUTOGUI_KEYS.get(part.key, part.key)!r})")
     return statements
-
-
-def _while_held(held: tuple[Modifier, ...], statements: list[str]) -> list[str]:
-    down = [f"pyautogui.keyDown({key!r})" for key in held]
-    return [*down, *statements, *(f"pyautogui.keyUp({key!r})" for key in reversed(held))]

@@ -23,10 +23,8 @@ def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | 
 
     Parents are given up before the answer is None, since a tree may be laid out anew between two visits while
     the control itself stays what it was. A control known by the text of its parent, and a recorded one, must
-    then be the only one that
-    matches: the button of another row is none. What stood in a dialog is not sought outside of dialogs: while
-        the dialog is still
-    to come, a field of the page behind it may look the same.
+    then be the only one that matches: the button of another row is none. What stood in a dialog is not sought
+    outside of dialogs: while the dialog is still to come, a field of the page behind it may look the same.
 
     Where none is found, a count behind the name of one in a tree or tab bar makes no difference, if only
     one control matches then.
@@ -51,9 +49,8 @@ def _find(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
         if query.parent_text and not use_parent and len(matches) > 1:
             continue
         if not use_parent and query.equals:
-            return (
-                None if (query.parent_type == _DIALOG) != (matches[0].parent_type == _DIALOG) else matches[0]
-            )
+            moved = (query.parent_type == _DIALOG) != (matches[0].parent_type == _DIALOG)
+            return None if moved else matches[0]
         if -len(matches) <= query.ordinal < len(matches):
             return matches[query.ordinal]
     return None

@@ -17,37 +17,16 @@ from taskloom.taskgraph.errors import KeysInvalidError
 MODIFIERS = {"^": "ctrl", "%": "alt", "+": "shift"}
 """Modifier characters and the names chords are written with."""
 
-_NAMED = {
-    "ENTER": "enter",
-    "RETURN": "enter",
-    "TAB": "tab",
-    "SPACE": "space",
-    "ESC": "escape",
-    "ESCAPE": "escape",
-    "BACKSPACE": "backspace",
-    "BACK": "backspace",
-    "BKSP": "backspace",
-    "BS": "backspace",
-    "DELETE": "delete",
-    "DEL": "delete",
-    "INSERT": "insert",
-    "INS": "insert",
-    "HOME": "home",
-    "END": "end",
-    "PGUP": "pageup",
-    "PAGEUP": "pageup",
-    "PGDN": "pagedown",
-    "PAGEDOWN": "pagedown",
-    "UP": "up",
-    "DOWN": "down",
-    "LEFT": "left",
-    "RIGHT": "right",
-    "APPS": "contextmenu",
-    **{f"F{number}": f"f{number}" for number in range(1, 13)},
-}
+_EDITING = ("enter", "tab", "space", "escape", "backspace", "delete", "insert")
+_MOVING = ("home", "end", "pageup", "pagedown", "up", "down", "left", "right")
+_FUNCTIONS = tuple(f"f{number}" for number in range(1, 13))
+_NAMED = {name.upper(): name for name in (*_EDITING, *_MOVING, *_FUNCTIONS)}
+_NAMED |= {"RETURN": "enter", "ESC": "escape", "BACK": "backspace", "BKSP": "backspace", "BS": "backspace"}
+_NAMED |= {"DEL": "delete", "INS": "insert", "PGUP": "pageup", "PGDN": "pagedown", "APPS": "contextmenu"}
 KEY_NAMES = frozenset(_NAMED.values())
 """Names of the keys that are not characters."""
 
+_WRITTEN = {"\n": "enter", "\r": "enter", "\t": "tab"}
 _ORDER = ("ctrl", "alt", "shift")
 _MAXIMUM_PRESSES = 20_000
 _MAXIMUM_REPEAT = 500
@@ -119,7 +98,7 @@ def _read(keys: str, position: int, held: tuple[str, ...], *, in_group: bool) ->
             pending = (*pending, MODIFIERS[character])
             position += 1
             continue
-        modifiers = _ordered(held + pending)
+        modifiers = tuple(name for name in _ORDER if name in held + pending)
         if character == ")":
             break
         if character == "(":
@@ -129,7 +108,7 @@ def _read(keys: str, position: int, held: tuple[str, ...], *, in_group: bool) ->
             key, count, position = _read_braces(keys, position)
             presses += [KeyPress(key, modifiers)] * count
         else:
-            presses.append(KeyPress("enter", modifiers) if character == "~" else _press(character, modifiers))
+            presses.append(_press("\n" if character == "~" else character, modifiers))
             position += 1
         pending = ()
     if pending:
@@ -176,14 +155,8 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
 
 
 def _press(character: str, modifiers: tuple[str, ...]) -> KeyPress:
-    if character in "\n\r":
-        return KeyPress("enter", modifiers)
-    if character == "\t":
-        return KeyPress("tab", modifiers)
+    if character in _WRITTEN:
+        return KeyPress(_WRITTEN[character], modifiers)
     if modifiers == ("shift",) and character.isalpha():
         return KeyPress(character.upper())
     return KeyPress(character, modifiers)
-
-
-def _ordered(modifiers: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in _ORDER if name in modifiers)

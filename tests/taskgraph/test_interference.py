@@ -13,7 +13,6 @@ from taskloom.resources.instances import Resource
 from taskloom.taskgraph.measures.coherency import coherency_score, maximum_coherency_of
 from taskloom.taskgraph.measures.interference import (
     clash_of,
-    interference,
     orders_of,
     successful_table,
     threats_of,
@@ -128,7 +127,7 @@ def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left
 ) -> None:
     clash = clash_of(graph)
     assert bool(clash) == (not simulated(graph))
-    known = {str(interference(graph, threat)): threat for threat in threats_of(graph)}
+    known = {str(threat.record(graph)): threat for threat in threats_of(graph)}
     named = [known[str(item)] for item in clash]
     if named:
         assert not successful_table(graph.predecessors, named).count()

@@ -12,7 +12,7 @@ from taskloom.resources.scenarios import scenario_of
 from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_from_shape, shape_of
-from taskloom.taskgraph.measures.interference import interference, orders_of
+from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
@@ -65,7 +65,7 @@ def build_task(
         order_count=orders.count,
         successful_order_count=orders.successful_count,
         successful_orders=listed,
-        interferences=tuple(interference(graph, threat) for threat in orders.threats),
+        interferences=tuple(threat.record(graph) for threat in orders.threats),
         maximum_coherency=maximum_coherency_of(graph) or 0,
         other_applications=tuple(sorted(others)),
         provenance=IMPORTED,

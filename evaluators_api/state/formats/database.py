@@ -144,20 +144,11 @@ class _Table:
         self.rows: list[tuple[list[tuple[str, Span]], Span, Span]] = []
 
     def node(self, name: str) -> Node:
-        names = [column for column, _ in self.columns]
-        columns, rows = table_rows(names, self.rows, self.keys or [0])
+        columns, rows = table_rows([column for column, _ in self.columns], self.rows, self.keys or [0])
         begin = self.rows[0][1][0] if self.rows else self.end
-        parts = [
-            group(
-                COLUMNS,
-                "schema",
-                (self.start, self.start),
-                tuple(
-                    leaf(column, "field", span, "")
-                    for column, (_, span) in zip(columns, self.columns, strict=False)
-                ),
-            )
-        ]
+        told = zip(columns, self.columns, strict=False)
+        schema = tuple(leaf(column, "field", span, "") for column, (_, span) in told)
+        parts = [group(COLUMNS, "schema", (self.start, self.start), schema)]
         if self.count is not None:
             parts.append(leaf(COUNT, "schema", self.count[1], self.count[0]))
         parts.append(group(ROWS, "field", (begin, self.end), rows))
@@ -166,8 +157,7 @@ class _Table:
 
 
 def _table(tables: dict[str, _Table], quoted: str, position: int) -> _Table:
-    name = _unquoted(quoted)
-    return tables[name] if name in tables else tables.setdefault(name, _Table(position))
+    return tables.setdefault(_unquoted(quoted), _Table(position))
 
 
 def _cells(text: str, position: int) -> tuple[list[tuple[str, Span]], int]:

@@ -30,19 +30,11 @@ def parse(text: str) -> Node:
         [value for value, _ in rows[0][0]],
         [(cells, (cells[0][1][0], cells[-1][1][1]), extent) for cells, extent in rows[1:]],
     )
-    head = tuple(
-        leaf(column, "field", span, value) for column, (value, span) in zip(columns, rows[0][0], strict=False)
-    )
-    whole = (0, len(text))
-    return group(
-        "",
-        "field",
-        whole,
-        (
-            group(HEADER, "schema", (rows[0][0][0][1][0], rows[0][0][-1][1][1]), head),
-            group(ROWS, "field", (rows[0][1][1], len(text)), body),
-        ),
-    )
+    names, (_, begin) = rows[0]
+    told = zip(columns, names, strict=False)
+    head = tuple(leaf(column, "field", span, value) for column, (value, span) in told)
+    header = group(HEADER, "schema", (names[0][1][0], names[-1][1][1]), head)
+    return group("", "field", (0, len(text)), (header, group(ROWS, "field", (begin, len(text)), body)))
 
 
 def _delimiter(text: str) -> str:

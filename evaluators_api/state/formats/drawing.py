@@ -16,16 +16,8 @@ from taskloom.evaluators_api.state.nodes import Node, group, leaf
 SUFFIXES: frozenset[str] = frozenset([".excalidraw", ".drawio", ".svg"])
 SHAPES, PAGES, SHAPE, TEXT = "shapes", "pages", "shape", "text"
 """What a drawing has, and what each of its shapes has."""
-_DRAWN = {
-    "rect": "rectangle",
-    "circle": "ellipse",
-    "ellipse": "ellipse",
-    "line": "line",
-    "polyline": "line",
-    "polygon": "polygon",
-    "path": "path",
-    "image": "image",
-}
+_DRAWN = {"rect": "rectangle", "circle": "ellipse", "polyline": "line"}
+_DRAWN |= {tag: tag for tag in ("ellipse", "line", "polygon", "path", "image")}
 _NEVER_DRAWN = frozenset(
     {"defs", "clipPath", "marker", "mask", "pattern", "symbol", "metadata", "title", "desc"}
 )
@@ -125,25 +117,21 @@ def _svg(root: Node) -> Iterator[Node]:
         if tag in _NEVER_DRAWN or child.name.startswith("@"):
             continue
         if tag == "switch":
-            first = next(_svg(replace(child, children=_elements(child)[:1])), None)
+            elements = tuple(part for part in child.children if not part.name.startswith("@"))
+            first = next(_svg(replace(child, children=elements[:1])), None)
             if first is not None:
                 yield replace(first, raw=child.raw, extent=child.extent)
         elif tag in ("g", "svg", "a"):
             yield from _svg(child)
         elif tag in _WRITTEN:
-            held = [
-                node for _, node in child.walk() if node.name.startswith("text") and node.value is not None
-            ]
+            named = (node for _, node in child.walk() if node.name.startswith("text"))
+            held = [node for node in named if node.value is not None]
             words = " ".join((node.value or "").strip() for node in held)
             if held and words:
                 yield _shape(child, None, TEXT, held[0], words)
         elif tag in _DRAWN and not (tag == previous == "path") and not _is_background(child, root):
             yield _shape(child, None, _DRAWN[tag], None, "")
         previous = tag
-
-
-def _elements(node: Node) -> tuple[Node, ...]:
-    return tuple(child for child in node.children if not child.name.startswith("@"))
 
 
 def _is_background(element: Node, root: Node) -> bool:

@@ -32,16 +32,8 @@ def parse(text: str) -> Node:
             sections.append((section.group(1), position, target))
         elif pair is not None:
             key, start, stop = pair
-            target.append(
-                leaf(
-                    key,
-                    "field",
-                    (position + start, position + stop),
-                    line[start:stop],
-                    (position, end),
-                    (position, position + len(line)),
-                )
-            )
+            raw, whole = (position + start, position + stop), (position, position + len(line))
+            target.append(leaf(key, "field", raw, line[start:stop], (position, end), whole))
         elif line.strip() and not line.lstrip().startswith(_COMMENT) and not (target and line[:1] in " \t"):
             raise StateUnreadableError(f"no key at {position}")
     ends = [*(start for _, start, _ in sections[1:]), len(text)]

@@ -11,6 +11,7 @@ _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HEAD = re.compile(r"(\d{4}-\d\d-\d\d)[ \t]+(\S+)[ \t]*")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*')
 _POSTING = re.compile(r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w-]*:[\w:-]+)(?=[ \t;]|$)")
+_NUMBER = re.compile(r"[-+]?\d{1,3}(?:,?\d{3})*(?:\.\d+)?|[-+]?\d+(?:\.\d+)?")
 _META = re.compile(r"[ \t]+([a-z][\w-]*):")
 
 
@@ -64,10 +65,8 @@ def _settled(directive: Node) -> Node:
         others = [field for field in posting.children if field.name != "amount"]
         told = [] if value is None else [leaf("amount", "field", posting.raw, value)]
         settled.append(_regrouped(posting, (*others, *told)))
-    fields = [
-        _regrouped(field, tuple(settled)) if field is postings else field for field in directive.children
-    ]
-    return _regrouped(directive, tuple(fields))
+    done = _regrouped(postings, tuple(settled))
+    return _regrouped(directive, tuple(done if field is postings else field for field in directive.children))
 
 
 def _regrouped(node: Node, children: tuple[Node, ...]) -> Node:
@@ -80,11 +79,7 @@ def _amount(posting: Node) -> tuple[Decimal, str] | str | None:
     if field is None:
         return None
     words = (field.value or "").split()
-    plain = (
-        re.fullmatch(r"[-+]?\d{1,3}(?:,?\d{3})*(?:\.\d+)?|[-+]?\d+(?:\.\d+)?", words[0])
-        if len(words) == 2
-        else None
-    )
+    plain = len(words) == 2 and _NUMBER.fullmatch(words[0])
     return (Decimal(words[0].replace(",", "")), words[1]) if plain else " ".join(words)
 
 

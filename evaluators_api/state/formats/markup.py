@@ -100,10 +100,9 @@ def _open(text: str, position: int, stack: list[_Open]) -> int:
         closing = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, finished.end())
         if closing is None:
             raise StateUnreadableError(f"<{name}> is not closed")
-        if text[finished.end() : closing.start()].strip():
-            element.parts.append(
-                _leaf((finished.end(), closing.start()), text[finished.end() : closing.start()])
-            )
+        inside = text[finished.end() : closing.start()]
+        if inside.strip():
+            element.parts.append(_leaf((finished.end(), closing.start()), inside))
         _close(stack, closing.end())
         return closing.end()
     return finished.end()
