@@ -1,7 +1,5 @@
-"""Judges a task by its home folder at the start and now; exported tasks are graded with it elsewhere.
-
-Only files are looked at. Functions run in the same sandbox as everywhere; nothing in the folders is executed.
-"""
+"""Judges a task by its home folder at the start and now; exported tasks are graded with it elsewhere. Only
+files are looked at, and nothing in the folders is executed."""
 
 from pathlib import Path
 from typing import Final
@@ -50,28 +48,23 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
     for folder in (start, home):
         if not folder.is_dir():
             raise SheetInvalidError(f"There is no folder {folder} to judge.")
-    before, after = (
-        _evidence(folder, step).model_copy(update={"noise": sheet.noise})
-        for step, folder in enumerate((start, home))
-    )
+    before, after = _evidence(start, 0, sheet), _evidence(home, 1, sheet)
+    found = []
     with EvaluationSandbox() as sandbox:
-        found = tuple(_outcome(sandbox, subtask, before, after) for subtask in sheet.subtasks)
-    done = sum(item.success for item in found)
+        for item in sheet.subtasks:
+            first = _start_of(item, before, after)
+            answer = sandbox.evaluate(item.source, item.parameters, after, first)
+            name, done = item.instance_id, answer.passed
+            found.append(SubtaskJudgement(instance_id=name, success=done, message=answer.said))
+    right = sum(item.success for item in found)
     beside = None if sheet.allowed is None else beyond(before, after, sheet.allowed)
     return HomeJudgement(
         task_id=sheet.task_id,
-        reward=float(done == len(found)),
-        coverage=done / len(found),
-        subtasks=found,
+        reward=float(right == len(found)),
+        coverage=right / len(found),
+        subtasks=tuple(found),
         side_effects=beside,
     )
-
-
-def _outcome(
-    sandbox: EvaluationSandbox, subtask: JudgedSubtask, before: Evidence, after: Evidence
-) -> SubtaskJudgement:
-    answer = sandbox.evaluate(subtask.source, subtask.parameters, after, _start_of(subtask, before, after))
-    return SubtaskJudgement(instance_id=subtask.instance_id, success=answer.passed, message=answer.said)
 
 
 def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:
@@ -83,14 +76,12 @@ def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evid
     texts = {file.path: file.text for file in files}
     given = {place: texts.get(path) for place, path in subtask.given_from.items()}
     clipboard = ClipboardState(text=given.pop(CLIPBOARD, None))
-    opened = (
-        FileState(path=path, size=len(text), sha256="", text=text)
-        for path, text in given.items()
-        if text is not None
-    )
+    there_is = {path: text for path, text in given.items() if text is not None}
+    opened = (FileState(path=path, size=len(text), sha256="", text=text) for path, text in there_is.items())
     return before.model_copy(update={"files": (*files, *opened), "clipboard": clipboard})
 
 
-def _evidence(home: Path, step: int) -> Evidence:
+def _evidence(home: Path, step: int, sheet: JudgingSheet) -> Evidence:
     found = FileSnapshots(home.absolute(), INSTALLED).take()
-    return Evidence(step=step, files=found.files, directories=found.directories, unseen=found.unseen)
+    held = Evidence(step=step, files=found.files, directories=found.directories, unseen=found.unseen)
+    return held.model_copy(update={"noise": sheet.noise})

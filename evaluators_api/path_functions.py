@@ -1,8 +1,6 @@
-r"""Functions on path names for generated code, for paths of both systems.
-
-They stand in for `os.path`, which inside the sandbox knows POSIX only: `os.path.basename("C:\\a\\b")` would
-silently be the whole text. They work on text alone and never ask the host.
-"""
+r"""Functions on path names for generated code, for paths of both systems, on text alone. They stand in for
+`os.path`, which inside the sandbox knows POSIX only: `os.path.basename("C:\\a\\b")` would be the whole
+text."""
 
 import ntpath
 import posixpath

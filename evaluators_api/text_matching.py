@@ -1,8 +1,6 @@
-r"""The one definition of "this text is there", used by every check (method section 2).
-
-Exact after folding, on a whole text; in a long text, a phrase at word boundaries. Only text that was read
-from a picture tolerates a bounded edit distance, in letters of longer words only.
-"""
+"""The one definition of "this text is there", used by every check (method section 2): exact after folding, on
+a whole text; in a long text, a phrase at word boundaries. Only what was read from a picture tolerates a
+bounded edit distance, in letters of longer words."""
 
 import html
 import re

@@ -1,9 +1,6 @@
-"""Bitmask mathematics of small directed acyclic graphs.
-
-A graph of n nodes is a tuple `predecessors` of n integers: bit u of `predecessors[v]` is set when u → v is an
-edge. Sets of nodes are integers too. Nothing here knows what the nodes stand for; `TaskGraph.predecessors`
-makes the tuple.
-"""
+"""Bitmask mathematics of small directed acyclic graphs. A graph of n nodes is a tuple `predecessors` of n
+integers: bit u of `predecessors[v]` is set when u → v is an edge (`TaskGraph.predecessors`). Sets of nodes
+are integers too."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,12 +1,7 @@
-r"""When two texts are the same to a person: the one folding that grounding and the checks share.
-
-`COMPARING` tells the rules. `fold_text` undoes how a text is encoded and typeset; it is for contents (typed
-text, files, values). `fold_label` also drops what only decorates the name of a control: mnemonic ampersands,
-a trailing ellipsis or colon, arrows of drop-downs, the mark of an unsaved document.
-
-Neither ever makes two words equal that a person reads as different: there is no edit distance and no prefix
-rule. Long texts are shortened here too.
-"""
+"""When two texts are the same to a person; `COMPARING` tells the rules. `fold_text` undoes how a text is
+encoded and typeset; `fold_label` also drops what only decorates the name of a control. Neither makes two
+words equal that a person reads as different: no edit distance, no prefix rule. Long texts are shortened here
+too."""
 
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Checks of archives: what was packed, and what was unpacked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -10,7 +8,6 @@ from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.state.formats import delimited
-from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
 
@@ -87,14 +84,10 @@ def _members(archive: FileState) -> Iterator[_Member]:
     whole_text(archive)
     rows = read("", text_of_file(archive))[1].at(("rows",))
     for row in rows.children if rows is not None else ():
-        member, _, checksum = (_value(row, number) for number in range(3))
+        member, _, checksum = (*(cell.value or "" for cell in row.children), "", "", "")[:3]
         if _NOT_READ.fullmatch(checksum):
             raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")
         yield member.removeprefix("./"), checksum
-
-
-def _value(row: Node, number: int) -> str:
-    return (row.children[number].value or "") if number < len(row.children) else ""
 
 
 def _below(view: EvidenceView, folder: str) -> Iterator[_Member]:

@@ -1,7 +1,5 @@
 """Checks of whole contents: exact texts, and what was copied from where at the start of the subtask."""
 
-from __future__ import annotations
-
 import json
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file

@@ -1,14 +1,12 @@
 """Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar, cast, get_args
 
 from taskloom.evaluators_api.errors import (
     CheckDeclarationError,
@@ -192,6 +190,10 @@ def _composed(value: object) -> object:
     return value
 
 
+def _type_name(annotation: object) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
 def _described(value: object) -> str:
     kind = "None" if value is None else type(value).__name__
     return f"{kind} with other things than text in it" if kind in ("list", "dict") else kind
@@ -227,8 +229,9 @@ def check(
     def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
         signature = inspect.signature(function)
         name = function.__name__
-        parameters = tuple(signature.parameters.values())[1:]
-        returns = signature.return_annotation
+        given = tuple(signature.parameters.values())[1:]
+        parameters = tuple(item.replace(annotation=_type_name(item.annotation)) for item in given)
+        returns = _type_name(signature.return_annotation)
         if returns not in (allowed := get_args(AnswerType)):
             raise CheckDeclarationError(
                 f"The check {name} answers with {returns}; it must be one of {', '.join(allowed)}."
@@ -246,7 +249,7 @@ def check(
             reads=reads,
             in_paper=in_paper,
             parameters=parameters,
-            returns=returns,
+            returns=cast(AnswerType, returns),
             empty_allowed=empty_allowed,
             of_source=of_source,
             of=of,

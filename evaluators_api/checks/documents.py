@@ -1,7 +1,5 @@
 """Checks of what documents say to those who read them, however they are laid out."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Checks of drawings: their shapes and texts, whatever the program and the file format."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

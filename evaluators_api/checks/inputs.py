@@ -1,7 +1,5 @@
 """Checks of the route: what the agent clicked and typed (App. E.2). Checks of state say more."""
 
-from __future__ import annotations
-
 from taskloom.evaluators_api.checks.declaration import Scene, check
 from taskloom.evaluators_api.text_matching import same_content, same_name, shown_in
 

@@ -1,7 +1,5 @@
 """Checks of raster pictures, by their mean colours in a grid: made from another one, or of the screen."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Checks of records: rows of tables and databases, objects of JSON and YAML, elements of markup, notes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The checks by name: those of the modules beside this one, and those that other packages declare."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType

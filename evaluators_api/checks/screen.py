@@ -1,7 +1,5 @@
 """Checks of the last screen: its controls, rows, its picture, its window (App. E.2, and beyond)."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 

@@ -1,7 +1,5 @@
 """Checks of what became of the state since the start, and of what it held before."""
 
-from __future__ import annotations
-
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.nodes import identity

@@ -1,7 +1,5 @@
 """Checks of files and clipboard (App. E.2), and of what files hold, which is beyond the paper."""
 
-from __future__ import annotations
-
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home

@@ -94,14 +94,6 @@ class EvidenceView:
         tree = self.tree(path)
         return None if tree is None else tree.at(address)
 
-    @cached_property
-    def _folded_files(self) -> dict[str, FileState]:
-        return {path.casefold(): file for path, file in self.files.items()}
-
-    @cached_property
-    def _folded_directories(self) -> frozenset[str]:
-        return frozenset(path.casefold() for path in self.directories)
-
     def _known(self, path: str) -> str | None:
         """`path` relative to the home, None for one outside of it."""
         relative = relative_to_home(path)
@@ -123,7 +115,7 @@ class EvidenceView:
         """The file at `path`, written in any of the accepted ways, or None."""
         relative = self._known(path)
         if relative is not None and is_windows_path(path):
-            return self._folded_files.get(relative.casefold())
+            return {name.casefold(): file for name, file in self.files.items()}.get(relative.casefold())
         return None if relative is None else self.files.get(relative)
 
     def place(self, path: str) -> FileState | None:
@@ -145,7 +137,7 @@ class EvidenceView:
         relative = self._known(path)
         if relative is None or not is_windows_path(path):
             return relative in self.directories
-        return relative.casefold() in self._folded_directories
+        return relative.casefold() in map(str.casefold, self.directories)
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[str, ...]]:

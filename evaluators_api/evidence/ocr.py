@@ -1,9 +1,5 @@
-"""Reads the text in pictures for checks: lazily, and each picture at most once per machine.
-
-Without an OCR engine the picture cannot be read and the check says so. Readings are cached in memory and,
-when a folder is given, on disk by the hash of the picture, so recorded evidence is read again without the
-picture.
-"""
+"""Reads the text in pictures for checks: lazily, and each picture once. Readings are kept in memory and, in a
+folder if one is given, by the hash of the picture: recorded evidence is read again without it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,6 +12,9 @@ from taskloom.environments.evidence.picture_text import TextPiece, read_picture
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.interaction import Screenshot
+
+_SECONDS = 15.0
+"""How long one reading may take."""
 
 
 class TextReader(Protocol):
@@ -34,23 +33,18 @@ class ScreenReader:
     """Reads pictures with whichever OCR engine is installed. Thread-safe."""
 
     def __init__(
-        self,
-        cache_folder: Path | None = None,
-        *,
-        timeout_seconds: float = 15.0,
-        pictures: Callable[[str], bytes] = lambda sha256: b"",
+        self, cache_folder: Path | None = None, *, pictures: Callable[[str], bytes] = lambda sha256: b""
     ) -> None:
-        """Keep readings under `cache_folder`, or in memory only; one reading may take `timeout_seconds`.
-        `pictures` finds one by its hash where the evidence has come without it; empty for none."""
+        """Keep readings under `cache_folder`, or in memory only. `pictures` finds one by its hash where the
+        evidence has come without it; empty for none."""
         self._cache_folder = cache_folder
         self._pictures = pictures
-        self._timeout_seconds = timeout_seconds
         self._readings: dict[str, tuple[str, ...]] = {}
         self._locks: dict[str, Lock] = {}
         self._lock = Lock()
 
     def read(self, screenshot: Screenshot) -> tuple[str, ...]:
-        """Texts in the picture; see `TextReader.read`."""
+        """See `TextReader.read`."""
         with self._lock:
             lock = self._locks.setdefault(screenshot.sha256, Lock())
         with lock:
@@ -70,11 +64,14 @@ class ScreenReader:
                 " use check_text_exists_via_control."
             )
         try:
-            pieces = read_picture(png, self._timeout_seconds)
+            pieces = read_picture(png, _SECONDS)
         except PictureUnreadableError as error:
             raise CheckUnavailableError(f"{error} Use check_text_exists_via_control.") from error
         reading = texts_of(pieces)
-        self._store(screenshot.sha256, reading)
+        if self._cache_folder is not None:
+            self._cache_folder.mkdir(parents=True, exist_ok=True)
+            file = self._cache_folder / f"{screenshot.sha256}.json"
+            write_whole(file, json.dumps(reading, ensure_ascii=False))
         return reading
 
     def _stored(self, sha256: str) -> tuple[str, ...] | None:
@@ -85,12 +82,6 @@ class ScreenReader:
         except (OSError, ValueError):
             return None
         return tuple(str(text) for text in stored) if isinstance(stored, list) else None
-
-    def _store(self, sha256: str, reading: tuple[str, ...]) -> None:
-        if self._cache_folder is None:
-            return
-        self._cache_folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self._cache_folder / f"{sha256}.json", json.dumps(reading, ensure_ascii=False))
 
 
 def texts_of(pieces: Sequence[TextPiece]) -> tuple[str, ...]:

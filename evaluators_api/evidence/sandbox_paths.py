@@ -1,8 +1,6 @@
-r"""Normalises the file paths that evaluation functions may write to the form that evidence uses.
-
-Evidence knows files by their path relative to the sandbox home, with forward slashes. Parameters are written
-so; models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
-"""
+r"""Normalises the paths that evaluation functions may write to those of evidence: relative to the sandbox
+home, with forward slashes. Models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://`
+addresses."""
 
 import re
 from functools import lru_cache

@@ -1,8 +1,5 @@
-"""Whether an attempt starts with what its subtask needs. One that does not is invalid: neither passed nor
-failed.
-
-What cannot be seen in evidence (which document is open in an application) is not asked for.
-"""
+"""Whether an attempt starts with what its subtask needs; else it is invalid, neither passed nor failed. Which
+document is open in an application is not asked for: evidence does not tell."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType

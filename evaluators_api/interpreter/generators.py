@@ -1,10 +1,5 @@
 """Generator expressions: the sandbox runs them as lists, so they are admitted only where that makes no
-difference.
-
-A list in place of a generator differs when it is stepped through by hand, kept, or asked for its length.
-`next(...)` on a generator expression, or on `zip`, `map`, `filter`, `enumerate`, `reversed`, gets an iterator
-of the list instead.
-"""
+difference. `next(...)` on one, or on `zip`, `map` and their like, gets an iterator of the list."""
 
 import ast
 from collections.abc import Iterator

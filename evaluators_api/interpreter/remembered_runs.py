@@ -1,10 +1,6 @@
 """Runs of functions that need not be repeated: a function sees nothing but its parameters and the answers of
-its checks.
-
-What a function asks, and what it says in the end, follows from the answers so far. Runs with the same source
-and parameters are kept as a tree: at each node a call, at each fork an answer, at each leaf a result. As long
-as the answers to new evidence lead along known ways, the interpreter is not needed.
-"""
+its checks, so runs with one source and parameters are a tree of calls, answers and results. As long as the
+answers to new evidence lead along known ways, the interpreter is not needed."""
 
 from __future__ import annotations
 

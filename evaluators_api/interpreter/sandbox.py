@@ -1,10 +1,6 @@
-"""Runs evaluation functions where they can do no harm (method section 9).
-
-Static analysis first, then a type check against the checks' declarations, then one fresh session per
-evaluation in a pool of worker processes without access to the host, with limits on time, memory, recursion,
-calls and output. A worker that is stuck is killed and replaced. Same source, parameters and evidence: same
-evaluation.
-"""
+"""Runs evaluation functions where they can do no harm (method section 9): static analysis, a type check, then
+one fresh session per evaluation in a worker process without access to the host, with limits on time, memory,
+recursion, calls and output. Same source, parameters and evidence: same evaluation."""
 
 import datetime
 import re
@@ -57,6 +53,8 @@ _TAKEN_SERIOUSLY = re.compile(
     re.MULTILINE,
 )
 _KEPT_VERDICTS = 4096
+_TRIES = 2
+"""How often types are checked: a busy machine may not do it in time."""
 _PATIENCE = 10.0
 """Seconds beyond its own limit after which a worker that does not answer is killed."""
 _TOO_SLOW = f"its types cannot be checked within {_PATIENCE:g} seconds; write it more plainly"
@@ -216,7 +214,8 @@ class EvaluationSandbox:
             return analysis
         verdict = self._verdicts.get(analysis.prepared)
         if verdict is None:
-            verdict = self._check_types(analysis.prepared)
+            found = (self._check_types(analysis.prepared) for _ in range(_TRIES))
+            verdict = next((said for said in found if said is not None), None)
             if verdict is None:
                 return analysis.refused_for(_TOO_SLOW)
             with self._verdicts_lock:
@@ -249,12 +248,7 @@ class EvaluationSandbox:
                 ) from error
 
     def _check_types(self, prepared: str) -> str | None:
-        """What is wrong with the types, empty where nothing is; None where that could not be found out, which
-        a busy machine may do and is not kept."""
-        verdict = self._check_types_once(prepared)
-        return self._check_types_once(prepared) if verdict is None else verdict
-
-    def _check_types_once(self, prepared: str) -> str | None:
+        """What is wrong with the types, empty where nothing is; None where it was not found out in time."""
         try:
             with self._session(type_check=True) as session:
                 session.feed_run(prepared, print_callback=CollectString(self.settings.output_bytes))

@@ -1,10 +1,6 @@
 """Admits a small language before anything runs (method section 9), with messages that a model can repair
-from.
-
-The sandbox would contain the code anyway. The analysis catches what no interpreter can: a check that is
-redefined, a check that is named but not called, an entry point with other parameters; and it refuses early,
-naming line and remedy, what the sandbox's language lacks.
-"""
+from. It catches what no interpreter can, such as a check that is redefined or never called, and refuses early
+what the sandbox's language lacks."""
 
 from __future__ import annotations
 

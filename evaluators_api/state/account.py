@@ -1,9 +1,5 @@
-"""The account of an episode: what is different at its end beyond what its subtasks may change.
-
-`beyond` takes the changes of a whole
-episode, from its start to its end, and leaves those that no subtask of it may make. Values that depend on
-parameters are not judged here: a wrong value at the right place is a wrong outcome, which functions notice.
-"""
+"""The account of an episode: what is different at its end beyond what its subtasks may change. Wrong values
+at places that depend on parameters are wrong outcomes, which functions notice."""
 
 import re
 from collections import Counter, defaultdict
@@ -162,7 +158,10 @@ class _Account:
         for rule in self._covering(effect):
             if self._take(rule, effect.kind):
                 return ""
-        return "" if self._was_replaced(effect) else _sort(effect)
+        if self._was_replaced(effect):
+            return ""
+        what = "records" if effect.address else "files"
+        return {"added": f"{what}_added", "removed": f"{what}_lost"}.get(effect.kind, "values_changed")
 
     def _take(self, rule: _Rule, kind: EffectKind) -> bool:
         """Use up one change of this kind at the rule's place.
@@ -196,10 +195,8 @@ class _Account:
         if any(rule.allowance.kind == "changed" for rule in rules):
             return ""
         inside.update({(holder.place, rule.key) for rule in rules})
-        if not any(
-            rule.allowance.most == 0 or inside[holder.place, rule.key] <= rule.allowance.most
-            for rule in rules
-        ):
+        most = [(rule.allowance.most, inside[holder.place, rule.key]) for rule in rules]
+        if not any(allowed == 0 or times <= allowed for allowed, times in most):
             return "records_added"
         value = effect.after
         known = any(self._told[value] > (value in rule.own) for rule in rules)
@@ -220,10 +217,3 @@ def _outer(found: list[Effect]) -> list[Effect]:
     found = [effect for effect in found if not lies_in(effect, gone)]
     moved = [effect for effect in found if effect.area == "file" and not effect.address]
     return [effect for effect in found if not is_holder(effect, moved)]
-
-
-def _sort(effect: Effect) -> str:
-    if effect.kind == "changed":
-        return "values_changed"
-    what = "records" if effect.address else "files"
-    return f"{what}_{'added' if effect.kind == 'added' else 'lost'}"

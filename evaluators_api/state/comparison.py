@@ -1,9 +1,6 @@
-"""What differs between two trees. Linear in their size.
-
-Fields and records are matched by their names. Parts that only have a position are matched by their content in
-order, and what is left between two matches is paired as long as it is alike, so a line that changed is one
-change, not two.
-"""
+"""What differs between two trees; linear in their size. Fields and records are matched by their names, other
+parts by their content in order; what is left between two matches is paired as long as it is alike, so a line
+that changed is one change."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence

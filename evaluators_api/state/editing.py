@@ -1,8 +1,5 @@
-"""Evidence made from evidence by editing the state at the end: effects undone, or with another value.
-
-Every edit gives new, valid evidence whose files really hold the edited text, with its size and hash. An edit
-that cannot be expressed (a value that the format cannot hold there, a picture) gives None.
-"""
+"""Evidence made from evidence by editing the state at the end: effects undone, or with another value. Its
+files really hold the edited text, with its size and hash; an edit that cannot be expressed gives None."""
 
 import hashlib
 import html
@@ -97,9 +94,8 @@ def with_file(evidence: Evidence, file: FileState) -> Evidence:
 
 def without_files(evidence: Evidence, paths: set[str]) -> Evidence:
     """`evidence` without the files at `paths`."""
-    return evidence.model_copy(
-        update={"files": tuple(file for file in evidence.files if file.path not in paths)}
-    )
+    left = tuple(file for file in evidence.files if file.path not in paths)
+    return evidence.model_copy(update={"files": left})
 
 
 def with_edits(evidence: Evidence, path: str, edits: Sequence[tuple[Node, str | None]]) -> Evidence | None:
@@ -131,10 +127,12 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
 def _written_out(path: str, text: str, values: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]] | None:
     """Every value as it can be written in its place, and nothing around them changed: all as their old ones
     look, or those of one kind in one way, or each in its own."""
-    each = [(place, _ways(_cut(text, place), value)) for place, value in values]
+    each = []
     kinds: dict[tuple[object, ...], list[tuple[Span, str]]] = {}
     for place, value in values:
-        kinds.setdefault(_kind(_cut(text, place), value), []).append((place, value))
+        old = _cut(text, place)
+        each.append((place, sorted((way(value) for way in _WAYS), key=partial(_is_unlike, old))))
+        kinds.setdefault(_kind(old, value), []).append((place, value))
     for rank in range(len(_WAYS) if len(kinds) == 1 else 1):
         places = [(place, ways[rank]) for place, ways in each]
         if not values or _says(path, text, spliced(text, *places), dict(values)):
@@ -155,10 +153,6 @@ def _kind(old: str, value: str) -> tuple[object, ...]:
     """What decides how a value is written: how the old one begins, and what is in the new one."""
     begins = old[:1] if old[:1] in _MARKS else old[:1].isdigit()
     return begins, value[:1].isdigit(), value.isalnum(), html.escape(value) == value
-
-
-def _ways(old: str, value: str) -> list[str]:
-    return sorted((way(value) for way in _WAYS), key=partial(_is_unlike, old))
 
 
 def _is_unlike(old: str, new: str) -> bool:
@@ -268,12 +262,9 @@ def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence | N
 
 def change_of(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
     """The change in a file that `effect` tells of."""
-    old = start.file(effect.container)
-    new = end.file(effect.container)
-    _, changes = file_changes(old, new)
-    return next(
-        (item for item in changes if item.address == effect.address and item.kind == effect.kind), None
-    )
+    changes = file_changes(start.file(effect.container), end.file(effect.container))[1]
+    there = (item for item in changes if item.address == effect.address)
+    return next((item for item in there if item.kind == effect.kind), None)
 
 
 def text_at(evidence: Evidence, path: str) -> str | None:

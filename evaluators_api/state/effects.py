@@ -1,8 +1,5 @@
-"""The effects of a performance: what differs between two pieces of evidence, in terms of the parameters.
-
-This is the one place where states are compared. Only files whose content differs are read, and each text is
-read once.
-"""
+"""The effects of a performance: what differs between two pieces of evidence, in terms of the parameters. The
+one place where states are compared; only files whose content differs are read."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -78,12 +75,9 @@ def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
     """Paths of files that were made, removed or changed, sorted, without those that change by themselves."""
     old, new = start.files_by_path(), end.files_by_path()
     noise = noise_between(start, end)
-    differing = (
-        path
-        for path in {*old, *new}
-        if not _same_file(old.get(path), new.get(path)) and not (new.get(path) or old[path]).part_of
-    )
-    return tuple(sorted(path for path in differing if not _only_noise(old.get(path), new.get(path), noise)))
+    differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
+    whole = (path for path in differing if not (new.get(path) or old[path]).part_of)
+    return tuple(sorted(path for path in whole if not _only_noise(old.get(path), new.get(path), noise)))
 
 
 def _only_noise(old: FileState | None, new: FileState | None, noise: Noise) -> bool:
@@ -103,14 +97,6 @@ def is_implied(end: Evidence, effect: Effect) -> bool:
 
 def _kind(old: object, new: object) -> EffectKind:
     return "added" if old is None else "removed" if new is None else "changed"
-
-
-def _folder_changes(start: Evidence, end: Evidence) -> Iterator[tuple[str, EffectKind]]:
-    old, new, noise = set(start.directories), set(end.directories), noise_between(start, end)
-    for path in sorted(old ^ new):
-        kind: EffectKind = "added" if path in new else "removed"
-        if not noise.covers("directory", path, (), kind):
-            yield path, kind
 
 
 def file_changes(
@@ -168,21 +154,15 @@ def can_be_followed(
 def record_folders(found: Iterable[Effect]) -> list[Effect]:
     """Effects on folders of applications under names that these made up: such a folder is one record, which
     comes or goes with what is in it."""
-    return [
-        item
-        for item in found
-        if item.area == "directory"
-        and item.container.startswith(f"{APPLICATIONS_FOLDER}/")
-        and steady_path(item.container).endswith(f"/{ANY}")
-    ]
+    folders = (item for item in found if item.area == "directory")
+    own = (item for item in folders if item.container.startswith(f"{APPLICATIONS_FOLDER}/"))
+    return [item for item in own if steady_path(item.container).endswith(f"/{ANY}")]
 
 
 def lies_in(effect: Effect, folders: Iterable[Effect]) -> bool:
     """Whether an effect came or went with one of these folders."""
-    return any(
-        effect.kind == folder.kind and effect.container.startswith(f"{folder.container}/")
-        for folder in folders
-    )
+    like = (folder.container for folder in folders if folder.kind == effect.kind)
+    return any(effect.container.startswith(f"{container}/") for container in like)
 
 
 def is_holder(effect: Effect, among: Iterable[Effect]) -> bool:
@@ -280,8 +260,10 @@ class _Builder:
         return any(child.value in values for child in held if child.value)
 
     def directories(self, end: Evidence) -> Iterator[Effect]:
-        for path, kind in _folder_changes(self._start, end):
-            yield self.effect("directory", path, (), (), kind, None, None)
+        for path in sorted({*self._start.directories} ^ {*end.directories}):
+            kind: EffectKind = "added" if path in end.directories else "removed"
+            if not self._noise.covers("directory", path, (), kind):
+                yield self.effect("directory", path, (), (), kind, None, None)
 
     def slots(self, end: Evidence, *, screen: bool) -> Iterator[Effect]:
         old, new = _slots(self._start, screen=screen), _slots(end, screen=screen)

@@ -1,8 +1,5 @@
-"""Which effects every correct performance has, and which only some (method section 3).
-
-There is one computation of them: what a writer is shown, what an examination demands and what the account of
-side effects takes for the work is the same.
-"""
+"""Which effects every correct performance has, and which only some (method section 3): the one computation
+for what writers are shown, what examinations demand and what the account takes for the work."""
 
 from __future__ import annotations
 

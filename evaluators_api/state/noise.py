@@ -1,8 +1,5 @@
-"""Which changes are noise: those at places that the applications were measured to change by themselves.
-
-Evidence carries the places (`Evidence.noise`), so wherever two states are compared the same ones are known.
-Without measured places nothing is noise.
-"""
+"""Which changes are noise: those at places that the applications were measured to change by themselves, which
+evidence carries (`Evidence.noise`). Without measured places nothing is noise."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,9 +1,6 @@
-"""Wrong states made from right ones by operators over the tree of state, at the places that the work touched.
-
-`editing` undoes a change or puts another value there. Here it is somewhere else: moved to a sibling,
-exchanged with one, in two halves, at the other end; and of what was removed, a sibling is gone instead, or it
-is only empty. What is put in the place of a value has the same shape.
-"""
+"""Wrong states made from right ones by operators over the tree of state, at the places that the work touched:
+a value moved, exchanged, in two halves, at the other end; of what was removed, a sibling gone instead, or it
+is only empty. What is put in the place of a value has the same shape."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -57,7 +57,7 @@ def read(path: str, text: str) -> tuple[str, Node]:
             tree = known[name].parse(text)
         except (StateUnreadableError, RecursionError):
             continue
-        if _small(tree):
+        if sum(1 for _ in tree.walk()) <= MOST_NODES:
             return name, tree
     return FALLBACK, known[FALLBACK].parse(text)
 
@@ -94,7 +94,3 @@ def _without(node: Node, address: tuple[str, ...]) -> Node:
         if (child.name,) != address
     )
     return group(node.name, node.naming, node.raw, tuple(left), node.extent)
-
-
-def _small(tree: Node) -> bool:
-    return sum(1 for _ in tree.walk()) <= MOST_NODES

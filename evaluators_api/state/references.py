@@ -1,10 +1,6 @@
-"""References: which record stands behind an id that an application made up, which records refer to it, and
-what the records around a change hold: by that, and not by its place, a record is the one that is meant. And
-where what is new was at the start: whole texts, and all the records of a file.
-
-Such an id is another one in every performance. What can be compared is what the record of that id holds: the
-group that is called as a parameter says.
-"""
+"""References: which record stands behind an id that an application made up, which is another one in every
+performance, which records refer to it, and what the records around a change hold, by which the one is known
+that is meant; and where what is new was at the start."""
 
 import re
 from collections import Counter

@@ -1,10 +1,6 @@
-"""How often accepted evaluation functions judge rightly: true positive and true negative rates with
-confidence intervals.
-
-The figures come from labelled outcomes, that is from work whose right or wrong is known from outside.
-Outcomes of one function are not independent of each other, so the intervals are rather too narrow than too
-wide.
-"""
+"""How often accepted evaluation functions judge rightly, from outcomes whose right or wrong is known: true
+positive and true negative rates with confidence intervals. Outcomes of one function are not independent, so
+the intervals are rather too narrow than too wide."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,10 +1,6 @@
-"""Which combinations of complexity levels exist at all.
-
-A graph of n nodes with depth d and width w needs d·w ≥ n and d + w ≤ n + 1. With at most c components it has
-at least n − min(c, w) edges, and at most as many as the complete d-partite graph with one part of w nodes and
-the others as equal as possible. All numbers between occur. Of the 243 cells of Table 2, 67 exist; of the 81
-without knowledge, 23; with one component, 14 of those.
-"""
+"""Which combinations of complexity levels exist at all. A graph of n nodes with depth d and width w needs d·w
+≥ n and d + w ≤ n + 1; `edge_bounds` says how many edges it can have, and all numbers between occur. Of the
+243 cells of Table 2, 67 exist; of the 81 without knowledge, 23; with one component, 14 of those."""
 
 from functools import lru_cache
 from itertools import combinations

@@ -1,10 +1,6 @@
-"""The coherency score and its maximum over the orders of a task (section 4.1).
-
-For each pair of adjacent subtasks of a sequence the score rises by one if both belong to the same
-application. The maximum is n minus the fewest runs of one application. Bringing a ready subtask of the
-current application forward never loses (it gains one pair and parts at most one), so a run is closed
-greedily, and the search is over run-closed down-sets.
-"""
+"""The coherency score, adjacent subtasks of one application, and its maximum over the orders of a task
+(section 4.1): n minus the fewest runs of one application. Bringing a ready subtask of the current application
+forward never loses, so a run is closed greedily, and the search is over run-closed down-sets."""
 
 from collections.abc import Sequence
 from heapq import heappop, heappush

@@ -1,10 +1,6 @@
-"""Which orders of a task are successful, and what spoils the others (method section 1).
-
-Slots are destructive and inputs may be consumed. For every causal link p → c on a slot, no other writer of
-the slot may stand between p and c; whoever consumes an input comes after all its other readers. The first is
-a spoiler of `OrderTable`, the second one more precedence; together they give `successful_topo` (App. C.4)
-exactly.
-"""
+"""Which orders of a task are successful, and what spoils the others (method section 1). No other writer of a
+slot may stand between the ends of a link on it, a spoiler of `OrderTable`; whoever consumes an input comes
+after its other readers, one more precedence. Together they give `successful_topo` (App. C.4) exactly."""
 
 import random
 from collections.abc import Iterable, Sequence

@@ -1,10 +1,6 @@
-"""Orders in which a task's subtasks can be performed: counted, listed and sampled exactly.
-
-`OrderTable` answers for plain topological orders and, given *spoilers*, for successful orders: a node w with
-the spoiler (p, c) may stand anywhere but between p and c. Whether w may come next depends on the set of nodes
-already done alone (p is in it and c is not), so dynamic programming over down-sets counts successful orders
-without further state.
-"""
+"""Orders in which a task's subtasks can be performed: counted, listed and sampled exactly. A node w with the
+*spoiler* (p, c) may stand anywhere but between p and c, which the set of nodes already done tells (p is in it
+and c is not), so dynamic programming over down-sets needs no further state."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -120,13 +116,6 @@ class OrderTable:
             drawn[tuple(self._draw(self._all, generator))] = None
         return list(drawn)
 
-    def _may_be_first(self, node: int, left: int) -> bool:
-        if self._before[node] & left:
-            return False
-        return all(
-            left >> producer & 1 or not left >> consumer & 1 for producer, consumer in self._spoilers[node]
-        )
-
     def _count(self, left: int) -> int:
         if self._symmetry:
             left = self._symmetry.canonical(left)
@@ -181,7 +170,8 @@ class OrderTable:
                 last |= low
         if left & self._spoiling:
             for node in bits(first & self._spoiling):
-                if not self._may_be_first(node, left):
+                links = self._spoilers[node]
+                if any(left >> reader & 1 and not left >> maker & 1 for maker, reader in links):
                     first ^= 1 << node
         return first, last
 

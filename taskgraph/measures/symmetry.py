@@ -1,8 +1,5 @@
-"""Nodes and components of a graph that are interchangeable, so that searches see equal situations as one.
-
-Fifteen pairs of copy and paste through one clipboard can be under way in 2¹⁵ ways, but only in sixteen that
-differ.
-"""
+"""Nodes and components of a graph that are interchangeable, so that searches see equal situations as one:
+fifteen pairs of copy and paste through one clipboard can be under way in only sixteen ways that differ."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,6 @@
-"""Task graphs out of parsed JSON, in the two forms that users have.
-
-A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks`; a *plain* graph has
-`nodes`, `edges`, and where known `applications` and `resources`. Files of the paper are imported instead.
-"""
+"""Task graphs out of parsed JSON, in the two forms that users have: a *record*, taskloom's own `Task` or
+`TaskGraph` or a row of the table `tasks`, and a *plain* graph with `nodes`, `edges`, and where known
+`applications` and `resources`."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -122,19 +120,17 @@ def _is_record(document: Mapping[str, object]) -> bool:
 
 
 def _from_record(document: Mapping[str, object]) -> TaskGraph:
-    if "task_id" in document and "graph" in document:
-        return Task.model_validate(document).graph
-    return TaskGraph.model_validate(document["graph"] if "graph" in document else _row(document))
-
-
-def _row(document: Mapping[str, object]) -> dict[str, object]:
-    """Nodes and edges of a row of the warehouse, where parameters are lists of names and values."""
+    if "graph" in document:
+        whole = "task_id" in document
+        return Task.model_validate(document).graph if whole else TaskGraph.model_validate(document["graph"])
     nodes = document["nodes"]
     assert isinstance(nodes, Sequence)
-    return {"nodes": [_node_of_row(node) for node in nodes], "edges": document.get("edges") or ()}
+    row = {"nodes": [_node_of_row(node) for node in nodes], "edges": document.get("edges") or ()}
+    return TaskGraph.model_validate(row)
 
 
 def _node_of_row(node: object) -> object:
+    """A node of a row of the warehouse, where parameters are lists of names and values."""
     given = node.get("parameters") if isinstance(node, Mapping) else None
     if not isinstance(node, Mapping) or not isinstance(given, list):
         return node
@@ -178,12 +174,9 @@ def _from_plain(
 
 
 def _matching(nodes: Sequence[BoundSubtask]) -> list[tuple[str, str]]:
-    return [
-        (writer.instance_id, reader.instance_id)
-        for reader in nodes
-        for writer in nodes
-        if writer is not reader and set(writer.outputs) & set(reader.inputs)
-    ]
+    pairs = ((writer, reader) for reader in nodes for writer in nodes if writer is not reader)
+    flowing = ((one, two) for one, two in pairs if not {*one.outputs}.isdisjoint(two.inputs))
+    return [(writer.instance_id, reader.instance_id) for writer, reader in flowing]
 
 
 def _linked(

@@ -1,6 +1,4 @@
-"""How an agent did on a task: what it completed, in which order, and how that scores (section 4.1); and what
-the viewer and an attempt by a person exchange.
-"""
+"""How an agent did on a task and how that scores (section 4.1); what the viewer and a person exchange."""
 
 import hashlib
 from typing import Final, Literal, Self
@@ -145,8 +143,7 @@ class AgentRun(Record):
     unfinished: tuple[UnfinishedSubtask, ...] = ()
     """Subtasks that could be done at the end and were not completed, with what their functions miss."""
     ungradable: tuple[str, ...] = ()
-    """Nodes whose evaluation function accepted before the agent did anything; they never count as
-    completed."""
+    """Nodes whose evaluation function accepted before anything was done; they never count as completed."""
     coverage_rate: float = 0.0
     """Depth-weighted share of completed subtasks, 0 to 1."""
     logical_consistency: float | None = None
@@ -178,8 +175,7 @@ class AgentRun(Record):
     message: str = ""
     """Why, for an end other than `finished`."""
     seconds: float = 0.0
-    """Time from the first look to the end: the agent's and the environment's. Waiting for an environment and
-    its reset is no part of it."""
+    """Time from the first look to the end, without waiting for an environment and its reset."""
     decision_seconds: float = 0.0
     """Time the agent took."""
     environment_seconds: float = 0.0

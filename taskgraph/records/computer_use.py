@@ -41,8 +41,7 @@ class ComputerAction(Record):
     ]
     """What to do."""
     path: tuple[Point, ...] = ()
-    """Where: one point, for `drag` two or more, for `zoom` the two corners; empty for the place of the
-    pointer."""
+    """Where: one point, for `drag` two or more, for `zoom` two corners; empty for the pointer's place."""
     button: Button = "left"
     """`click`: mouse button."""
     times: int = 1

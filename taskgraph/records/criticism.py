@@ -1,6 +1,4 @@
-"""What is thought of a task: by a critic that had no part in making it, by people with the rubric of
-docs/quality.md, and by the judge in its trials (method section 4).
-"""
+"""What is thought of a task: by a critic, by people (docs/quality.md), by the judge in its trials."""
 
 from typing import Annotated, Literal, Self, get_args
 
@@ -90,8 +88,7 @@ Verdict = Literal["accepted", "rejected", "withdrawn"]
 
 
 class Review(Record):
-    """One verdict of one person on one task. Reviews are only ever added: a person's latest one of a task
-    counts."""
+    """One verdict of one person on one task. Reviews are only ever added; a person's latest one counts."""
 
     review_id: str
     """Opaque id."""

@@ -9,8 +9,7 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.provenance import Provenance
 
 ANY = "*"
-"""A segment of an address template that differs between performances: a position, or an id that was
-generated."""
+"""A segment that differs between performances: a position, or an id that was generated."""
 
 
 class Effect(Record):
@@ -47,8 +46,7 @@ class Effect(Record):
     after_template: str | None = None
     """`after` in terms of the parameters."""
     source: str = ""
-    """Where the state at the start held `after` as a whole: `clipboard`, or the path of a file; empty for
-    nowhere."""
+    """Where `after` was as a whole at the start: `clipboard`, or the path of a file; else empty."""
     source_template: str = ""
     """`source` in terms of the parameters."""
     refers_template: str = ""
@@ -107,8 +105,7 @@ class PerformanceEffects(Record):
     instance_id: str
     """The subtask bound to its parameters."""
     compared: int = 1
-    """Performances, this one included, that agree in their result and decide what is essential; with 1
-    nothing is known of that."""
+    """Performances, with this one, that agree and decide what is essential; 1 decides nothing."""
     essential: tuple[Effect, ...] = ()
     """Changes that all compared performances make; empty where there is only one."""
     incidental: tuple[Effect, ...] = ()
@@ -200,15 +197,13 @@ class Allowance(Record):
     kind: EffectKind
     """What happens there."""
     holds: tuple[str, ...] = ()
-    """What the record or line behind a `*` holds that is meant, in terms of the parameters; any where it is
-    empty."""
+    """What the record or line behind a `*` holds that is meant, in terms of the parameters; empty for any."""
     inside: bool = False
     """Whether it is about what is inside of something added."""
     most: int = 0
     """How often at most, in one performance or, inside of something added, in that; 0 for any number."""
     most_of: str = ""
-    """The file, in terms of the parameters, whose records are added here: as many as it has, instead of
-    `most`."""
+    """The file, in terms of the parameters, whose records are added here: as many as it has."""
     content: str | None = None
     """What the text of the file as a whole is made of in all performances; None where that does not count."""
     bounded: bool = False

@@ -1,6 +1,4 @@
-"""Evaluation functions, what they return, and how far they can be trusted (App. C.3, method section 4);
-what is known of checks where they are not asked, and what functions said of outcomes that are right or wrong.
-"""
+"""Evaluation functions, what they return, and how far they can be trusted (App. C.3, method section 4)."""
 
 from typing import Literal
 
@@ -123,8 +121,7 @@ class FamilyKills(Record):
     survivors: tuple[str, ...] = ()
     """Descriptions of the wrongly judged ones."""
     excused: int = 0
-    """Further pieces that count for nothing, because the function's question was already answered before the
-    first step."""
+    """Further pieces that count for nothing: the question was answered before the first step."""
 
 
 class FunctionQuality(Record):
@@ -143,14 +140,11 @@ class FunctionQuality(Record):
     route_dependence: float = 0.0
     """Share of its checks that read the input log rather than state."""
     untested_checks: tuple[str, ...] = ()
-    """Idle conditions: without all of them together every case is judged alike. Empty when the function is
-    accepted."""
+    """Idle conditions: without all of them every case is judged alike. Empty for accepted functions."""
     refusing_checks: tuple[str, ...] = ()
-    """Conditions that answer otherwise for right work that the function refuses. Empty when the function is
-    accepted."""
+    """Conditions that answer otherwise for right work that is refused. Empty for accepted functions."""
     unguarded_changes: tuple[str, ...] = ()
-    """Essential changes that are missing without the function noticing. Empty when the function is
-    accepted."""
+    """Essential changes that may be missing unnoticed. Empty for accepted functions."""
     routes: int = 0
     """Different routes among the performances that it was held against; 1 where only one is known."""
 
@@ -186,8 +180,7 @@ class EvaluationFunction(Record):
     accepted: bool = False
     """Whether cross-verification accepted it; the others are kept to study."""
     allowed: tuple[Allowance, ...] | None = None
-    """What right work may change, which is what the function depends on; anything else is a side effect.
-    None where it was not kept."""
+    """What right work may change; anything else is a side effect. None where it was not kept."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 

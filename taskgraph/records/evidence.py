@@ -1,7 +1,5 @@
-"""Evidence: all that the checks may read, recorded after every step.
-
-An evaluation function is a pure function of evidence, so it can be run again at any time without a screen.
-"""
+"""Evidence: all that the checks may read, recorded after every step. An evaluation function is a pure
+function of it, so it can be run again at any time without a screen."""
 
 from typing import Literal
 

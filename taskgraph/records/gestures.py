@@ -1,10 +1,6 @@
 """The table of gestures: everything an agent can do, one class each (Table 10, and what computer-use agents
-do beyond it).
-
-A class says what it is called, what it needs, and how it reads in a log, in words, in the paper's fields and
-as PyAutoGUI statements. A new gesture is a class in `Action` here, and a method in each platform that can do
-it.
-"""
+do beyond it), with how it reads in a log, in words, in the paper's fields and as PyAutoGUI statements. A new
+one is a class in `Action`, and a method in each platform that can do it."""
 
 from typing import Annotated, Final, Literal
 
@@ -21,8 +17,7 @@ Fraction = tuple[float, float]
 Button = Literal["left", "right", "middle"]
 """A mouse button."""
 Coordinates = Literal["labels", "pixels", "fractions", "thousandths"]
-"""How an actor says where: by labels of controls only, or also by points of the screen in pixels, 0 to 1, or
-0 to 1000."""
+"""How an actor says where: by labels of controls, or also by points in pixels, 0 to 1, or 0 to 1000."""
 Modifier = Literal["ctrl", "alt", "shift"]
 """A key held down while something else is done."""
 
@@ -69,8 +64,7 @@ class PointedGesture(Gesture):
     control_text: str = ""
     """What the agent calls that control; refused where the label is another one's. Empty: not said."""
     point: Point | None = None
-    """Pixel of the screenshot; None where a control is named, whose centre is meant unless `position` says
-    otherwise."""
+    """Pixel of the screenshot; None for a named control: its centre, unless `position` says otherwise."""
     position: Fraction | None = None
     """Point as fractions of the control's rectangle."""
 
@@ -165,8 +159,7 @@ class MoveInput(PointedGesture):
 
 
 class WheelMouseInput(PointedGesture):
-    """Turn the wheel (`wheel_mouse_input`); over the middle of the screen where neither control nor point is
-    named."""
+    """Turn the wheel (`wheel_mouse_input`); without control and point over the middle of the screen."""
 
     operation: Literal["wheel_mouse_input"] = "wheel_mouse_input"
     """Discriminator."""

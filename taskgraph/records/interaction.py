@@ -62,8 +62,7 @@ class Control(Record):
     parent_type: str = ""
     """Type of the parent control."""
     row: str = ""
-    """What the row, list item or card that it stands in is called; empty outside of such, or where it is the
-    item itself."""
+    """Name of the row, list item or card that it stands in; empty outside of such and for the item itself."""
     section: str = ""
     """Heading that it stands under."""
     rectangle: Rectangle
@@ -79,8 +78,7 @@ class Control(Record):
     focused: bool = False
     """Whether keys go to it."""
     application: str = ""
-    """Application it belongs to; `environment` for the task bar and the file picker that the environment
-    owns."""
+    """Application it belongs to; `environment` for the environment's own task bar and file picker."""
 
     def describe(self) -> ControlQuery:
         """The query that names this control by what is seen of it, without its ordinal."""

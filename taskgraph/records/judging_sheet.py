@@ -27,8 +27,7 @@ class JudgedSubtask(Record):
     """Files whose text earlier subtasks put into the clipboard or opened in an editor for this one: by
     `clipboard`, or by the path that stands for the open document."""
     left_out: tuple[str, ...] = ()
-    """Checks taken out of the function: of screen and clipboard, and of what other subtasks of the task
-    change."""
+    """Checks taken out: of screen and clipboard, and of what other subtasks of the task change."""
 
 
 class JudgingSheet(Record):
@@ -45,8 +44,7 @@ class JudgingSheet(Record):
     edges: tuple[tuple[str, str], ...] = ()
     """Producer and consumer of every dependency."""
     allowed: tuple[tuple[tuple[Allowance, ...], dict[str, str]], ...] | None = None
-    """What the work of each subtask may change, in terms of its parameters, and these; None where it is not
-    known of all of them."""
+    """What the work of each subtask may change, with its parameters; None where it is not known of all."""
     noise: tuple[NoisePlace, ...] = ()
     """Places that were measured to change by themselves."""
 

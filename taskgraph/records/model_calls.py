@@ -38,12 +38,10 @@ CallOutcome = Literal["answered", "truncated", "refused", "filtered", "rejected"
 filter stopped it; the provider does not take the request; it was given up after all tries."""
 
 CallPurpose = Literal["first", "repair", "longer"]
-"""Why a call is made: the question itself, a repair of a malformed reply, or a truncated reply asked for
-again."""
+"""Why a call is made: the question itself, a repair of a malformed reply, a truncated reply again."""
 
 FINAL_OUTCOMES: frozenset[CallOutcome] = frozenset({"answered", "truncated", "refused", "filtered"})
-"""Outcomes that were paid for and stand in for the call from then on; the others are tried again by the next
-run."""
+"""Outcomes that were paid for and stand in for the call; the others are tried again by the next run."""
 
 
 class CallFigures(Record):

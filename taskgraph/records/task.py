@@ -79,8 +79,7 @@ class Complexity(Record):
 
 
 class EndProduct(Record):
-    """What a goal wants in the end: a subtask with its values, and the resource that it brings about or
-    changes."""
+    """What a goal wants in the end: a subtask with its values, and the resource that it makes or changes."""
 
     instance_id: str
     """The bound subtask."""
@@ -100,8 +99,7 @@ class Intent(Record):
     subtask_ids: tuple[str, ...]
     """Its group."""
     end_products: tuple[EndProduct, ...] = ()
-    """What it wants in the end; a task serves it if nothing else is left over. Empty: any task of its group
-    serves it."""
+    """What it wants; a task serves it if nothing else is left over. Empty: any task of its group does."""
     scenario: str = ""
     """One of the 20 scenarios (App. A.5)."""
     provenance: Provenance = Provenance()
@@ -239,8 +237,7 @@ class Replay(Record):
     order: tuple[str, ...]
     """Instance ids in the order performed."""
     components: tuple[str, ...] = ()
-    """Keys of the task's components and of their closed connected parts, all of which this replay covers if
-    it succeeded."""
+    """Keys of the task's components and their closed connected parts, which it covers if it succeeds."""
     success: bool
     """Whether every subtask succeeded."""
     invalid: bool = False
@@ -250,8 +247,7 @@ class Replay(Record):
     clean: bool | None = None
     """Whether it changed nothing beyond that; None where it is invalid."""
     held: bool | None = None
-    """Whether every subtask done is still done at the end, but for what later ones consumed or changed; None
-    where it is invalid."""
+    """Whether all done is still done, but for what later ones consumed or changed; None where invalid."""
     lost: tuple[str, ...] = ()
     """Subtasks done whose work is not there at the end."""
     failing_instance: str = ""
@@ -308,8 +304,7 @@ class OrderFact(Record):
     first: str
     """Id of the subtask performed before."""
     second: str
-    """Id of the subtask performed next in this application; others may have been performed in between
-    elsewhere."""
+    """Id of the subtask performed next in it; others may come in between elsewhere."""
     works: bool
     """Whether the second one succeeded."""
     message: str = ""

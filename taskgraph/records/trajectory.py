@@ -55,13 +55,11 @@ class TrajectoryStep(Record):
     change: str = ""
     """What it changed on the screen, in a few words; empty where it was not carried out."""
     problem: str = ""
-    """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such
-    steps out."""
+    """Why the action could not be carried out; empty when it was. Replay leaves such steps out."""
     told: str = ""
     """What the agent was told after it by whoever gave the task: an answer, or news."""
     slip: SlipMark = ""
-    """`slip` for a harmless mistake made on purpose, whose action nobody should learn; `recovery` for taking
-    it back."""
+    """`slip` for a harmless mistake on purpose, which nobody should learn; `recovery` for taking it back."""
     evidence: Evidence
     """Evidence after the action."""
 

@@ -244,7 +244,7 @@ def test_long_calls_are_not_remembered(sandbox: EvaluationSandbox) -> None:
 def test_types_that_a_busy_machine_could_not_check_are_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "def evaluate_agent_task_completion():\n    return check_file_exists('busy.txt')\n"
     answers: list[str | None] = [None, "", None, None, ""]
-    monkeypatch.setattr(EvaluationSandbox, "_check_types_once", lambda *_: answers.pop(0))
+    monkeypatch.setattr(EvaluationSandbox, "_check_types", lambda *_: answers.pop(0))
     with EvaluationSandbox() as sandbox:
         assert not sandbox.admit(source, ()).problems and len(answers) == 3
         other = source.replace("busy", "idle")

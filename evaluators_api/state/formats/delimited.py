@@ -23,7 +23,8 @@ def recognises(text: str) -> bool:
 
 def parse(text: str) -> Node:
     """`('header', column)` and `('rows', row, column)`; rows by their first field if it tells them apart."""
-    rows = _rows(text, _delimiter(text))
+    first = text.lstrip("\r\n").partition("\n")[0]
+    rows = _rows(text, max(",;\t", key=lambda mark: (first.count(mark), mark == ",")))
     if not rows:
         raise StateUnreadableError("no rows")
     columns, body = table_rows(
@@ -35,11 +36,6 @@ def parse(text: str) -> Node:
     head = tuple(leaf(column, "field", span, value) for column, (value, span) in told)
     header = group(HEADER, "schema", (names[0][1][0], names[-1][1][1]), head)
     return group("", "field", (0, len(text)), (header, group(ROWS, "field", (begin, len(text)), body)))
-
-
-def _delimiter(text: str) -> str:
-    first = text.lstrip("\r\n").partition("\n")[0]
-    return max(",;\t", key=lambda mark: (first.count(mark), mark == ","))
 
 
 def _rows(text: str, delimiter: str) -> list[_Row]:

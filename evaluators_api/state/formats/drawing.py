@@ -1,8 +1,5 @@
-"""Drawings, as their shapes and texts: Excalidraw, draw.io, SVG. Seeds, versions, fonts, colours and
-positions are left out.
-
-Each shape is a record with the fields `shape` and, where it has one, `text`; `page` holds the names of pages.
-"""
+"""Drawings of Excalidraw, draw.io and SVG as their shapes and texts, and the names of their pages. Each shape
+is a record with the fields `shape` and, where it has one, `text`; fonts, colours and places are left out."""
 
 import html
 import re
