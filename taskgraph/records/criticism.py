@@ -88,7 +88,8 @@ Verdict = Literal["accepted", "rejected", "withdrawn"]
 
 
 class Review(Record):
-    """One verdict of one person on one task. Reviews are only ever added; a person's latest one counts."""
+    """One verdict of one person on one task. Reviews are only ever added: a person's latest one of a task
+    counts."""
 
     review_id: str
     """Opaque id."""
