@@ -1,6 +1,7 @@
 """What the Code LLM and the type checker are told about the checks, generated from the code."""
 
 import inspect
+from collections.abc import Iterable
 from functools import cache
 
 from taskloom.evaluators_api.checks.declaration import Check, Content
@@ -55,32 +56,19 @@ def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
     Of those beyond the paper's eleven only the ones that read, and speak of, what is in `about`; by default
     all of them.
     """
-    paper = [_entry(item) for item in checks().values() if item.in_paper]
-    beyond = [
-        _entry(item)
-        for item in checks().values()
-        if not item.in_paper
-        and (about is None or (item.reads in about and (not item.of or item.of in about)))
-    ]
-    return "\n\n".join(
-        (
-            _RULES,
-            COMPARING,
-            _ARGUMENTS,
-            "```python\n" + "\n\n".join(paper) + "\n```",
-            'Checks beyond the paper\'s eleven. "The start" is the state before the subtask was begun.',
-            "```python\n" + "\n\n".join(beyond) + "\n```",
-        )
-    )
+    paper = [item for item in checks().values() if item.in_paper]
+    others = [item for item in checks().values() if not item.in_paper]
+    if about is not None:
+        others = [item for item in others if item.reads in about and item.of in ("", *about)]
+    further = 'Checks beyond the paper\'s eleven. "The start" is the state before the subtask was begun.'
+    return "\n\n".join((_RULES, COMPARING, _ARGUMENTS, _entries(paper), further, _entries(others)))
 
 
 @cache
 def checks_overview() -> tuple[str, ...]:
     """All checks in one line each, for those who only need to know what can be checked."""
-    return tuple(
-        f"{item.name}: {(inspect.getdoc(item.function) or '').partition(chr(10))[0]}"
-        for item in checks().values()
-    )
+    told = ((item.name, inspect.getdoc(item.function) or "") for item in checks().values())
+    return tuple(f"{name}: {words.partition(chr(10))[0]}" for name, words in told)
 
 
 @cache
@@ -89,10 +77,8 @@ def type_stubs() -> str:
     exceptions = [f"class {name}({parent}): ..." for name, parent in _UNDECLARED_EXCEPTIONS.items()]
     built_in = [f"def {name}(*values): ..." for name in _UNDECLARED_FUNCTIONS]
     paths = [f"def {name}({declared}: ..." for name, declared in PATH_FUNCTIONS.items()]
-    return (
-        "\n".join([f"{signature(item)}: ..." for item in checks().values()] + exceptions + built_in + paths)
-        + "\n"
-    )
+    declared = [f"{signature(item)}: ..." for item in checks().values()]
+    return "\n".join((*declared, *exceptions, *built_in, *paths, ""))
 
 
 def signature(item: Check) -> str:
@@ -104,6 +90,10 @@ def signature(item: Check) -> str:
 def _parameter(parameter: inspect.Parameter) -> str:
     default = "" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}"
     return f"{parameter.name}: {parameter.annotation}{default}"
+
+
+def _entries(items: Iterable[Check]) -> str:
+    return "```python\n" + "\n\n".join(map(_entry, items)) + "\n```"
 
 
 def _entry(item: Check) -> str:

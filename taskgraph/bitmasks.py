@@ -175,16 +175,8 @@ def components(predecessors: Sequence[int]) -> list[int]:
 
 
 def augment(node: int, closure: Sequence[int], matched: dict[int, int], seen: int) -> tuple[bool, int]:
-    """Match `node` to one of its ancestors along an augmenting path; changes `matched` only when it succeeds.
-
-    Args:
-        node: Node to match.
-        closure: Ancestors of every node.
-        matched: Descendant that each matched ancestor is matched to.
-        seen: Ancestors that this search has tried already.
-
-    Returns:
-        Whether it was matched, and the ancestors tried by now.
+    """Match `node` to an ancestor (`closure`) along an augmenting path: whether it succeeded, and those
+    `seen` by now. Only a success changes `matched`, the descendant of each matched ancestor.
 
     >>> matched = {0: 1}
     >>> augment(2, [0, 0b1, 0b1], matched, 0), augment(2, [0, 0, 0b11], matched, 0)[0], matched

@@ -102,17 +102,14 @@ class Check:
     """One check that generated code may call."""
 
     name: str
-    """Name in generated code."""
     function: Callable[..., Answer]
     """Takes the scene, then the arguments."""
     reads: Reads
-    """Part of the evidence it reads."""
     in_paper: bool
     """Whether it is one of the paper's eleven."""
     parameters: tuple[inspect.Parameter, ...]
     """Parameters as generated code sees them."""
     returns: AnswerType
-    """Type of the answer."""
     empty_allowed: bool = False
     """Whether its first argument may be the empty text, which then means: anywhere."""
     of_source: bool = False

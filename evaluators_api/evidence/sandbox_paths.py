@@ -13,8 +13,6 @@ _HOME = re.compile(
     re.IGNORECASE,
 )
 _DRIVE = re.compile(r"^[a-z]:", re.IGNORECASE)
-
-
 LONGEST_PATH = 4_096
 """Characters of a path; systems allow no more, and a longer text names nothing."""
 _LONGEST_REMEMBERED = 256

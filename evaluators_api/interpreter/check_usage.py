@@ -19,9 +19,8 @@ def shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
         line = getattr(node, "lineno", 0)
         for name in bound_names(node):
             if name in reserved and not isinstance(node, ast.alias):
-                yield Problem(
-                    line, f"`{name}` is a check and may not be redefined or used as a name of your own"
-                )
+                wrong = f"`{name}` is a check and may not be redefined or used as a name of your own"
+                yield Problem(line, wrong)
         if isinstance(node, ast.alias) and node.asname in reserved and node.asname != node.name:
             yield Problem(line, f"`{node.asname}` is a check and may not be the name of an import")
         if isinstance(node, ast.Name) and node.id in PATH_FUNCTIONS:
@@ -41,9 +40,8 @@ def use_problems(node: ast.AST) -> Iterator[Problem]:
         conditions = [node.value]
     for condition in conditions:
         if isinstance(condition, ast.Name) and condition.id in checks():
-            yield Problem(
-                condition.lineno, f"`{condition.id}` is named but not called, which is always true; call it"
-            )
+            wrong = f"`{condition.id}` is named but not called, which is always true; call it"
+            yield Problem(condition.lineno, wrong)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in checks():
         first = [] if checks()[node.func.id].empty_allowed else node.args[:1]
         wanted = [*first, *(keyword.value for keyword in node.keywords if keyword.arg == "text")]
@@ -73,11 +71,8 @@ def leftover_problems(original: ast.Module, rewritten: ast.Module) -> Iterator[P
     }
     for node in ast.walk(rewritten):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in origins:
-            yield Problem(
-                node.lineno,
-                f"`{origins[node.id]}` cannot be used here: write paths as texts, with os.path.join,"
-                " basename, dirname and splitext",
-            )
+            remedy = "write paths as texts, with os.path.join, basename, dirname and splitext"
+            yield Problem(node.lineno, f"`{origins[node.id]}` cannot be used here: {remedy}")
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:

@@ -1,16 +1,12 @@
-"""Rewrites what models habitually write into the language that the sandbox runs, without changing its
-meaning.
-
-Each rule either keeps the meaning exactly or leaves the code alone for `static_analysis` to refuse.
+"""Rewrites what models habitually write into the language that the sandbox runs. Each rule keeps the meaning
+exactly, or leaves the code alone for `static_analysis` to refuse.
 
 fences and prose around the code    dropped
 `EvalResult` used, never defined    the paper's namedtuple is added
-`class EvalResult(NamedTuple)`      becomes a call of `namedtuple`; so does `typing.NamedTuple('EvalResult',
-[...])`
+`class EvalResult(NamedTuple)`      becomes a call of `namedtuple`, as `NamedTuple('EvalResult', [...])` does
 `class X(object)`                   loses its base
 `from checks import check_x`        dropped when it imports nothing but checks
-`os.path`, `ntpath`, `posixpath`    become functions on path names that know both systems; `os.path.exists`
-                                    becomes a check
+`os.path`, `ntpath`, `posixpath`    become functions on names of both systems; `os.path.exists` a check
 `Path(p).name`, `.stem`, `.suffix`  become functions on path names; `Path(p).exists()` becomes a check
 `next(x for x in …)`                gets an iterator of the list that the sandbox makes of it
 `IOError`, `EnvironmentError`       become `OSError`, which they are
@@ -181,18 +177,14 @@ class _Rewriter(ast.NodeTransformer):
             path = self._path_of(node.func.value)
             if path is not None:
                 return ast.copy_location(self._existence(node.func.attr, path), node)
-        if (
-            dotted == "typing.NamedTuple"
-            and len(node.args) == 2
-            and isinstance(node.args[1], ast.List | ast.Tuple)
-        ):
-            pairs = node.args[1].elts
+        listed = node.args[1] if dotted == "typing.NamedTuple" and len(node.args) == 2 else None
+        if isinstance(listed, ast.List | ast.Tuple):
+            pairs = listed.elts
             if all(isinstance(pair, ast.Tuple) and len(pair.elts) == 2 for pair in pairs):
                 self.needs_namedtuple = True
                 fields: list[ast.expr] = [pair.elts[0] for pair in pairs if isinstance(pair, ast.Tuple)]
-                return ast.copy_location(
-                    _call("namedtuple", node.args[0], ast.List(fields, ast.Load())), node
-                )
+                named = _call("namedtuple", node.args[0], ast.List(fields, ast.Load()))
+                return ast.copy_location(named, node)
         self.generic_visit(node)
         return stepped(node)
 
@@ -229,14 +221,9 @@ class _Rewriter(ast.NodeTransformer):
         return calls[0] if len(calls) == 1 else ast.BoolOp(ast.Or(), calls)
 
     def _path_of(self, node: ast.expr) -> ast.expr | None:
-        if (
-            isinstance(node, ast.Call)
-            and len(node.args) == 1
-            and not node.keywords
-            and self._dotted(node.func) in _PATH_CLASSES
-        ):
-            return node.args[0]
-        return None
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            return None
+        return node.args[0] if self._dotted(node.func) in _PATH_CLASSES else None
 
     def _dotted(self, node: ast.expr) -> str:
         return _dotted(node, self.names)

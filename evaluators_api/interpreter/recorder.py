@@ -15,18 +15,14 @@ from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
 """Characters of an argument or answer that are kept."""
-
 MOST_PARTS = 50_000
 """Characters and parts of the arguments of a call that leave the sandbox."""
-
 LONGEST_REMEMBERED = 1_000
 """Characters of a call with its answer up to which it is remembered; longer ones are cheap to ask again."""
 MOST_REMEMBERED = 2_000
 """Answers about one state that are remembered."""
-
 _OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
 """Checks that also ask a reader of pictures, which is not the same for every sandbox."""
-
 BEHIND = "__ask_"
 """What stands before the name of a check where the entrance calls it; generated code cannot."""
 _MEASURE = f"""
@@ -70,10 +66,8 @@ class CallRecorder:
     """
 
     def __init__(self, scene: Scene, *, seconds: float = 20.0, alter: Alteration | None = None) -> None:
-        """Answer from `scene`, within `seconds` in total: the sandbox's own clock is stopped meanwhile.
-
-        If given, `alter` changes each answer, so that a function can be examined with a check that errs.
-        """
+        """Answer from `scene`, within `seconds` in total: the sandbox's own clock stands still meanwhile.
+        `alter` changes each answer, so that a function can be examined with a check that errs."""
         self._scene = scene
         self._alter = alter
         self._seconds = seconds
@@ -93,10 +87,8 @@ class CallRecorder:
         return self._run if self._size <= LONGEST_RUN else None
 
     def follow(self, fork: Fork | None) -> Evaluation | None:
-        """The result of the function, if what it does with the answers of this scene is known.
-
-        Answers that were found on the way are given again when the function is run after all.
-        """
+        """The result of the function, if what it does with the answers of this scene is known; else what was
+        found on the way is given again when the function is run."""
         while fork is not None and fork.asked is not None and not self.refusal:
             try:
                 answer = self._ask(fork.asked.check, *fork.asked.positional, **fork.asked.named)

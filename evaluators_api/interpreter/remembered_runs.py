@@ -15,10 +15,8 @@ from taskloom.taskgraph.records.evaluation_function import Evaluation
 _MOST_TREES = 256
 _MOST_RUNS = 500
 """Runs of one tree that are kept."""
-
 LONGEST_RUN = 10_000
 """Characters of the calls and answers of a run that is kept."""
-
 Key = tuple[str, tuple[tuple[str, str], ...]]
 """Source and parameters."""
 

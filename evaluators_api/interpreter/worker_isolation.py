@@ -40,10 +40,8 @@ exit $?
 
 
 class WorkerProgram:
-    """The workers' start script, which exists until it is closed.
-
-    It is kept in memory where the system supports that, so that nothing remains when this process is killed.
-    """
+    """The workers' start script, which exists until it is closed; in memory where the system can do that, so
+    that nothing remains when this process is killed."""
 
     def __init__(self, isolation: Isolation) -> None:
         """Write the script.

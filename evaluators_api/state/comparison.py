@@ -25,11 +25,8 @@ class Change:
     namings: tuple[Naming, ...]
     """What each segment of the address is."""
     kind: EffectKind
-    """What happened."""
     before: Node | None
-    """The node in the first tree."""
     after: Node | None
-    """The node in the second tree."""
     parents: tuple[Node, Node] | None
     """The groups that hold it, in both trees; None for what lies inside of something added or removed."""
     around: tuple[tuple[Node, ...], ...] = ()
@@ -86,11 +83,8 @@ def _added(
 def match_parts(
     before: Sequence[Node], after: Sequence[Node]
 ) -> tuple[list[tuple[Node, Node]], list[Node], list[Node]]:
-    """Parts that belong together, parts that are gone, parts that are new; each in the order of the text.
-
-    A field, such as a table, is known by its name alone: one with another name is another one, whatever it
-    holds.
-    """
+    """Parts that belong together, parts that are gone, parts that are new; each in the order of the text. A
+    field, such as a table, is known by its name alone, whatever it holds."""
     named = {node.name: node for node in before if node.naming != "position"}
     partner: dict[int, Node] = {}
     taken: set[int] = set()

@@ -44,7 +44,6 @@ class Edited:
     description: str
     """What was done, as a person would say it."""
     evidence: Evidence
-    """The edited evidence."""
     start: Evidence | None = None
     """The state at the start, where that was edited as well."""
 

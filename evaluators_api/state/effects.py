@@ -53,12 +53,11 @@ def effects(
 ) -> tuple[Effect, ...]:
     """What is different at `end`, container by container, outermost first.
 
-    A file that was made is an effect with an empty address, followed by what is in it; one that was removed
-    is an effect with an empty address. A file that changed has one effect per change that its format tells;
-    where the format tells none (pictures, texts that were cut), one effect with an empty address. What
-    the applications were measured to change by themselves is left out. Of files only `files` are looked at
-    where they are given, and the screen only if it matters. With `held`, effects tell which of these texts
-    the records around them hold at the start or at the end, instead of what is a parameter's.
+    A file that was made or removed is an effect with an empty address; what is in a new one follows. A file
+    that changed has one effect per change that its format tells; where it tells none (pictures, texts that
+    were cut), one with an empty address. Noise is left out. Of files only `files` are looked at where they
+    are given, and the screen only if it matters. With `held`, effects tell which of these texts the records
+    around them hold at the start or at the end, instead of what is a parameter's.
     """
     builder = _Builder(start, end, parameters, held)
     found: list[Effect] = []

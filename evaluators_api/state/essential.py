@@ -84,9 +84,7 @@ def _alike(divisions: Sequence[Division]) -> list[Division]:
 
 
 def _without_passing(division: Division) -> Division:
-    """What is only open in an editor counts where nothing else lasts: what was saved may be closed
-    afterwards.
-    """
+    """What is only open counts where nothing else lasts: what was saved may be closed afterwards."""
     saved = division.without(lambda item: item.area == "file" and is_open_document(item.container))
     return saved if any(item.area in _LASTING for item in saved.essential) else division
 

@@ -105,8 +105,7 @@ def separated(spans: list[Span]) -> list[Span]:
 
 
 def trimmed(text: str, start: int, end: int) -> Span:
-    """The part of `text` from `start` to `end` without the white space around it; empty at `start` where
-    nothing is left.
+    """The part of `text` from `start` to `end` without white space around it; empty at `start` without any.
 
     >>> trimmed("a:  b ", 2, 6), trimmed("a:  ", 2, 4)
     ((4, 5), (2, 2))
@@ -181,8 +180,7 @@ def table_rows(
     keys: Sequence[int] = (0,),
 ) -> tuple[list[str], tuple[Node, ...]]:
     """Unique names of all columns of a table, and its rows, each given by its cells, its place and what goes
-    with it: called by their cells in the columns `keys` where these tell all of them apart, else by their
-    positions."""
+    with it: called by their cells in the columns `keys` if these tell all apart, else by their positions."""
     widest = max((len(cells) for cells, _, _ in rows), default=0)
     columns = unique_names([*names, *(f"column {number + 1}" for number in range(len(names), widest))])
     called = [

@@ -24,8 +24,7 @@ class Noise:
             self._places.setdefault((place.area, place.kind), []).append((matches, place.address))
 
     def covers(self, area: Area, container: str, address: Sequence[str], kind: EffectKind) -> bool:
-        """Whether a change of this kind at this address happens by itself; what lies inside of such a change
-        does as well.
+        """Whether a change of this kind at this address, or one around it, happens by itself.
 
         >>> noise = Noise([NoisePlace(container="a.db", address=("visits", "rows", "*"), kind="added")])
         >>> noise.covers("file", "a.db", ("visits", "rows", "7", "page"), "added")

@@ -1,6 +1,4 @@
-"""Effects: what a performance changed, at addresses that mean something (method section 3); what a subtask's
-work may change, what an attempt changed beyond it, and what applications change by themselves.
-"""
+"""Effects: what a performance changed (method section 3), what work may change, what else changes."""
 
 from pydantic import Field
 

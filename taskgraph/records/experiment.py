@@ -78,8 +78,7 @@ class Experiment(Record):
     attempts: int = 0
     """Attempts it asks for."""
     hashes: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of what it rests on: tasks, functions, applications, what each agent is asked, and its
-    specification."""
+    """SHA-256 of what it rests on: tasks, functions, applications, questions to agents, specification."""
     software_version: str = ""
     """Version of taskloom."""
     status: ExperimentStatus = "running"

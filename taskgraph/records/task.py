@@ -137,8 +137,7 @@ class Task(Record):
     world: str = ""
     """World that all its values come from and whose data it starts with; empty for the first."""
     components: tuple[str, ...] = ()
-    """Keys of its distinct components, which tasks with the same subtasks and links share whatever their
-    values."""
+    """Keys of its distinct components, which tasks with the same subtasks and links share."""
     covered: bool = False
     """Whether every one of these components was performed with success, in this task or in another."""
     complexity: Complexity
