@@ -58,7 +58,6 @@ def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
 
 
 def _pages(view: EvidenceView, path: str) -> list[str]:
-    """Names of the pages; none where the format has no pages."""
     held = view.node(path, (PAGES,))
     return [] if held is None else [page.value or "" for page in held.children]
 

@@ -51,8 +51,7 @@ def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
 
 
 def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
-    """Whether all records below the address `part` of a file are rows on the screen, each with all of its
-    values."""
+    """Whether all records below the address `part` of a file are rows on the screen, with all values."""
     tree = view.tree(file_path)
     found = [
         [text for child in record.children if (text := text_of(child)).strip()]

@@ -95,7 +95,6 @@ class EvidenceView:
         return None if tree is None else tree.at(address)
 
     def _known(self, path: str) -> str | None:
-        """`path` relative to the home, None for one outside of it."""
         relative = relative_to_home(path)
         if relative is not None and relative not in self.files and relative not in self.directories:
             self.must_be_seen(relative)

@@ -101,8 +101,7 @@ def _kind(old: object, new: object) -> EffectKind:
 def file_changes(
     old: FileState | None, new: FileState | None, noise: Noise = NO_NOISE
 ) -> tuple[str, tuple[Change, ...]]:
-    """Format and changes of a file that exists at the start, at the end, or at both, without noise; no
-    changes where it holds no text."""
+    """Format and changes of a file from start to end, without noise; no changes where it holds no text."""
     path = (new or old or _NO_FILE).path
     before = None if old is None else old.text
     after = None if new is None else new.text

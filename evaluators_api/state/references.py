@@ -57,7 +57,6 @@ class References:
 
     @cached_property
     def _by_number(self) -> dict[str, frozenset[str]]:
-        """Templates of the parameters that records hold which are called by a number, by it."""
         found: dict[str, frozenset[str]] = {}
         for file in self._evidence.files:
             for called, texts in _texts(file.path, file.text).items() if file.text is not None else ():

@@ -151,7 +151,6 @@ class _FewestRuns:
         self._best: dict[tuple[int, int], int] = {}
 
     def fewest(self) -> int | None:
-        """Fewest runs of any order, or None without one."""
         self._push(0, -1, 0)
         while self._waiting:
             _, _, done, last, runs = heappop(self._waiting)
@@ -196,8 +195,7 @@ class _FewestRuns:
         return None
 
     def _next_runs(self, done: int, last: int) -> list[tuple[int, int]]:
-        """Beginnings of the next run, as sets done and applications; a run that ends an application rules out
-        others."""
+        """Beginnings of the next run, as sets done and applications; an ended application comes alone."""
         if last >= 0 and (ends := self._finished(done)) is not None:
             return [ends]
         begun = []

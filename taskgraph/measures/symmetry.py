@@ -51,8 +51,7 @@ class Symmetry:
         return nodes
 
     def _groups_of_nodes(self) -> list[tuple[int, list[int]]]:
-        """Nodes with the same neighbours and the same part in all spoilers, each with the sets of its first
-        members."""
+        """Nodes of the same neighbours and part in all spoilers, with the sets of their first members."""
         after = successors(self._before)
         parts: list[set[tuple[int, ...]]] = [set() for _ in self._before]
         for triple in self._triples:

@@ -129,7 +129,6 @@ def _count(table: Node) -> int:
 
 
 def _tail(rows: Sequence[Node], known: set[str]) -> set[tuple[str, ...]]:
-    """Names of the rows behind the last one that is known."""
     names = [row.name for row in rows]
     last = max(index for index, name in enumerate(names) if name in known)
     return {(name,) for name in names[last + 1 :]}
