@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.errors import CheckUnavailableError
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.state.formats import delimited
 from taskloom.evaluators_api.state.reading import read
@@ -81,8 +81,7 @@ def _members(archive: FileState) -> Iterator[_Member]:
     """
     if not is_archive(archive):
         return
-    whole_text(archive)
-    rows = read("", text_of_file(archive))[1].at(("rows",))
+    rows = read("", text_of_file(archive, whole=True))[1].at(("rows",))
     for row in rows.children if rows is not None else ():
         member, _, checksum = (*(cell.value or "" for cell in row.children), "", "", "")[:3]
         if _NOT_READ.fullmatch(checksum):

@@ -3,7 +3,7 @@
 import json
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.state.comparison import compare
 from taskloom.evaluators_api.state.reading import FALLBACK, meaning, read
@@ -29,7 +29,7 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     file = scene.view.file(file_path)
     if file is None or file.content == "":
         return False
-    found, wanted = exact_text(_whole(file)), exact_text(text)
+    found, wanted = exact_text(text_of_file(file, whole=True)), exact_text(text)
     if file.content == "pdf":
         found, wanted = (
             "\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in (found, wanted)
@@ -57,13 +57,13 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
     file = scene.view.file(file_path)
     if file is None:
         return False
-    wanted, found = read(file.path, text), read(file.path, _whole(file))
+    wanted, found = read(file.path, text), read(file.path, text_of_file(file, whole=True))
     if wanted[0] == FALLBACK or found[0] == FALLBACK:
-        return exact_text(_whole(file)) == exact_text(text)
+        return exact_text(text_of_file(file, whole=True)) == exact_text(text)
     return (
         wanted[0] == found[0]
         and not compare(meaning(*wanted), meaning(*found))
-        and (wanted[0] != _JSON or _typed(text) == _typed(_whole(file)))
+        and (wanted[0] != _JSON or _typed(text) == _typed(text_of_file(file, whole=True)))
     )
 
 
@@ -98,7 +98,7 @@ def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
         at_start=True))
     """
     file = scene.seen(at_start=at_start).file(file_path)
-    return "" if file is None or file.content == "" else _whole(file)
+    return "" if file is None or file.content == "" else text_of_file(file, whole=True)
 
 
 @check("files", of_source=True)
@@ -128,14 +128,15 @@ def _copied(scene: Scene, source: str, first: FileState, second: FileState, whol
     if first.sha256 and first.sha256 == second.sha256:
         return first.size > 0
     if not whole and first.size and second.text is not None:
-        times = _whole(second).count(first.sha256)  # what is no text, such as an attached picture
+        # what is no text, such as an attached picture
+        times = text_of_file(second, whole=True).count(first.sha256)
         if times:
             return times == 1 or second.content != _DOCUMENT
     if CLIPBOARD not in (source, second.path) and not _comparable(first, second):
         return False
     if second.path == CLIPBOARD != source and _names(scene.view, source):
         return True
-    wanted, found = _whole(first), _whole(second)
+    wanted, found = text_of_file(first, whole=True), text_of_file(second, whole=True)
     if not wanted.strip():
         return False
     return exact_text(wanted) == exact_text(found) if whole else document_contains(wanted, found)
@@ -154,8 +155,3 @@ def _names(view: EvidenceView, source: str) -> bool:
     """Whether the clipboard holds the file itself rather than its text."""
     name = view.evidence.clipboard.file_name
     return name is not None and same_content(last_part(source), last_part(name))
-
-
-def _whole(file: FileState) -> str:
-    whole_text(file)
-    return text_of_file(file)

@@ -14,7 +14,7 @@ from taskloom.evaluators_api.errors import (
     CheckOverdueError,
     CheckUnavailableError,
 )
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, kept_text
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.ocr import TextReader
 from taskloom.taskgraph.records.evaluation_function import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
@@ -83,13 +83,18 @@ class Scene:
         return self.start if at_start else self.view
 
 
-def text_of_file(file: FileState) -> str:
+def text_of_file(file: FileState, *, whole: bool = False) -> str:
     """The text of a file, as far as it was kept; of the clipboard whatever an agent put there.
 
     Raises:
-        CheckUnavailableError: it is no readable text, or too long to look at in bounded time.
+        CheckUnavailableError: it is no readable text, too long to look at in bounded time, or, where the
+            `whole` text is needed, only a part of it was kept.
     """
-    text = kept_text(file)
+    if whole and file.truncated:
+        raise CheckUnavailableError(f"Only a part of {file.path[:200]} was kept.")
+    text = file.text
+    if text is None:
+        raise CheckUnavailableError(f"{file.path[:200]} is not a text that could be read.")
     if len(text) > LONGEST_TEXT and file.path != CLIPBOARD:
         raise CheckUnavailableError(
             f"{file.path[:200]} holds {len(text)} characters; checks look at files of at most {LONGEST_TEXT}."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.formats.delimited import HEADER, ROWS
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import FileState
@@ -72,8 +72,7 @@ def _held(view: EvidenceView, place: str) -> FileState | None:
     file = view.place(place)
     if file is None or file.text is None:
         return None
-    whole_text(file)
-    bare = _MARKS.sub("", text_of_file(file))
+    bare = _MARKS.sub("", text_of_file(file, whole=True))
     return file.model_copy(update={"text": bare}) if file.content == _DOCUMENT else file
 
 

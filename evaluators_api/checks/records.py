@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
-from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, whole_text
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import meaning, read
 from taskloom.evaluators_api.state.records import (
@@ -57,7 +57,7 @@ def _for_certain(view: EvidenceView, file_path: str, within: str, found: bool = 
         count, rows = (tree.at((*parts_of(within)[:1], name)) for name in ("count", "rows"))
         told = None if count is None or count.naming != "schema" else text_of(count)
         if told != str(len(rows.children if rows else ())):
-            whole_text(file)
+            text_of_file(file, whole=True)
     return found
 
 

@@ -1,7 +1,6 @@
 """Checks of files and clipboard (App. E.2), and of what files hold, which is beyond the paper."""
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
-from taskloom.evaluators_api.evidence.evidence_view import whole_text
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.text_matching import document_contains, same_content, shown_in
 from taskloom.taskgraph.text_folding import fold_text
@@ -109,7 +108,7 @@ def check_file_contains(scene: Scene, file_path: str, text: str) -> bool:
         return False
     if document_contains(text, text_of_file(file)):
         return True
-    whole_text(file)
+    text_of_file(file, whole=True)
     return False
 
 
@@ -135,7 +134,7 @@ def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
     scene.view.must_be_seen(below, below=True)
     for path, file in scene.view.files.items():
         if file.truncated and path.startswith(inside):
-            whole_text(file)
+            text_of_file(file, whole=True)
     return False
 
 

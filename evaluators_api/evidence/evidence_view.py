@@ -168,28 +168,6 @@ class EvidenceView:
         return tuple(control for control in self.evidence.controls if same_name(text, control.text))
 
 
-def kept_text(file: FileState) -> str:
-    """The text of a file, as far as it was kept.
-
-    Raises:
-        CheckUnavailableError: it holds something else than text, or text in an encoding that cannot be told.
-    """
-    if file.text is None:
-        raise CheckUnavailableError(f"{file.path[:200]} is not a text that could be read.")
-    return file.text
-
-
-def whole_text(file: FileState) -> str:
-    """The text of a file, all of it.
-
-    Raises:
-        CheckUnavailableError: it is no readable text, or only a part of it was kept.
-    """
-    if file.truncated:
-        raise CheckUnavailableError(f"Only a part of {file.path[:200]} was kept.")
-    return kept_text(file)
-
-
 def _closed(runs: list[str], run: str) -> str:
     if run:
         runs.append(run)

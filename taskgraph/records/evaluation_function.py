@@ -1,6 +1,6 @@
 """Evaluation functions, what they return, and how far they can be trusted (App. C.3, method section 4)."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -31,6 +31,7 @@ class CheckFacts(Record):
 ENTRY_POINT = "evaluate_agent_task_completion"
 """Name of the function that the Code LLM must define."""
 
+_GenuineFamily = Literal["second_positive", "without_route", "without_messages", "incidental_change"]
 CaseFamily = Literal[
     "no_op",
     "truncation",
@@ -45,17 +46,12 @@ CaseFamily = Literal[
     "half_records",
     "collateral_loss",
     "untouched_product",
-    "second_positive",
-    "without_route",
-    "without_messages",
-    "incidental_change",
+    _GenuineFamily,
 ]
 """Families of the kill matrix: wrong work, and right work (`GENUINE_FAMILIES`). `near_miss` and
 `collateral_loss` are only in what was stored before: all inputs without the result are `not_saved`, and
 damage beside the work is for the account of side effects."""
-GENUINE_FAMILIES: frozenset[CaseFamily] = frozenset(
-    {"second_positive", "without_route", "without_messages", "incidental_change"}
-)
+GENUINE_FAMILIES: frozenset[CaseFamily] = frozenset(get_args(_GenuineFamily))
 """Families of right work, which must pass; all others must fail."""
 
 
