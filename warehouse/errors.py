@@ -110,7 +110,6 @@ class Fault:
     """One place at which foreign data break their format."""
 
     file: str
-    """File, relative to what is imported."""
     field: str
     """Field in the file, such as `line 3.tool_nodes[0].task`; empty for the whole file."""
     reason: str

@@ -35,7 +35,6 @@ WIDE_INTEGERS = {(Task, "order_count"), (Task, "successful_order_count")}
 """Fields that outgrow 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
 _LINK = pa.struct([(name, pa.string()) for name in ("written_in", "resource_category", "read_in")])
 COUNTED_LINK = pa.struct([*_LINK, ("times", pa.int64())])
-"""Type of the column `links` of `tasks`."""
 LINKS_SQL = """[
     [
         struct_insert(one, times := len([link FOR link IN found IF link = one])) FOR one IN list_sort(list_distinct(found))
@@ -48,12 +47,10 @@ LINKS_SQL = """[
         } FOR edge IN edges
     ] FOR names IN [[node.instance_id FOR node IN nodes]]]
 ][1]"""  # noqa: E501
-"""What the column `links` of `tasks` holds."""
 WORDS_SQL = (
     "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))),"
     " ' ')"
 )
-"""What the column `words` of `tasks` holds."""
 _SCALARS: dict[type, pa.DataType] = {
     str: pa.string(),
     bool: pa.bool_(),
@@ -93,9 +90,7 @@ class FieldCodec:
 
     record: type[BaseModel]
     field: str
-    """Name in the record."""
     column: str
-    """Name in the table."""
     codec: Codec
     optional: bool
     """Whether None is a value of the field; elsewhere a stored NULL means the field's default."""
@@ -310,7 +305,6 @@ def _encode_text(value: str, shared: Shared) -> str:
 
 _SHARED_TEXT = Codec(pa.string(), _encode_text, lambda key, shared: shared.texts[key])
 CONTROL_LIST = _list_codec(codec_of(Control)).arrow
-"""Column type of a stored list of controls."""
 
 
 def sql_type(arrow: pa.DataType) -> str:

@@ -75,7 +75,6 @@ class Table:
 
     name: str
     key: tuple[str, ...]
-    """Columns that tell rows apart."""
     record: type[Record] | None = None
     """Record class of its rows; None for tables of shared values."""
     about: str = ""
@@ -286,9 +285,6 @@ TABLES: tuple[Table, ...] = (
         ),
     ),
 )
-"""All tables."""
 
 TABLE_OF_RECORD: dict[type[Record], Table] = {table.record: table for table in TABLES if table.record}
-"""The table of every record class that can be written or read."""
 TABLE_NAMED: dict[str, Table] = {table.name: table for table in TABLES}
-"""Tables by name."""

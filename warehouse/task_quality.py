@@ -21,11 +21,8 @@ from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.store import Warehouse
 
 JUDGE_UNKNOWN = "not known: no spoilt instruction was given to it"
-"""What is said where nothing was spoilt."""
 CRITIC_ABSENT = "none: no model plays this role, and rules cannot"
-"""What is said where no task was scored."""
 REVIEWS_UNKNOWN = "not known: nobody has reviewed one"
-"""What is said where no person has judged a task."""
 MOST_COUNTED = 50_000
 """Instructions whose variety is counted; of more a sample is drawn, the same every time."""
 _LARGEST = (
@@ -211,7 +208,6 @@ UNKNOWN = (
     "Not known: no labelled outcome was judged with the accepted functions of this dataset. A kill rate says"
     " only how a function does on what it was examined with."
 )
-"""What is said where there are no labelled outcomes."""
 _COUNTED = "function_id IN (SELECT function_id FROM evaluation_functions WHERE accepted)"
 
 

@@ -17,20 +17,9 @@ SYSTEM: Final = (
 )
 """What the agent is told about its actions."""
 FINISH: Final = "Action: finish()"
-"""What it answers at the end."""
 _SCORES: Final = (
-    "experiment_id",
-    "agent",
-    "task_id",
-    "variant",
-    "repeat",
-    "end",
-    "success",
-    "coverage_rate",
-    "logical_consistency",
-    "held",
-    "clean",
-    "answered",
+    *("experiment_id", "agent", "task_id", "variant", "repeat", "end", "success", "coverage_rate"),
+    *("logical_consistency", "held", "clean", "answered"),
 )
 _MARKS: Final = re.compile(r"<( *)(image|video|audio)( *)>")
 _CALL: Final = re.compile(r"^Action:", re.MULTILINE)
@@ -50,9 +39,7 @@ class Turn:
 
     screenshot: Screenshot
     question: str
-    """What the user says."""
     answer: str
-    """What the agent should answer."""
     learnt: bool = True
     """Whether it should be learnt; not so a slip, which stands there for the sake of what follows."""
 
@@ -64,7 +51,6 @@ class Dialogue:
     dialogue_id: str
     """Trajectory, and the step for step-wise records."""
     split: str
-    """Set it belongs to."""
     turns: tuple[Turn, ...]
     scores: Mapping[str, object] = field(default_factory=dict)
     """What an agent's attempt came to; empty for verified work."""

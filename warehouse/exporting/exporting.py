@@ -45,11 +45,8 @@ _ROWS = 20_000
 _AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"
 _TRAJECTORIES = 20  # Their evidence and controls are in memory together.
 MANIFEST = "manifest.json"
-"""Name of the manifest in every export."""
 SETS = "sets.json"
-"""Name of the file with the task ids of every set."""
 LEFT_OUT = "left_out.jsonl"
-"""Name of the file with the tasks that are in no set."""
 
 
 class ExportOptions(Record):

@@ -20,7 +20,6 @@ from taskloom.warehouse.exporting.record_files import safe_name, write_json, wri
 
 RECORDINGS = True
 SCHEMA: Final = "ATIF-v1.7"
-"""Version of the format."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

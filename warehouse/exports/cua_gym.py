@@ -28,18 +28,6 @@ ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
 _NAMESPACE: Final = uuid.UUID("c2c6f3a0-55b1-5b0e-8f0c-5a9f4d0f3e77")
 _SETUP: Final = "initial_setup.py"
 _TARGET: Final = f"/home/user/{_SETUP}"
-_SCHEMA: Final = pa.schema(
-    [
-        *((name, pa.string()) for name in ("id", "instruction", "app_type", "app_family", "platform")),
-        *((name, pa.string()) for name in ("difficulty", "setup_kind")),
-        *((name, pa.int64()) for name in ("num_setup_steps", "num_setup_files")),
-        ("setup_files", pa.list_(pa.string())),
-        ("has_ground_truth", pa.bool_()),
-        *((name, pa.string()) for name in ("archive_path", "archive_member", "task_json_member")),
-        ("reward_member", pa.string()),
-        ("setup_file_members", pa.list_(pa.string())),
-    ]
-)
 _REWARD: Final = '''\
 """Reward of the task {task_id}: taskloom's judge, asked about the home folder at the start and now."""
 
@@ -84,7 +72,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                 _add(archive, f"{row['id']}/{name}", text)
     (folder / "data").mkdir()
     for name, found in rows.items():
-        table = pa.Table.from_pylist(found, schema=_SCHEMA)
+        table = pa.Table.from_pylist(found)
         suffix = f"_{name}" if name else ""
         pyarrow.parquet.write_table(table, folder / "data" / f"tasks{suffix}.parquet", compression="zstd")
     everything = [row for found in rows.values() for row in found]

@@ -31,7 +31,6 @@ class Demonstrated:
     rectangle: tuple[int, int, int, int] | None = None
     """Rectangle in which its points lie, in pixels."""
     target: str = ""
-    """What the control is called."""
     description: str = ""
     thought: str = ""
 
@@ -60,18 +59,15 @@ class Description:
     place: str = ""
     """File and position it came from, where they are other ones than the item's."""
     infeasible: bool = False
-    """Whether its makers declare it impossible."""
     template: str = ""
     """Id of the template that it fills in; empty where it has none."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     low_level_instructions: Sequence[str] = ()
-    """Instructions of the steps, where it has some."""
     content: JsonValue = None
     """What is kept of the original, where that is not the item itself."""
     steps: Sequence[Step] | str | None = None
     """Its demonstration, or why there is none although it has one."""
     end: Picture | None = None
-    """The screen at the end, where it is known."""
 
 
 def read_tasks(

@@ -22,7 +22,6 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ImportRefusedError
 
 IMPORTED = Provenance(stage="import")
-"""Provenance of imported records."""
 
 
 def build_task(

@@ -33,17 +33,12 @@ class PaperAction(ForeignModel):
     """An action of C.2."""
 
     function: Text
-    """Its operation."""
     args: dict[str, JsonValue]
-    """Its arguments."""
     description: str | None = None
-    """What it does."""
     thought: str | None = None
-    """Why."""
     control_text: str | None = None
-    """Text of the control it aims at."""
     rect: Annotated[list[FiniteFloat], AfterValidator(_four_corners)] | None = None
-    """Place of that control: left, top, right, bottom."""
+    """Left, top, right and bottom of the control."""
 
 
 class _Steps(ForeignModel):

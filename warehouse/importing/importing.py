@@ -56,7 +56,6 @@ class ImportReading:
     """What a collection holds."""
 
     records: tuple[Record, ...]
-    """Records of the valid items."""
     broken: tuple[BrokenItem, ...]
 
     def with_rejections(self, format_name: str) -> list[Record]:

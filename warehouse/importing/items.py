@@ -49,7 +49,6 @@ def number_as_text(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_not_blank)]
-"""A text with something in it."""
 Identifier = Annotated[Text, BeforeValidator(number_as_text)]
 """An id: a text, or a whole number, which is read as text."""
 M = TypeVar("M", bound=BaseModel)
@@ -62,7 +61,6 @@ class Item:
     """One item as it stands in its collection."""
 
     file: str
-    """File, relative to what is imported."""
     value: JsonValue
     place: str = ""
     """Place in the file; empty where the item is the whole file."""
@@ -123,11 +121,9 @@ class BrokenItem:
     item_id: str
     """Id it would have had, or its place."""
     kind: Kind
-    """What it would have become."""
     place: str
     faults: tuple[Fault, ...]
     code: str
-    """Short code of the reason."""
     content: JsonValue
     """The item itself; its text where it is not JSON."""
 
@@ -154,7 +150,6 @@ class BrokenItem:
 
 
 Items = Iterator[Item | BrokenItem]
-"""The items of a collection."""
 Records = Iterator[Record | BrokenItem]
 """The records of the valid items, and the broken items."""
 

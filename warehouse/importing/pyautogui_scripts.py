@@ -68,8 +68,7 @@ _ORDER: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("doubleclick", "tripleclick"), ("x", "y", "interval", "button")),
     **dict.fromkeys(("leftclick", "rightclick", "middleclick"), ("x", "y", "interval")),
 }
-"""The functions that are understood, in small letters without underscores, and the order of their
-arguments."""
+"""The functions that are understood, in small letters without underscores, with their arguments."""
 _HARMLESS: Final = frozenset({"duration", "tween", "interval", "logScreenshot", "_pause"})
 """Arguments that say how fast, not what."""
 _MOST_PRESSES: Final = 20_000
@@ -93,7 +92,6 @@ class _Hands:
     path: list[Fractions] | None = None
     """Where the left button went, while it is down."""
     down: list[str] = field(default_factory=list)
-    """Keys that are down."""
     used: bool = False
     """Whether something was done while they were."""
     paused: float = 0.0

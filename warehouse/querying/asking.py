@@ -20,7 +20,6 @@ from taskloom.warehouse.storage.storage_access import without_secrets
 
 T = TypeVar("T")
 Bound = Sequence[object] | Mapping[str, object]
-"""Parameters of a statement, by position or by name."""
 
 
 class Reader(ABC):
@@ -139,44 +138,19 @@ def open_quickly(address: str) -> QuickReader | None:
     return None
 
 
-TABLE_FUNCTIONS: Final = frozenset(
-    {
-        "unnest",
-        "range",
-        "generate_series",
-        "repeat_row",
-        "duckdb_columns",
-        "duckdb_tables",
-        "duckdb_views",
-        "duckdb_functions",
-        "pragma_table_info",
-        "json_each",
-        "json_tree",
-        "summary",
-    }
+_FUNCTIONS: Final = (
+    "unnest range generate_series repeat_row duckdb_columns duckdb_tables duckdb_views duckdb_functions"
+    " pragma_table_info json_each json_tree summary"
 )
+TABLE_FUNCTIONS: Final = frozenset(_FUNCTIONS.split())
 """Table functions that neither read files nor run other SQL."""
-_REFUSED_SCALARS: Final = frozenset(
-    {
-        "getenv",
-        "current_setting",
-        "write_log",
-        "json_execute_serialized_sql",
-        "query",
-        "query_table",
-        "nextval",
-        "setseed",
-    }
+_REFUSED_SCALARS: Final = (
+    *("getenv", "current_setting", "write_log", "json_execute_serialized_sql", "query", "query_table"),
+    *("nextval", "setseed"),
 )
-_REFUSED_TABLES: Final = frozenset(
-    {
-        "pg_settings",
-        "duckdb_settings",
-        "duckdb_databases",
-        "duckdb_logs",
-        "duckdb_secrets",
-        "pragma_database_list",
-    }
+_REFUSED_TABLES: Final = (
+    *("pg_settings", "duckdb_settings", "duckdb_databases", "duckdb_logs", "duckdb_secrets"),
+    "pragma_database_list",
 )
 """Views of DuckDB itself that say how the warehouse is reached."""
 _REFUSED_CATALOGUES: Final = ("__ducklake_metadata", "system", "temp")

@@ -30,13 +30,10 @@ class Drawn:
 
     task_ids: tuple[str, ...]
     shortfalls: tuple[Shortfall, ...] = ()
-    """What was wanted but does not exist, by set and cell."""
     splits: dict[SplitName, tuple[str, ...]] = field(default_factory=dict)
     """Sets; empty when neither sets nor lists were named."""
     report: LeakageReport | None = None
-    """What was checked for leaks, if anything."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Tasks in no set, with the reason."""
     unwritable: Mapping[str, str] = field(default_factory=dict)
     """Those of them that the format refuses."""
 

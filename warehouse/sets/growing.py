@@ -17,7 +17,6 @@ from taskloom.warehouse.sets.key_table import KeyTable
 from taskloom.warehouse.sets.names import SplitName
 
 Content = tuple[int, ...]
-"""The keys of a task, by number."""
 _Numbers = NDArray[np.int64]
 _Amounts = NDArray[np.float64]
 _SCALES: Final = (1.0, 0.7, 0.5, 0.35, 0.2, 0.1)

@@ -77,7 +77,6 @@ class Candidates:
     levels: dict[Dimension, str]
     """The cell; empty for the whole selection."""
     wanted: int | None
-    """Tasks wanted; None for all."""
     task_ids: tuple[str, ...]
     """Tasks that meet the conditions, in the order in which they are drawn."""
 

@@ -83,7 +83,6 @@ class Wordings:
     texts: _Hashes
     """A hash of each whole text after folding."""
     sizes: Rows
-    """How many sequences each text has."""
     database: duckdb.DuckDBPyConnection
     """Has the sequences of each text in the table `texts`."""
 

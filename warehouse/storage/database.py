@@ -23,7 +23,6 @@ from taskloom.warehouse.storage.locking import WriterLock
 from taskloom.warehouse.storage.storage_access import reason_of
 
 LAKE: Final = "taskloom"
-"""Name under which the lake is attached."""
 _TRANSIENT: Final = (
     "database is locked",
     "transaction conflict",

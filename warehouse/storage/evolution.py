@@ -246,10 +246,8 @@ def _describe(connection: duckdb.DuckDBPyConnection, known: tuple[View, ...]) ->
         described = connection.execute(f"DESCRIBE {view.name}").fetchall()
         rows += [(view.name, name, kind, view.columns.get(name, "")) for name, kind, *_ in described]
     connection.execute("DELETE FROM data_model")
-    names, columns, kinds, comments = (list(part) for part in zip(*rows, strict=True))
-    incoming = pa.table(
-        {"table_name": names, "column_name": columns, "column_type": kinds, "comment": comments}
-    )
+    columns = [pa.array(part) for part in zip(*rows, strict=True)]
+    incoming = pa.table(columns, ["table_name", "column_name", "column_type", "comment"])
     connection.register("incoming_descriptions", incoming)
     connection.execute("INSERT INTO data_model BY NAME SELECT * FROM incoming_descriptions")
     connection.unregister("incoming_descriptions")

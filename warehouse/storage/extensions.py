@@ -14,7 +14,6 @@ from taskloom.warehouse.storage.locations import Location
 from taskloom.warehouse.storage.storage_access import reason_of
 
 LOCAL: Final = ("ducklake", "sqlite_scanner")
-"""Extensions that a local warehouse needs."""
 _EXTRA: Final = "remote-warehouse"
 _CHECKED: Final[set[tuple[str, int, int, int] | None]] = set()
 """Files of extensions whose signatures this process has checked."""

@@ -20,14 +20,12 @@ class Location:
     """The parts of a warehouse's address."""
 
     catalogue: str
-    """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`, which never holds a
-    password."""
+    """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`, never with a password."""
     data: str
     """Folder or object-storage prefix of everything but the catalogue, with a final slash."""
     folder: Path | None
     """The local folder; None for a remote warehouse."""
     shown: str
-    """The address for messages."""
 
     @property
     def screenshots(self) -> str:

@@ -20,7 +20,6 @@ from taskloom.warehouse.storage.locations import Location
 from taskloom.warehouse.storage.storage_access import reason_of
 
 WAIT_SECONDS: Final = 120.0
-"""How long a writer waits for its turn."""
 _ADVISORY_KEY: Final = 0x7461736B6C6F6F6D
 """The number that writers of a warehouse lock: "taskloom" in ASCII."""
 _KEEPALIVE: Final = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"

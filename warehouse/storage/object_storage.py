@@ -16,7 +16,6 @@ from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.storage_access import reason_of, storage_access
 
 _AT_ONCE: Final = 8
-"""Pictures written at the same time."""
 _CONNECT_SECONDS: Final = 10.0
 _BUCKET: Final = "s3://"
 _READ_FROM_ENVIRONMENT: Final = (

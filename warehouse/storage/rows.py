@@ -26,7 +26,6 @@ class Batch:
     rows: dict[str, dict[tuple[object, ...], dict[str, Any]]] = field(default_factory=dict)
     """Rows by table and unique key."""
     shared: Shared = field(default_factory=Shared)
-    """Texts, lists of controls and pictures that the rows refer to."""
 
     def arrow(self) -> dict[str, pa.Table]:
         """One Arrow table for each table that has rows; `RowInvalidError` for a value that its column cannot

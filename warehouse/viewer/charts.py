@@ -30,7 +30,6 @@ class Bar:
     share: float
     """Length, as a share of the longest bar."""
     style: str = ""
-    """Class name for its colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class Chart:
 
     title: str
     note: str
-    """Unit or remark."""
     bars: tuple[Bar, ...]
 
 

@@ -38,7 +38,6 @@ from taskloom.warehouse.viewer.version_switch import Choices, VersionPaths, Vers
 from taskloom.warehouse.viewer.website import ASSETS, Site, asset
 
 LOOPBACK = "127.0.0.1"
-"""The only address the viewer listens on."""
 
 
 def listen(port: int) -> socket.socket:
@@ -179,7 +178,6 @@ def _add_files(application: FastAPI, store: Warehouse) -> None:
 
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
-"""Names under which the viewer answers."""
 PROTECTION = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -188,7 +186,6 @@ PROTECTION = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
-"""Headers of every answer."""
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 
 

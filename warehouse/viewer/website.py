@@ -75,7 +75,6 @@ _MOST_BYTES = 64 * 1024
 _FORM = "application/x-www-form-urlencoded"
 R = TypeVar("R", bound=Record)
 PRESENT = "present state"
-"""What the state that no version names is called."""
 NAVIGATION = (
     ("Overview", "/", "o"),
     ("Complexity", "/complexity", "c"),

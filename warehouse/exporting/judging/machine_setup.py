@@ -14,7 +14,6 @@ from taskloom.resources.applications import Application
 from taskloom.resources.assets import ASSET_PREFIX, content_of
 
 HOME: Final = "/home/user"
-"""Home folder of OSWorld's Ubuntu image."""
 _FIRST_PORT: Final = 8800
 _CHUNK: Final = 60_000
 """Bytes per command: one argument of a process may have at most 128 KiB."""

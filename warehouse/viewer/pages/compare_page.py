@@ -12,7 +12,6 @@ from taskloom.warehouse.versions import TableChange, differences
 from taskloom.warehouse.viewer.website import Site
 
 TASKS_SHOWN: Final = 50
-"""Tasks listed of each kind."""
 
 
 def task_changes(warehouse: Warehouse, first: int, second: int) -> dict[str, list[dict[str, JsonValue]]]:

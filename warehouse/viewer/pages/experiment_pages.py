@@ -60,7 +60,6 @@ _OF_AGENT = (
     " t ON t.task_id = a.task_id WHERE a.agent = ? AND a.run_id = ? ORDER BY a.success, a.coverage_rate,"
     f" a.agent_run_id LIMIT {_ATTEMPTS_SHOWN}"
 )
-"""The attempts of an agent in a run."""
 _METRICS = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
 
 

@@ -31,7 +31,6 @@ _MEANING = {
     "executable": "Executable: it can be done from a fresh start",
     "sense": "Makes sense: somebody could want this",
 }
-"""The questions of the rubric, as asked."""
 _PEOPLE: Final = "SELECT reviewer, count(*) AS tasks FROM latest_reviews GROUP BY reviewer ORDER BY reviewer"
 
 
@@ -161,7 +160,6 @@ def _others(site: Site, task: Task, by: str) -> list[dict[str, JsonValue]]:
 
 
 MOST_TASKS: Final = 1000
-"""Tasks of a queue at most."""
 _FINISHED: Final = "status IN ('validated', 'imported')"
 
 
@@ -172,7 +170,6 @@ class Progress:
     done: int
     """Tasks of the queue that the person has reviewed."""
     total: int
-    """Tasks of the queue."""
     task_id: str
     """The task to review next; empty when all are reviewed."""
 
@@ -184,7 +181,6 @@ class Queue:
     order: tuple[str, ...] = ()
     """Ids of all tasks that have been in the queue since the viewer started."""
     present: frozenset[str] = frozenset()
-    """Those that are in it now."""
 
 
 def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = None) -> Queue:

@@ -25,11 +25,9 @@ from taskloom.warehouse.viewer.website import Site
 MOST_ROWS = 1000
 """Rows shown of an answer; the database stops there."""
 MOST_SECONDS = 10.0
-"""After this an answer is given up."""
 MOST_CHARACTERS = 600
 """Characters shown of one value: a thousand lists of controls would be ten megabytes of page."""
 MOST_TASKS: Final = 100_000
-"""Tasks of a download at most."""
 _SECONDS: Final = 60.0
 _SECONDS_OF_TASKS: Final = 300.0
 """Writing a hundred thousand tasks with their graphs takes longer than a query may."""
@@ -45,13 +43,10 @@ class Answer:
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
-    """Which columns are numbers."""
     rows: tuple[tuple[JsonValue, ...], ...]
     cut: bool
     seconds: float
-    """How long it took."""
     chart: Chart | None
-    """Bars, when the answer is labels with numbers."""
 
 
 def ask(

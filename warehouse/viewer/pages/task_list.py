@@ -12,9 +12,7 @@ from taskloom.warehouse.errors import SelectionInvalidError
 from taskloom.warehouse.store import Warehouse
 
 PAGE_ROWS = 50
-"""Tasks on a page."""
 STATUSES: tuple[str, ...] = get_args(TaskStatus)
-"""What a task's status may be."""
 FILTERS: tuple[str, ...] = (
     *DIMENSIONS,
     "scenario",
@@ -44,8 +42,7 @@ REVIEWED: Final[dict[str, str]] = {
     "rejected": f"(task_id, instruction) IN {_REVIEWS} WHERE NOT r.accepted)",
     "not yet": f"(task_id, instruction) NOT IN {_REVIEWS})",
 }
-"""What people say of a task: accepted by all who reviewed it, rejected by somebody; each with its SQL
-condition."""
+"""What people say of a task, each with its SQL condition; one rejection rejects."""
 _EQUAL: Final[dict[str, str]] = {
     **{str(dimension): f"{dimension}_level = ?" for dimension in DIMENSIONS},
     "scenario": "scenario = ?",
@@ -81,7 +78,6 @@ class TaskFilter:
     """Which tasks to list; an empty value allows all."""
 
     values: Mapping[str, str]
-    """Value by name of the filter."""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
