@@ -9,8 +9,8 @@ import pytest
 
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.application_aliases import canonical_application
 from taskloom.warehouse.exporting.exporting import MANIFEST
+from taskloom.warehouse.importing.imported_tasks import canonical_application
 from taskloom.warehouse.importing.importing import read_import
 from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.store import Warehouse

@@ -5,6 +5,5 @@ dataset_card                                           Hugging Face folders
 judging/                                               tasks judged elsewhere by files
 dialogues, exported_actions                            training records
 paper_format                                           the paper's files
-application_aliases                                    names
 record_files                                           files, their names and hashes
 """

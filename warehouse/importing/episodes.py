@@ -17,8 +17,13 @@ from taskloom.taskgraph.records.interaction import Action, DragInput, KeyboardIn
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
-from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, imported_trajectory
+from taskloom.warehouse.importing.imported_tasks import (
+    IMPORTED,
+    UNKNOWN_CATEGORY,
+    build_task,
+    canonical_application,
+    imported_trajectory,
+)
 from taskloom.warehouse.importing.items import BrokenItem, Item, Records, checked
 from taskloom.warehouse.importing.json_reading import file_inside
 

@@ -11,9 +11,8 @@ from pydantic import Field
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask, placeholders
-from taskloom.warehouse.exporting.application_aliases import canonical_application
 from taskloom.warehouse.importing.episodes import Description, task_records
-from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.imported_tasks import IMPORTED, canonical_application
 from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, checked, items_of
 
 _APPLICATIONS: Final[dict[str, tuple[tuple[str, ...], str]]] = {

@@ -15,8 +15,7 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import json_kind
 from taskloom.taskgraph.records.graph import Dependency
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
-from taskloom.warehouse.importing.imported_tasks import build_task
+from taskloom.warehouse.importing.imported_tasks import UNKNOWN_CATEGORY, build_task
 from taskloom.warehouse.importing.items import (
     ForeignModel,
     Identifier,

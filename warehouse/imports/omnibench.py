@@ -23,13 +23,17 @@ from taskloom.taskgraph.records.graph import Dependency
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.application_aliases import canonical_application
 from taskloom.warehouse.exporting.paper_format import (
     EVALUATION_HEADER,
     subtask_fields,
     task_fields,
 )
-from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
+from taskloom.warehouse.importing.imported_tasks import (
+    IMPORTED,
+    build_task,
+    canonical_application,
+    guessed_resource,
+)
 from taskloom.warehouse.importing.imported_trajectories import (
     parameters_in,
     read_task_trajectory,

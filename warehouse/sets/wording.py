@@ -1,8 +1,6 @@
 """Finds instructions that resemble each other: equal apart from case and spacing, or sharing half of their
 five-word sequences."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from taskloom.taskgraph.text_folding import fold_text
+from taskloom.warehouse.storage.database import shown
 
 Rows = NDArray[np.int64]
 """Numbers of texts, or of places in an array."""
@@ -103,7 +102,7 @@ class WordingsReader:
         numbers = np.arange(len(folded))
         numbers[order] = np.arange(len(order))
         database = duckdb.connect()
-        with _shown(database, given=pa.table({"number": numbers, "folded": folded})):
+        with shown(database, given=pa.table({"number": numbers, "folded": folded})):
             database.execute(_CUT)
         found = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
         return Wordings(np.asarray(found["text"], np.uint64), np.asarray(found["size"], np.int64), database)
@@ -130,7 +129,7 @@ def resembled(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
     _, chosen, same = np.unique(wordings.texts[probes], return_index=True, return_inverse=True)
     _, first = np.unique(wordings.texts[among], return_index=True)
     database = wordings.database.cursor()
-    with _shown(database, indexed=pa.table({"number": among[np.sort(first)]})):
+    with shown(database, indexed=pa.table({"number": among[np.sort(first)]})):
         database.execute(_INDEX)
     most = database.sql("SELECT coalesce(max(turn), 0) FROM postings").fetchone()
     found = np.full(len(wordings.texts), -1, np.int64)
@@ -138,20 +137,8 @@ def resembled(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
         left, seen, width = probes[chosen[start : start + _PROBES_AT_ONCE]], 0, _FIRST_LOOK
         while len(left) and most and seen < most[0]:
             limits = {"first": seen, "last": seen + width}
-            with _shown(database, probes=pa.table({"number": left})):
+            with shown(database, probes=pa.table({"number": left})):
                 pairs = database.execute(_LOOK, limits).fetchnumpy()
             found[np.asarray(pairs["number"], np.int64)] = pairs["other"]
             left, seen, width = left[found[left] < 0], seen + width, width * _WIDENED
     return found[probes[chosen]][same] if len(probes) else found[:0]
-
-
-@contextmanager
-def _shown(database: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
-    """Tables that the database sees under their names until the block ends."""
-    for name, table in tables.items():
-        database.register(name, table)
-    try:
-        yield
-    finally:
-        for name in tables:
-            database.unregister(name)

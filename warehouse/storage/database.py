@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
 
 import duckdb
+import pyarrow as pa
 
 from taskloom.warehouse.errors import (
     WarehouseBusyError,
@@ -115,6 +116,18 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         with suppress(duckdb.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+@contextmanager
+def shown(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
+    """Tables that a connection sees under their names until the block ends."""
+    for name, table in tables.items():
+        connection.register(name, table)
+    try:
+        yield
+    finally:
+        for name in tables:
+            connection.unregister(name)
 
 
 def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, ...] | None:

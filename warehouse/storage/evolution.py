@@ -14,7 +14,7 @@ import pyarrow as pa
 from taskloom.warehouse.errors import WarehouseTooNewError
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table
-from taskloom.warehouse.storage.database import LAKE, transaction
+from taskloom.warehouse.storage.database import LAKE, shown, transaction
 from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.known_schema import STATE_TABLE, remember, stored_state
 from taskloom.warehouse.views import View, views
@@ -248,6 +248,5 @@ def _describe(connection: duckdb.DuckDBPyConnection, known: tuple[View, ...]) ->
     connection.execute("DELETE FROM data_model")
     columns = [pa.array(part) for part in zip(*rows, strict=True)]
     incoming = pa.table(columns, ["table_name", "column_name", "column_type", "comment"])
-    connection.register("incoming_descriptions", incoming)
-    connection.execute("INSERT INTO data_model BY NAME SELECT * FROM incoming_descriptions")
-    connection.unregister("incoming_descriptions")
+    with shown(connection, incoming_descriptions=incoming):
+        connection.execute("INSERT INTO data_model BY NAME SELECT * FROM incoming_descriptions")

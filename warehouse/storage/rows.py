@@ -2,8 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +16,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import RowInvalidError
 from taskloom.warehouse.field_codecs import Shared, decode_fields, encode_fields
 from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
+from taskloom.warehouse.storage.database import shown
 
 
 @dataclass(slots=True)
@@ -164,37 +164,20 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.T
 
     Steps are told new from old by their trajectory, so they go in before it does.
     """
-    if replace:
-        for name, incoming_table in tables.items():
-            _delete(connection, name, incoming_table)
+    for name, rows in tables.items() if replace else ():
+        if TABLE_NAMED[name].record is None or name == "trajectory_steps":
+            continue
+        key = ", ".join(f'"{part}"' for part in TABLE_NAMED[name].key)
+        with shown(connection, incoming=rows):
+            for target in (name, "trajectory_steps") if name == "trajectories" else (name,):
+                connection.execute(f"DELETE FROM {target} WHERE ({key}) IN (SELECT ({key}) FROM incoming)")
     for name in sorted(tables, key=lambda name: name != "trajectory_steps"):
         table = TABLE_NAMED[name]
-        key = table.key if name != "trajectory_steps" else ("trajectory_id",)
+        key = ", ".join(f'"{part}"' for part in (table.key if name != "trajectory_steps" else table.key[:1]))
         present = name if name != "trajectory_steps" else "trajectories"
-        using = ", ".join(f'"{part}"' for part in key)
         prepared = ", ".join(f'{sql} AS "{column}"' for column, sql in table.prepared.items())
         columns = f"* REPLACE ({prepared})" if prepared else "*"
-        with _registered(connection, tables[name]) as incoming:
+        with shown(connection, incoming=tables[name]):
             connection.execute(
-                f"INSERT INTO {name} BY NAME SELECT {columns} FROM {incoming} ANTI JOIN {present} USING"
-                f" ({using})"
+                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming ANTI JOIN {present} USING ({key})"
             )
-
-
-def _delete(connection: duckdb.DuckDBPyConnection, name: str, incoming_table: pa.Table) -> None:
-    table = TABLE_NAMED[name]
-    if table.record is None or name == "trajectory_steps":
-        return
-    key = ", ".join(f'"{part}"' for part in table.key)
-    with _registered(connection, incoming_table) as incoming:
-        for target in (name, "trajectory_steps") if name == "trajectories" else (name,):
-            connection.execute(f"DELETE FROM {target} WHERE ({key}) IN (SELECT ({key}) FROM {incoming})")
-
-
-@contextmanager
-def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Iterator[str]:
-    connection.register("incoming_rows", table)
-    try:
-        yield "incoming_rows"
-    finally:
-        connection.unregister("incoming_rows")

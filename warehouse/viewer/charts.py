@@ -53,21 +53,15 @@ def chart(title: str, note: str, rows: Sequence[tuple[str, object]], *, coloured
 
 def funnel_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
     """How many items reached each step, and why the others did not."""
-    rows = warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
+    rows = list(warehouse.query("SELECT step, reason, items FROM funnel").rows())
+    rejected = [
+        (f"{str(step).removesuffix(' rejected')}: {str(reason).replace('_', ' ')}", items)
+        for step, reason, items in rows
+        if reason
+    ]
     return (
-        chart("Funnel", "items", [(str(row["step"]), row["items"]) for row in rows if not row["reason"]]),
-        chart(
-            "Rejected",
-            "items by reason; each is kept",
-            [
-                (
-                    f"{str(row['step']).removesuffix(' rejected')}: {str(row['reason']).replace('_', ' ')}",
-                    row["items"],
-                )
-                for row in rows
-                if row["reason"]
-            ],
-        ),
+        chart("Funnel", "items", [(str(step), items) for step, reason, items in rows if not reason]),
+        chart("Rejected", "items by reason; each is kept", rejected),
     )
 
 
@@ -81,9 +75,8 @@ def where_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
 
     def counted(title: str, note: str, column: str) -> Chart:
         sql = f"SELECT name, count(*) FROM (SELECT {column} AS name FROM tasks) GROUP BY 1 ORDER BY 2 DESC, 1"
-        return chart(
-            title, note, [(str(name) or "none", count) for name, count in warehouse.query(sql).rows()]
-        )
+        rows = warehouse.query(sql).rows()
+        return chart(title, note, [(str(name) or "none", count) for name, count in rows])
 
     return (
         counted("Scenarios", "tasks", "scenario"),

@@ -122,18 +122,13 @@ def add_pages(application: FastAPI, site: Site) -> None:
             store.read(VerificationRound, "subtask_id = ?", [subtask_id]),
             key=lambda item: _in_order(item.verification_id),
         )
+        known = [item.function_id for item in functions]
+        judged = [item.function_id for item in rounds]
         return site.page(
             "subtask.html.jinja",
             subtask=found,
             functions=functions,
-            function_numbers=_numbered(
-                known
-                for known in (
-                    *(item.function_id for item in rounds),
-                    *(item.function_id for item in functions),
-                )
-                if known in {item.function_id for item in functions}
-            ),
+            function_numbers=_numbered(name for name in (*judged, *known) if name in known),
             instance_numbers=_numbered(item.instance_id for item in rounds),
             rounds=rounds,
             effects=_shown_effects(
