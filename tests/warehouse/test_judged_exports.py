@@ -26,8 +26,8 @@ from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportSource
-from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
-from taskloom.warehouse.exporting.judging.machine_setup import START_COPY, start_script
+from taskloom.warehouse.exporting.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 from taskloom.warehouse.exports.cua_gym import card_of
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop

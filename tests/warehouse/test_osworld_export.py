@@ -12,7 +12,7 @@ from typing import Any
 from taskloom.resources.applications import Fixture, Launch, Preparation
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.judging.machine_setup import setup
+from taskloom.warehouse.exporting.machine_setup import setup
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import export, records

@@ -2,7 +2,7 @@
 
 exporting                                              writes an export: complete or absent
 dataset_card                                           Hugging Face folders
-judging/                                               tasks judged elsewhere by files
+judging_sheets, machine_setup                          tasks judged elsewhere, by files alone
 dialogues, exported_actions                            training records
 paper_format                                           the paper's files
 record_files                                           files, their names and hashes

@@ -18,8 +18,8 @@ from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, expressed, sheet_of
-from taskloom.warehouse.exporting.judging.machine_setup import START_COPY, start_script
+from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
+from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
 _AGENT_SECONDS, _VERIFIER_SECONDS, _BUILD_SECONDS = 1800.0, 300.0, 3600.0
@@ -122,9 +122,6 @@ def _configuration(task: Task, sheet: JudgingSheet, names: list[str]) -> str:
     lines: list[str] = []
     for section, values in sections.items():
         lines += [f"[{section}]"] if section else []
-        lines += [f"{name} = {_toml(value)}" for name, value in values.items()] + [""]
-    return "\n".join(lines)
-
-
-def _toml(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        lines += (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+        lines.append("")
+    return "\n".join(lines).replace("\x7f", "\\u007f")  # else texts, lists and numbers are as in JSON

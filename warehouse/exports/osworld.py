@@ -20,8 +20,8 @@ from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging.judging_sheets import applications_of, sheet_of
-from taskloom.warehouse.exporting.judging.machine_setup import HOME, execute, setup, write_file
+from taskloom.warehouse.exporting.judging_sheets import applications_of, sheet_of
+from taskloom.warehouse.exporting.machine_setup import HOME, execute, setup, write_file
 from taskloom.warehouse.exporting.record_files import write_json
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")

@@ -12,7 +12,7 @@ from typing import Final
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging.judging_sheets import expressed, sheet_of
+from taskloom.warehouse.exporting.judging_sheets import expressed, sheet_of
 from taskloom.warehouse.exporting.record_files import RecordFiles
 
 _SYSTEM: Final = (

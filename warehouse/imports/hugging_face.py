@@ -99,7 +99,7 @@ def _trajectory(rows: list[dict[str, Any]], shown: str, after_a_gap: bool) -> Re
         return _lost(first, shown, "the file with its first steps cannot be read")
     name = str(first.get("trajectory_id") or "")
     try:
-        steps = tuple(_step(row, Item(shown, _action_of(row), f"{name}#{row.get('step')}")) for row in rows)
+        steps = tuple(_step(row, shown, name) for row in rows)
         return imported_trajectory(name, first["subtask_id"], first["instruction"], steps)
     except ImportRefusedError as error:
         return BrokenItem(name or shown, "trajectory", shown, error.faults, error.code, None)
@@ -107,12 +107,9 @@ def _trajectory(rows: list[dict[str, Any]], shown: str, after_a_gap: bool) -> Re
         return _lost(first, shown, f"breaks the format: {error}")
 
 
-def _action_of(row: dict[str, Any]) -> dict[str, Any]:
-    return {"function": row["function"], "args": inner_json(row["arguments"])}
-
-
-def _step(row: dict[str, Any], item: Item) -> TrajectoryStep:
-    rectangle = row.get("rectangle")
+def _step(row: dict[str, Any], shown: str, name: str) -> TrajectoryStep:
+    action: dict[str, Any] = {"function": row["function"], "args": inner_json(row["arguments"])}
+    item, rectangle = Item(shown, action, f"{name}#{row.get('step')}"), row.get("rectangle")
     return TrajectoryStep(
         step=row["step"],
         observation_screenshot=Screenshot.of(row["screenshot"]["bytes"] or b""),

@@ -96,17 +96,17 @@ def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None
 
 def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[bytes | None]]) -> Item:
     rows = sorted(rows, key=_position)
-    first = {name: value for name, value in rows[0].items() if not name.startswith("target_action")}
+    of_action = (*_PAGES, "operation", "pos_candidates", "action_uid")
     whole: dict[str, JsonValue] = {
         name: value
-        for name, value in first.items()
-        if name not in (*_PAGES, "operation", "pos_candidates", "action_uid")
+        for name, value in rows[0].items()
+        if name not in of_action and not name.startswith("target_action")
     }
     whole["actions"] = [
         {name: row.get(name) for name in ("action_uid", "operation", "pos_candidates", "target_action_reprs")}
         for row in rows
     ]
-    name = str(first.get("annotation_id"))
+    name = str(rows[0].get("annotation_id"))
     pictures[name] = [
         held.get("bytes") if isinstance(held := row.get("screenshot"), dict) else None for row in rows
     ]

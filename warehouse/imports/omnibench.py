@@ -102,11 +102,11 @@ def read(path: Path) -> Records:
         tasks[task_id] = whole or _task(task_id, item, found, subtasks)
         yield tasks[task_id]
 
-    def trajectory(item: Item, name: str) -> Iterator[Record]:
-        yield read_trajectory(item, path, subtasks, f"trajectory-{name}")
+    def trajectory(item: Item, name: str) -> list[Record]:
+        return [read_trajectory(item, path, subtasks, f"trajectory-{name}")]
 
-    def task_trajectory(item: Item, _: str) -> Iterator[Record]:
-        yield from read_task_trajectory(item, path, tasks)
+    def task_trajectory(item: Item, _: str) -> list[Record]:
+        return read_task_trajectory(item, path, tasks)
 
     yield from checked(_items(path, "subtasks"), lambda item: item.named("id"), subtask, "subtask")
     yield from checked(_items(path, "trajectories"), _name, trajectory, "trajectory")
@@ -259,13 +259,10 @@ def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
 
 
 def _flowing(producer: BoundSubtask, consumer: BoundSubtask) -> Resource:
-    for written in producer.outputs:
-        for item in consumer.inputs:
-            if item.category == written.category:
-                return written
-    return (
-        producer.outputs[0] if producer.outputs else guessed_resource("completion", producer.application, "")
-    )
+    read = {item.category for item in consumer.inputs}
+    shared = (item for item in producer.outputs if item.category in read)
+    none = guessed_resource("completion", producer.application, "")
+    return next(shared, (*producer.outputs, none)[0])
 
 
 def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:

@@ -185,10 +185,6 @@ def _coordinates(asked: str) -> Coordinates:
     return next((name for name in names if f"Points are {COORDINATES[name]}." in asked), "absolute")
 
 
-def _inside(at: tuple[int, int], size: tuple[int, int]) -> bool:
-    return 0 <= at[0] <= size[0] and 0 <= at[1] <= size[1]
-
-
 def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
     before, *found = _CALL.split(answer)
     calls = [call for call in (line.partition("\n")[0].strip() for line in found) if call != "finish()"]
@@ -206,9 +202,9 @@ def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Dem
             values["point"] = unscaled(point, size, coordinates)
         if path:
             values["points"] = path
-        outside = [at for at in (*path, values.get("point")) if at and not _inside(at, size)]
-        if outside:
-            return f"its point {outside[0]} is outside the screen"
+        for at in (*path, values.get("point")):
+            if at and not (0 <= at[0] <= size[0] and 0 <= at[1] <= size[1]):
+                return f"its point {at} is outside the screen"
         target = str(values.pop("control_text", ""))
         action = _ACTION.validate_python({"operation": call.func.id, **values})
     except (SyntaxError, ValueError, TypeError, ValidationError, IndexError, MemoryError, RecursionError):

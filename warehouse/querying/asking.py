@@ -32,11 +32,8 @@ class Reader(ABC):
         """A connection for one question, the catalogue to ask, and what is held meanwhile."""
 
     def query(self, sql: str, parameters: Bound = ()) -> QueryResult:
-        """The answer to one SELECT.
-
-        Raises:
-            QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.
-            QueryFailedError: it does not run.
+        """The answer to one SELECT; `QueryRefusedError` where `admit` refuses it, `QueryFailedError` where it
+        does not run.
         """
         return QueryResult.of(self._ask(sql, parameters, lambda found: found.to_arrow_table()))
 
@@ -48,10 +45,8 @@ class Reader(ABC):
         timeout_seconds: float | None = None,
         rows: int = 20_000,
     ) -> T:
-        """What `take` makes of a `query`, `rows` at a time; called again where the catalogue was busy.
-
-        Raises:
-            QueryRefusedError, QueryFailedError: as for `query`, or it takes longer than `timeout_seconds`.
+        """What `take` makes of a `query`, `rows` at a time; called again where the catalogue was busy,
+        stopped after `timeout_seconds`.
         """
         return self._ask(sql, parameters, lambda found: take(found.to_arrow_reader(rows)), timeout_seconds)
 

@@ -104,7 +104,8 @@ def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
     for quota in quotas:
         levels = quota.levels if quota else {}
         own, values = _level_conditions(levels, "cell")
-        names = _meeting(warehouse, [*conditions, *own], {**parameters, **values})
+        sql = f"SELECT task_id FROM tasks WHERE {' AND '.join(['true', *conditions, *own])}"
+        names = warehouse.query(sql, {**parameters, **values}).texts()
         wanted = quota.size if quota else selection.size
         order = np.argsort(draw_places(names, selection.seed))
         found.append(Candidates(levels, wanted, tuple([names[number] for number in order])))
@@ -247,8 +248,3 @@ def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[lis
             )
     conditions = [f"{dimension}_level = ${prefix}_{dimension}" for dimension in levels]
     return conditions, {f"{prefix}_{dimension}": level for dimension, level in levels.items()}
-
-
-def _meeting(warehouse: Warehouse, conditions: Sequence[str], parameters: Mapping[str, object]) -> list[str]:
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return warehouse.query(f"SELECT task_id FROM tasks{where}", parameters).texts()
