@@ -15,8 +15,7 @@ WarehouseError
 ├── ReviewInvalidError         a person's review that contradicts itself or lacks something
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
-├── InexpressibleError         a task that an export's format cannot say; becomes a refused task with this
-reason
+├── InexpressibleError         a task that an export's format cannot say; the reason of its refusal
 ├── UnknownFormatError         no export or import of that name (names the known ones)
 └── ImportRefusedError         data that break their format: every fault with file, field and reason
 """
@@ -97,8 +96,7 @@ class ExportRefusedError(WarehouseError):
 
 
 class InexpressibleError(WarehouseError):
-    """A format cannot say what a task says, or cannot judge it; the message is the reason, for the list of
-    refused tasks."""
+    """A format cannot say what a task says, or cannot judge it; the message is the reason."""
 
 
 class UnknownFormatError(WarehouseError):

@@ -1,8 +1,7 @@
 """How a value of a record becomes a value of a column, and back, derived from the record's annotations.
 
-Stored differently from how they are held: a mapping is a list of `{name, value}` structs, because common
-dataset libraries cannot load `MAP` columns; a screenshot is the hash of its picture; `Shared` values are
-stored once.
+A mapping is a list of `{name, value}` structs, because common dataset libraries cannot load `MAP` columns;
+a screenshot is the hash of its picture; `Shared` values are stored once.
 """
 
 import hashlib

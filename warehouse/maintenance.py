@@ -29,11 +29,8 @@ def clean(
 ) -> Cleaning:
     """Remove orphan files, states that are neither published nor younger than `hours`, and old versions.
 
-    The present state, tagged versions and the `keep` newest versions stay; without `keep`, all versions do.
-
-    Raises:
-        VersionError: `keep` is less than 1.
-        WarehouseUnavailableError: opened read-only, or the place cannot be written.
+    The present state, tagged versions and the `keep` newest versions stay, at least one; without `keep`
+    all do.
     """
     if keep is not None and keep < 1:
         raise VersionError(f"At least one version must stay; keep was {keep}.")

@@ -48,12 +48,11 @@ _ROW_GROUP = 20_000  # Rows in merged Parquet files: a task with its graph takes
 class Warehouse(Reader):
     """Stores records in tables that SQL can query, with named versions.
 
-    Several processes may write and read at once: a commit covers all tables or none, writers take turns, and
-    a reader sees the state of some whole commit. One object may be used from several threads.
+    Several processes may write and read at once: a commit covers all tables or none, writers take turns,
+    and a reader sees the state of some whole commit. One object may be used from several threads.
 
     Raises:
-        WarehouseUnavailableError: the place cannot be opened; nothing was changed.
-        WarehouseTooNewError: a later taskloom wrote it.
+        WarehouseUnavailableError, WarehouseTooNewError: the place cannot be opened; nothing was changed.
         VersionError: `version` names no published version.
     """
 
@@ -216,9 +215,8 @@ class Warehouse(Reader):
         A trajectory comes with its steps; `pictures` fills the bytes of its screenshots.
 
         Raises:
-            RowInvalidError: a stored row is no valid record.
+            RowInvalidError, ScreenshotMissingError: a stored row is no valid record, or a picture is absent.
             QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
-            ScreenshotMissingError: a picture is asked for that is not stored.
         """
         table = table_of(record)
         order = order_by or ", ".join(f'"{name}"' for name in table.key)

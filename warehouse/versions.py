@@ -137,13 +137,8 @@ class ScoreValidity(Record):
 
 
 def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> ScoreValidity:
-    """Which scores of `earlier` do not count in `later`.
-
-    Without names it is the newest version against the one before it.
-
-    Raises:
-        VersionError: a version is not published, or there is none before the later one.
-    """
+    """Which scores of `earlier` do not count in `later`, by default of the version before the newest in that
+    one; `VersionError` where there is none."""
     published = [item.name for item in warehouse.versions()]
     if not published:
         raise VersionError("No version is published yet; `taskloom publish` publishes the present state.")

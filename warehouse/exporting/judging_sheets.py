@@ -1,8 +1,7 @@
 """Which tasks can be judged by files alone, once, at the end of the work; and the sheets with which they are.
 
-Of a function, what cannot be asked then is taken out: checks of the screen and of the clipboard, which later
-work changes. A subtask of which nothing is left is judged through those that use what it makes. The sheet
-names all of this; a task whose end products no check of files proves is refused.
+Checks of the screen and of the clipboard are taken out of functions. A subtask of which nothing is left is
+judged through those that use what it makes; a task whose end products no check of files proves is refused.
 """
 
 from __future__ import annotations

@@ -67,12 +67,8 @@ class ImportReading:
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
-    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing.
-
-    Raises:
-        ImportRefusedError: nothing is there that the format describes, or of many items none is.
-        UnknownFormatError: no such format.
-    """
+    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused where nothing
+    is there that the format describes, or of many items none is."""
     records: list[Record] = []
     broken: list[BrokenItem] = []
     module = cast(ImportFormat, IMPORTS.load(format_name))

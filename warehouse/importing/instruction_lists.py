@@ -23,15 +23,11 @@ _TABLES: Final = (".parquet", *_JSON, ".csv", ".tsv")
 
 
 def instructions_in(source: str) -> list[str]:
-    """The instructions of a source.
+    """The instructions of a source; refused where it cannot be read, or has none.
 
-    Args:
-        source: `FORMAT:PATH` for a collection in an import format; a table (Parquet, JSON, JSON Lines, CSV),
-            with `:COLUMN` behind it where its instructions have a name of their own; or a text file with an
-            instruction per line.
-
-    Raises:
-        ImportRefusedError: it cannot be read, or has no instructions.
+    A source is `FORMAT:PATH` for a collection in an import format; a table (Parquet, JSON, JSON Lines,
+    CSV), with `:COLUMN` behind it where its instructions have a name of their own; or a text file, one a
+    line.
     """
     name, _, place = source.partition(":")
     if place and name in IMPORTS:

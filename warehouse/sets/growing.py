@@ -1,8 +1,7 @@
 """Parts a group of tasks that all hang together: which set owns which key, so that few are left out.
 
-A task is in a set if the set owns all of its keys. The smaller sets are grown content by content,
-each time by what touches the fewest further tasks; then keys change hands, as in simulated annealing, while
-that gains tasks. How far the smaller sets grow at first is tried out.
+The smaller sets are grown content by content, each time by what touches the fewest further tasks, up to
+several sizes; then keys change hands, as in simulated annealing, while that gains tasks.
 """
 
 import math

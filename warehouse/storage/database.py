@@ -72,14 +72,10 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
 
 
 def retried(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
-    """The result of `action`, retried while other processes hold the catalogue.
+    """The result of `action`, retried while other processes hold the catalogue, at last `WarehouseBusyError`;
+    `WarehouseUnavailableError` where the disk is full or the place cannot be written.
 
     A writer that died in a commit leaves a journal, which only a connection for writing can roll back.
-
-    Raises:
-        WarehouseBusyError: the catalogue stayed busy.
-        WarehouseUnavailableError: the disk is full, or the place cannot be written.
-        duckdb.Error: anything else.
     """
     deadline = time.monotonic() + _RETRY_SECONDS
     pause = 0.01

@@ -44,11 +44,8 @@ def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
 
 
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension of DuckDB from its own Python package, or from where DuckDB keeps them.
-
-    Raises:
-        WarehouseUnavailableError: not installed, or of another DuckDB; the message says what to install.
-    """
+    """Load an extension of DuckDB from its own Python package, or from where DuckDB keeps them; where it is
+    not installed, or of another DuckDB, the `WarehouseUnavailableError` says what to install."""
     try:
         if (found := _packaged(name)) is not None:
             connection.execute(f"LOAD '{quoted(str(found))}'")

@@ -1,7 +1,7 @@
 """Which schema a warehouse has, and whether it is known to be the present one.
 
-Importing all records, from which the schema follows, takes a second: the fingerprint found for these
-source files is kept in the user's cache.
+The fingerprint found for these source files is kept in the user's cache: to import all records takes a
+second.
 """
 
 import contextlib

@@ -51,9 +51,8 @@ class Location:
 def parse_location(text: str | Path) -> Location:
     """The location that `text` names: a path, or `ADDRESS_FORM`, also with a folder that all writers see.
 
-    Raises:
-        WarehouseUnavailableError: an unknown scheme, a Postgres address without `data` or with a password, an
-            unknown option. The message never repeats a password.
+    What it refuses is an unknown scheme or option, and a Postgres address without `data` or with a
+    password, which is never repeated.
     """
     if isinstance(text, str) and re.match(r"^postgres(ql)?://", text):
         return _remote(text)

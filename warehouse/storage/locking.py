@@ -28,13 +28,8 @@ _held: Final = threading.local()
 
 
 class WriterLock:
-    """Held during a commit. Reentrant within a thread.
-
-    Raises:
-        WarehouseBusyError: other writers did not finish in time.
-        WarehouseUnavailableError: the folder cannot be written, or the catalogue's database cannot be
-            reached.
-    """
+    """Held during a commit; reentrant within a thread. `WarehouseBusyError` where other writers do not finish
+    in time, `WarehouseUnavailableError` where the folder or the catalogue's database cannot be used."""
 
     def __init__(self, location: Location) -> None:
         self._location = location

@@ -43,10 +43,8 @@ class Batch:
 def batch_of(records: Iterable[Record]) -> Batch:
     """Rows of `records`; of several records with the same id, the first is kept.
 
-    Every row is read back into its record before it is accepted, so what is stored can be read.
-
-    Raises:
-        RowInvalidError: a record without a table, an empty id, or values that do not survive the round trip.
+    Every row is read back into its record before it is accepted; `RowInvalidError` where that does not
+    give it.
     """
     batch = Batch()
     for record in records:

@@ -109,7 +109,8 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
         if "save" in question:
             path = Path(str(question["save"]))
             save = functools.partial(_save_parquet if path.suffix == ".parquet" else _save_csv, path)
-            return {"saved": opened.stream(sql, save, bound, seconds, _ROWS_AT_ONCE)}
+            opened.stream(sql, save, bound, seconds, _ROWS_AT_ONCE)
+            return {}
         found, _ = opened.first_rows(sql, bound, seconds, int(str(question["most_rows"])), None)
         return {"columns": found.columns, "rows": list(found.rows())}
     except QueryRefusedError as error:
@@ -131,23 +132,18 @@ def _opened(address: str, version: JsonValue) -> Reader:
     return Warehouse(address, read_only=True, version=str(version) if version else None)
 
 
-def _save_csv(path: Path, reader: pa.RecordBatchReader) -> int:
-    saved = 0
+def _save_csv(path: Path, reader: pa.RecordBatchReader) -> None:
     with path.open("w", encoding="utf-8", newline="") as out:
         QueryResult.of(reader.schema.empty_table()).write_csv_rows(out, header=True)
         for batch in reader:
             QueryResult(pa.Table.from_batches([batch])).write_csv_rows(out, header=False)
-            saved += batch.num_rows
-    return saved
 
 
-def _save_parquet(path: Path, reader: pa.RecordBatchReader) -> int:
-    saved, schema = 0, QueryResult.of(reader.schema.empty_table()).table.schema
+def _save_parquet(path: Path, reader: pa.RecordBatchReader) -> None:
+    schema = QueryResult.of(reader.schema.empty_table()).table.schema
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as out:
         for batch in reader:
             out.write_table(pa.Table.from_batches([batch]).rename_columns(schema.names))
-            saved += batch.num_rows
-    return saved
 
 
 def _bound_memory(more: int) -> None:

@@ -91,17 +91,11 @@ NAVIGATION = (
 class Site:
     """The warehouse as a site. May be used from several threads."""
 
-    def __init__(
-        self,
-        store: Warehouse,
-        at: str = "",
-        versions: Callable[[], Sequence[tuple[str, str]]] = tuple,
-    ) -> None:
+    def __init__(self, store: Warehouse, at: str, versions: Callable[[], Sequence[tuple[str, str]]]) -> None:
         """Show `store`, which stays the caller's to close, below the path `at`; `versions` gives what else
         there is."""
         self.store = store
         self.at = at
-        """What addresses of these pages begin with."""
         self._versions = versions
         self.memory = Memory(None if store.version else _SECONDS_UNVERSIONED)
         self._passing = Memory(_SECONDS_UNVERSIONED)
