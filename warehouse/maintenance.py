@@ -37,12 +37,9 @@ def clean(
     tagged = {item.version for item in warehouse.read(VersionTag)}
     old = [] if keep is None else [item for item in warehouse.versions()[:-keep] if item.name not in tagged]
     if old and not dry_run:
-        names = [version.name for version in old]
-        warehouse.change(
-            lambda connection: connection.execute(
-                "DELETE FROM dataset_versions WHERE list_contains($names, name)", {"names": names}
-            )
-        )
+        sql = "DELETE FROM dataset_versions WHERE list_contains($names, name)"
+        names = {"names": [version.name for version in old]}
+        warehouse.change(lambda connection: connection.execute(sql, names))
     kept = [version.snapshot_id for version in warehouse.versions() if version not in old]
 
     def sweep(connection: duckdb.DuckDBPyConnection) -> Cleaning:

@@ -15,11 +15,7 @@ from pydantic import JsonValue, ValidationError
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.errors import (
-    VersionError,
-    WarehouseError,
-    WarehouseUnavailableError,
-)
+from taskloom.warehouse.errors import VersionError, WarehouseError, WarehouseUnavailableError
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.querying.asking import Bound, Reader
 from taskloom.warehouse.records import DatasetVersion, VersionTag

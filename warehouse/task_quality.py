@@ -147,8 +147,8 @@ def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None
     scored = list(warehouse.read(Criticism, where, values, order_by="criticism_id"))
     writers = warehouse.query(
         "SELECT DISTINCT provider || '/' || model FROM model_calls WHERE role = 'summarizer'"
-    ).texts()
-    return critic_report(scored, set(writers))
+    )
+    return critic_report(scored, set(writers.texts()))
 
 
 def people_report(warehouse: Warehouse) -> PeopleReport | None:

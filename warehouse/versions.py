@@ -186,9 +186,8 @@ _COUNTS = {
     "tasks": "SELECT count(*) FROM tasks{at} WHERE status = 'validated'",
     "subtasks": "SELECT count(DISTINCT subtask_id) FROM evaluation_functions{at} WHERE accepted",
     "tasks_made": (
-        "SELECT count(*) FROM (SELECT task_id FROM tasks{at} WHERE status <> 'imported' UNION "
-        + _TASKS_REJECTED
-        + ")"
+        f"SELECT count(*) FROM (SELECT task_id FROM tasks{{at}} WHERE status <> 'imported'"
+        f" UNION {_TASKS_REJECTED})"
     ),
     "tasks_rejected": f"SELECT count(*) FROM ({_TASKS_REJECTED})",
     "subtasks_proposed": (

@@ -226,14 +226,13 @@ class ExportSource:
 
     def trajectories(self, pictures: bool = True) -> Iterator[Trajectory]:
         """Trajectories of the subtasks that cross-verification accepted, or that were imported, by id."""
-        accepted = self.warehouse.query(
+        names = self.warehouse.query(
             "SELECT trajectory_id FROM trajectories WHERE subtask_id IN (SELECT unnest($values::VARCHAR[]))"
             " AND (provenance_stage = 'import'"
             " OR trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted))"
             " ORDER BY trajectory_id",
             {"values": list(self.subtask_ids)},
-        )
-        names = accepted.texts()
+        ).texts()
         for start in range(0, len(names), _TRAJECTORIES):
             part = names[start : start + _TRAJECTORIES]
             yield from self.of(Trajectory, "trajectory_id", part, pictures=pictures)
@@ -256,12 +255,8 @@ class ExportSource:
         self, record: type[R], column: str, values: Sequence[str], *, pictures: bool = False
     ) -> Iterator[R]:
         """Records whose `column` has one of `values`."""
-        return self.warehouse.read(
-            record,
-            f"{column} IN (SELECT unnest($values::VARCHAR[]))",
-            {"values": list(values)},
-            pictures=pictures,
-        )
+        condition = f"{column} IN (SELECT unnest($values::VARCHAR[]))"
+        return self.warehouse.read(record, condition, {"values": list(values)}, pictures=pictures)
 
 
 class ExportFormat(Protocol):

@@ -147,11 +147,10 @@ def card_of(sets: list[str]) -> str:
 
 
 def _statistics(rows: list[dict[str, object]]) -> dict[str, object]:
-    kinds = Counter(str(row["app_type"]) for row in rows)
     return {
         "tasks": len(rows),
         "files": 3 * len(rows),
-        "app_types": dict(sorted(kinds.items())),
+        "app_types": dict(sorted(Counter(str(row["app_type"]) for row in rows).items())),
         "platforms": dict(sorted(Counter(str(row["platform"]) for row in rows).items())),
     }
 

@@ -229,8 +229,8 @@ def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrate
     """A drag along points given as fractions of a picture; a `ValueError` where one is outside."""
     for x, y in points:
         point(x, y, picture)
-    path = tuple(points)
-    return Demonstrated(DragInput(control_label="", path=path), (0, 0, picture.width, picture.height))
+    whole = (0, 0, picture.width, picture.height)
+    return Demonstrated(DragInput(control_label="", path=tuple(points)), whole)
 
 
 def typing(text: str) -> Demonstrated:

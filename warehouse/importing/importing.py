@@ -60,10 +60,8 @@ class ImportReading:
 
     def with_rejections(self, format_name: str) -> list[Record]:
         """Records of the valid items, and rejections in place of the broken ones."""
-        return [
-            *self.records,
-            *(record for item in self.broken for record in item.records(format_name)),
-        ]
+        rejected = (record for item in self.broken for record in item.records(format_name))
+        return [*self.records, *rejected]
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:

@@ -72,22 +72,18 @@ class Item:
 
     def refused(self, field: str, reason: str, code: str = BROKEN) -> ImportRefusedError:
         """The refusal of a field."""
-        named = ".".join(part for part in (self.place, field) if part)
-        return ImportRefusedError(self.file, named, reason, code=code)
+        return ImportRefusedError(self.file, self._inside(field), reason, code=code)
+
+    def _inside(self, field: str) -> str:
+        return ".".join(part for part in (self.place, field) if part)
 
     def parsed(self, model: type[M]) -> M:
         """The item as a model; `ImportRefusedError` with every fault."""
         try:
             return model.model_validate(self.value)
         except ValidationError as error:
-            faults = [
-                Fault(
-                    self.file,
-                    ".".join(part for part in (self.place, place_of(item["loc"])) if part),
-                    reason_of(item),
-                )
-                for item in error.errors(include_url=False)
-            ]
+            found = error.errors(include_url=False)
+            faults = [Fault(self.file, self._inside(place_of(one["loc"])), reason_of(one)) for one in found]
             raise ImportRefusedError.listing(faults) from None
 
     def named(self, *fields: str) -> str:

@@ -10,7 +10,7 @@ import ast
 import itertools
 import re
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
 
@@ -145,7 +145,8 @@ def _describe(item: Item, root: Path) -> Description:
     if not instruction:
         raise item.refused("conversations", "ask for nothing")
     steps: list[Step] = []
-    coordinates = _coordinates(asked)
+    told = (name for name in get_args(Coordinates) if f"Points are {COORDINATES[name]}." in asked)
+    coordinates: Coordinates = next(told, "absolute")
     end: Picture | None = None
     for conversation in found:
         marks = sum(turn.value.count(_MARK) for turn in conversation.conversations if turn.asks)
@@ -178,11 +179,6 @@ def _instruction(asked: str) -> str:
         if not line.startswith("You operate a computer.")
     ]
     return "\n".join(lines).strip()
-
-
-def _coordinates(asked: str) -> Coordinates:
-    names: tuple[Coordinates, ...] = ("thousand", "unit", "absolute")
-    return next((name for name in names if f"Points are {COORDINATES[name]}." in asked), "absolute")
 
 
 def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:

@@ -5,6 +5,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Final, TypeVar
 
 import duckdb
@@ -59,13 +60,8 @@ class Reader(ABC):
         most_bytes: int | None,
     ) -> tuple[QueryResult, bool]:
         """The first rows of the answer to `sql`, and whether there are more; see `QueryResult.first`."""
-        return self.stream(
-            sql,
-            lambda reader: QueryResult.first(reader, most_rows, most_bytes),
-            parameters,
-            timeout_seconds,
-            1000,
-        )
+        first = partial(QueryResult.first, most_rows=most_rows, most_bytes=most_bytes)
+        return self.stream(sql, first, parameters, timeout_seconds, 1000)
 
     def _ask(
         self,

@@ -53,12 +53,11 @@ _PICTURE_WIDTH = 560
 
 
 def _sample(warehouse: Warehouse, size: int, seed: int) -> list[Task]:
-    chosen = warehouse.query(
+    names = warehouse.query(
         "SELECT task_id FROM tasks WHERE status IN ('validated', 'imported') ORDER BY task_id NOT IN (SELECT"
         " task_id FROM replays), sha256($seed || ':' || task_id), task_id LIMIT $size",
         {"seed": str(seed), "size": size},
-    )
-    names = chosen.texts()
+    ).texts()
     tasks = warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names])
     return sorted(tasks, key=lambda task: names.index(task.task_id))
 

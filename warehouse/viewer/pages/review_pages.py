@@ -194,13 +194,12 @@ def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = No
     if not chosen.values["status"]:
         condition += f" AND {_FINISHED}"
     cell = ", ".join(f"{name}_level" for name in DIMENSIONS)
-    rows = warehouse.query(
+    present = warehouse.query(
         f"SELECT task_id FROM (SELECT task_id, md5(task_id) AS lot, row_number() OVER (PARTITION BY {cell}"
         f" ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition}) ORDER BY task_id NOT IN"
         f" (SELECT unnest(?::VARCHAR[])), place > 1, lot, task_id LIMIT {MOST_TASKS}",
         [*bound, list(known)],
-    )
-    present = rows.texts()
+    ).texts()
     return Queue(tuple(dict.fromkeys([*known, *present])), frozenset(present))
 
 
@@ -210,8 +209,8 @@ def reviewed_by(warehouse: Warehouse, reviewer: str) -> set[str]:
         "SELECT r.task_id FROM latest_reviews AS r"
         " JOIN tasks AS t ON t.task_id = r.task_id AND t.instruction = r.instruction WHERE r.reviewer = ?",
         [reviewer],
-    )
-    return set(rows.texts())
+    ).texts()
+    return set(rows)
 
 
 def progress_of(queue: Queue, reviewed: Collection[str], after: str = "") -> Progress:
