@@ -83,7 +83,8 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
                 yield Origin(kind="picture", source=source.path, source_at=change, target=target)
     yield from _joined(made, start, named)
     for source in (file for file in sources if file.path in named):
-        if is_laid_out(source) or is_laid_out(made):
+        table = target == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"
+        if table or is_laid_out(source) or is_laid_out(made):
             yield Origin(kind="said", source=source.path, target=target)
     wanted = (made.text or "").strip()
     if (new or target == CLIPBOARD) and wanted and len(wanted) <= _LARGEST_SOURCE:

@@ -148,3 +148,10 @@ def test_lines_that_look_alike_are_compared_within_seconds() -> None:
     end = held(*start.files, file("a.pdf", "a\n" * 30_000))
     with work_within(5):
         assert not ask(end, "check_says_all", start, source="b.txt", target="a.pdf")
+
+
+def test_a_table_that_was_copied_comes_from_the_file_that_says_all_of_it() -> None:
+    start = held(file("t.csv", "region,amount\nNorth,120\nSouth,95\n"))
+    for copied, kinds in (("region\tamount\nNorth\t120\nSouth\t95", ["said"]), ("region\tamount", [])):
+        end = held(*start.files, copied=copied)
+        assert [item.kind for item in origins(start, end, (), {"t.csv"})] == kinds
