@@ -12,8 +12,8 @@ from taskloom.evaluators_api.state.effects import can_be_followed, effects, is_h
 from taskloom.evaluators_api.state.essential import is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.state.formats.database import COUNT
 from taskloom.evaluators_api.state.templates import filled, is_generated, parameters_named
+from taskloom.synthesis.trajectories.generalisation import carried_out
 from taskloom.taskgraph.records.effect import ANY, Effect
-from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
@@ -51,11 +51,7 @@ def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
     """What was done, with parameter values taken out, so that performances with other values compare
     equal."""
-    return tuple(_done(step, trajectory.parameters) for step in _steps(trajectory))
-
-
-def _steps(trajectory: Trajectory) -> list[TrajectoryStep]:
-    return [step for step in trajectory.steps if not step.problem and not isinstance(step.action, WaitInput)]
+    return tuple(_done(step, trajectory.parameters) for step in carried_out(trajectory))
 
 
 def by_instance(trajectories: Iterable[Trajectory], each: Iterable[T]) -> dict[str, list[T]]:
@@ -249,7 +245,7 @@ def _exactly(trajectory: Trajectory) -> tuple[object, ...]:
     control stood."""
     return tuple(
         (step.action.operation, step.target, step.end_target, step.action.events(), *step.action.manner)
-        for step in _steps(trajectory)
+        for step in carried_out(trajectory)
     )
 
 

@@ -51,7 +51,7 @@ def _generalised(
 ) -> tuple[TrajectoryStep, ...] | None:
     filler = _Filler(one.parameters, other.parameters, parameters)
     other_way = _Filler(other.parameters, one.parameters, parameters)
-    mine, theirs = _actions(one), _actions(other)
+    mine, theirs = carried_out(one), carried_out(other)
     steps: list[TrajectoryStep] = []
     while mine or theirs:
         step = filler.step(mine[0], theirs[0]) if mine and theirs else None
@@ -80,7 +80,7 @@ def _prepares(steps: Sequence[TrajectoryStep]) -> bool:
     return is_field and isinstance(first.action, ClickInput) and isinstance(following, KeyboardInput)
 
 
-def _actions(trajectory: Trajectory) -> list[TrajectoryStep]:
+def carried_out(trajectory: Trajectory) -> list[TrajectoryStep]:
     """The steps that were carried out; waiting is done anew wherever it is needed."""
     return [step for step in trajectory.steps if not step.problem and not isinstance(step.action, WaitInput)]
 

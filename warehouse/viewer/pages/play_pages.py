@@ -34,7 +34,7 @@ def add_pages(application: FastAPI, site: Site, people: Path | None) -> None:
         before, ends = request.query_params.get("after", ""), time.monotonic() + _WAIT_SECONDS
         while (turn := turn_in(people, attempt_id)) is None or turn.token == before:
             if time.monotonic() >= ends:
-                if await run_in_threadpool(site.store.find, AgentRun, "agent_run_id", attempt_id):
+                if await run_in_threadpool(_is_judged, site, attempt_id):
                     return RedirectResponse(f"{site.at}/attempts/{attempt_id}", status_code=303)
                 return site.page("play_wait.html.jinja", attempt_id=attempt_id, before=before)
             await asyncio.sleep(_LOOK_SECONDS)
@@ -94,3 +94,7 @@ def _move_of(form: dict[str, str]) -> Move:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the form"
         raise HTTPException(400, f"This is no move: {where}: {first['msg']}") from None
+
+
+def _is_judged(site: Site, attempt_id: str) -> bool:
+    return site.store.find(AgentRun, "agent_run_id", attempt_id) is not None
