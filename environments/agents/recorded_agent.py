@@ -87,25 +87,8 @@ class RecordedAgent:
         if step.end_target is not None and end is None:
             control = None
         if control is None or (control.disabled and self._looks < _PATIENCE):
-            self._looks += 1
-            if self._looks > _PATIENCE and control is None and self._may_skip(steps, observation):
-                self._go_on()
-                return await self.decide(instruction, observation, history)
-            if self._looks > _PATIENCE and control is None and (turned := _turned_there(step)) is not None:
-                self._go_on()
-                return Decision(status="continue", thought=step.thought, action=turned)
-            if self._looks > _PATIENCE and control is None and (turned := self._scrolled(step, observation)):
-                return Decision(status="continue", thought="It may have been scrolled away.", action=turned)
-            if self._looks > _PATIENCE:
-                return self._give_up(
-                    step, f"needs a {self._missing(step, observation)}, which is not on the screen"
-                )
-            wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-            thought = (
-                f"A {self._missing(step, observation)} is needed next and is not ready yet, so I wait a"
-                " moment."
-            )
-            return Decision(status="continue", thought=thought, action=wait)
+            done = self._while_missing(steps, observation, disabled=control is not None)
+            return done or await self.decide(instruction, observation, history)
         self._go_on()
         aimed_anew: dict[str, object] = {
             "control_label": control.label,
@@ -117,6 +100,27 @@ class RecordedAgent:
             aimed_anew["end_label"] = end.label
         known = {name: value for name, value in aimed_anew.items() if name in type(step.action).model_fields}
         return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
+
+    def _while_missing(
+        self, steps: Sequence[TrajectoryStep], observation: Observation, *, disabled: bool
+    ) -> Decision | None:
+        """What to do while the next control is missing or `disabled`; None where its step is skipped."""
+        step = steps[self._next]
+        self._looks += 1
+        if self._looks <= _PATIENCE:
+            missing = self._missing(step, observation)
+            thought = f"A {missing} is needed next and is not ready yet, so I wait a moment."
+            wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
+            return Decision(status="continue", thought=thought, action=wait)
+        if not disabled and self._may_skip(steps, observation):
+            self._go_on()
+            return None
+        if not disabled and (turned := _turned_there(step)) is not None:
+            self._go_on()
+            return Decision(status="continue", thought=step.thought, action=turned)
+        if not disabled and (turned := self._scrolled(step, observation)):
+            return Decision(status="continue", thought="It may have been scrolled away.", action=turned)
+        return self._give_up(step, f"needs a {self._missing(step, observation)}, which is not on the screen")
 
     def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
         """The next recorded action and the control that it needs; None where it needs or finds none."""

@@ -71,16 +71,8 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
         return
     sources = [file for file in sources if file.path != CLIPBOARD]
     new = target != CLIPBOARD and start.file(target) is None
-    if _form(made) == _DRAWING and (new or is_open_document(target)):
-        for source in (file for file in sources if _form(file) == _DRAWING):
-            yield Origin(kind="drawing", source=source.path, target=target)
-        if not is_open_document(target):
-            yield Origin(kind="shown", source=SCREEN, target=target)
-    if picture_of(made) is not None:
-        yield Origin(kind="captured", source=SCREEN, target=target)
-        for source in filter(picture_of, start.files):
-            for change in CHANGES:
-                yield Origin(kind="picture", source=source.path, source_at=change, target=target)
+    yield from _drawn(made, sources, new=new)
+    yield from _captured(made, start)
     yield from _joined(made, start, named)
     for source in (file for file in sources if file.path in named):
         table = target == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"
@@ -94,12 +86,38 @@ def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -
         yield from _copied(wanted, sources)
     elif not is_archive(made):  # what it says of a file, other archives say as well
         yield from _same_fields(made, sources) if new else ()
-        for source in (file for file in sources if _form(file) != _DRAWING):
-            for at in _tables(source):
-                for place in _tables(made):
-                    yield Origin(
-                        kind="records", source=source.path, source_at=at, target=target, target_at=place
-                    )
+        yield from _recorded(made, sources)
+
+
+def _drawn(made: FileState, sources: Sequence[FileState], *, new: bool) -> Iterator[Origin]:
+    """Drawings, and what an application shows of them, for a drawing that is new or open."""
+    is_open = is_open_document(made.path)
+    if _form(made) != _DRAWING or not (new or is_open):
+        return
+    for source in (file for file in sources if _form(file) == _DRAWING):
+        yield Origin(kind="drawing", source=source.path, target=made.path)
+    if not is_open:
+        yield Origin(kind="shown", source=SCREEN, target=made.path)
+
+
+def _captured(made: FileState, start: Evidence) -> Iterator[Origin]:
+    """The screen, and pictures that were changed, for a picture."""
+    if picture_of(made) is None:
+        return
+    yield Origin(kind="captured", source=SCREEN, target=made.path)
+    for source in filter(picture_of, start.files):
+        for change in CHANGES:
+            yield Origin(kind="picture", source=source.path, source_at=change, target=made.path)
+
+
+def _recorded(made: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
+    """Tables whose records another table may hold."""
+    for source in (file for file in sources if _form(file) != _DRAWING):
+        for at in _tables(source):
+            for place in _tables(made):
+                yield Origin(
+                    kind="records", source=source.path, source_at=at, target=made.path, target_at=place
+                )
 
 
 def _copied(wanted: str, sources: Sequence[FileState]) -> Iterator[Origin]:
