@@ -44,8 +44,8 @@ class RecordedAgent:
     _next: int = 0
     _looks: int = 0
     _turns: int = 0
-    _titles: tuple[str, ...] = ()
-    """The window in front at each press of the shortcut that was pressed last."""
+    _pressed_at: str | None = None
+    """The window in front when a shortcut was pressed that is to bring up another one."""
     _seen: tuple[Control, ...] = ()
     _dismissals: frozenset[int] | None = None
 
@@ -76,7 +76,7 @@ class RecordedAgent:
                 )
             self._go_on()
             if brought_a_window(steps, self._next - 1, start):
-                self._titles = (observation.window_title,)
+                self._pressed_at = observation.window_title
             if isinstance(step.action, ClickInput | DragInput):
                 return self._give_up(
                     step, "was made where no control is, and a place alone is not done again"
@@ -87,7 +87,7 @@ class RecordedAgent:
         if step.end_target is not None and end is None:
             control = None
         if control is None or (control.disabled and self._looks < _PATIENCE):
-            done = self._while_missing(steps, observation, disabled=control is not None)
+            done = self._while_missing(steps, observation)
             return done or await self.decide(instruction, observation, history)
         self._go_on()
         aimed_anew: dict[str, object] = {
@@ -101,24 +101,19 @@ class RecordedAgent:
         known = {name: value for name, value in aimed_anew.items() if name in type(step.action).model_fields}
         return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
 
-    def _while_missing(
-        self, steps: Sequence[TrajectoryStep], observation: Observation, *, disabled: bool
-    ) -> Decision | None:
-        """What to do while the next control is missing or `disabled`; None where its step is skipped."""
+    def _while_missing(self, steps: Sequence[TrajectoryStep], observation: Observation) -> Decision | None:
+        """What to do while the next control is missing or disabled; None where its step is skipped."""
         step = steps[self._next]
-        self._looks += 1
-        if self._looks <= _PATIENCE:
+        if self._looks < _PATIENCE:
             missing = self._missing(step, observation)
-            thought = f"A {missing} is needed next and is not ready yet, so I wait a moment."
-            wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-            return Decision(status="continue", thought=thought, action=wait)
-        if not disabled and self._may_skip(steps, observation):
+            return self._wait(f"A {missing} is needed next and is not ready yet, so I wait a moment.")
+        if self._may_skip(steps, observation):
             self._go_on()
             return None
-        if not disabled and (turned := _turned_there(step)) is not None:
+        if (turned := _turned_there(step)) is not None:
             self._go_on()
             return Decision(status="continue", thought=step.thought, action=turned)
-        if not disabled and (turned := self._scrolled(step, observation)):
+        if (turned := self._scrolled(step, observation)) is not None:
             return Decision(status="continue", thought="It may have been scrolled away.", action=turned)
         return self._give_up(step, f"needs a {self._missing(step, observation)}, which is not on the screen")
 
@@ -134,17 +129,16 @@ class RecordedAgent:
     def _go_on(self) -> None:
         self._next += 1
         self._looks = self._turns = 0
-        self._titles = self._seen = ()
+        self._pressed_at, self._seen = None, ()
 
     def _again(self, steps: Sequence[TrajectoryStep], observation: Observation) -> Decision | None:
         """The shortcut before once more, if the window that it had brought up does not come: an application
         that was still at work did not take it."""
-        if len(self._titles) != 1 or observation.window_title != self._titles[0]:
+        if observation.window_title != self._pressed_at:
             return None
         if self._looks < _PATIENCE:
             return self._wait("The keys have not brought up a window yet, so I wait a moment.")
-        self._titles *= 2
-        self._looks = 0
+        self._pressed_at, self._looks = None, 0
         thought = "The keys did nothing, so I press them again."
         return Decision(status="continue", thought=thought, action=steps[self._next - 1].action)
 
@@ -184,7 +178,7 @@ class RecordedAgent:
     @property
     def step_limit(self) -> int:
         """Steps it can take at most, waiting included."""
-        return (len(self.trajectory.steps) + 1) * (_PATIENCE + 1) + _TURNS
+        return (len(self.trajectory.steps) + 1) * (2 * (_PATIENCE + 1) + _TURNS)
 
 
 def dismissals(trajectory: Trajectory) -> frozenset[int]:

@@ -105,8 +105,7 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
 def _other_copies(
     trajectories: Sequence[Trajectory], changes: Sequence[Sequence[Effect]]
 ) -> dict[str, tuple[str, ...]]:
-    """Of performances with the same parameters that copied different texts: what those copied that are not
-    the most."""
+    """What a performance copied, where that is not what most of those with its parameters copied."""
     copied = [
         "".join(
             effect.after or ""

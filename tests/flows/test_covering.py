@@ -46,6 +46,13 @@ OFFICE = _task("office", _chain("x"))
 BAKERY = _task("bakery", _chain("y", "bakery-1"), "bakery-1")
 PAIR = _task("pair", _graph([_node("c.one", "x"), _node("d.two", "x")], (0, 1)))
 TASKS = [OFFICE, BAKERY, PAIR]
+SHOWN = Replay(
+    replay_id="office(0)",
+    task_id="office",
+    order=tuple(node.instance_id for node in OFFICE.graph.nodes),
+    success=True,
+    components=tuple(shown_keys(OFFICE.graph, {})),
+)
 
 
 def _covering(performer: Performer, actions: float | None = None) -> Covering:
@@ -85,15 +92,8 @@ async def test_a_component_that_fails_twice_takes_all_its_tasks_with_it() -> Non
 
 async def test_parts_that_no_replay_of_a_long_task_shows_are_performed_by_themselves() -> None:
     tail = _task("tail", _graph(list(_chain("x").nodes[:2]), (0, 1)))
-    shown = Replay(
-        replay_id="office(0)",
-        task_id="office",
-        order=tuple(node.instance_id for node in OFFICE.graph.nodes),
-        success=True,
-        components=tuple(shown_keys(OFFICE.graph, {})),
-    )
     for failing, replays, performed in (
-        ((), (shown,), ["office"]),
+        ((), (SHOWN,), ["office"]),
         ((), (), ["office", "tail"]),
         (("office",), (), ["office", "tail"]),
     ):
@@ -111,17 +111,10 @@ async def test_parts_that_no_replay_of_a_long_task_shows_are_performed_by_themse
 async def test_long_tasks_that_show_parts_come_first_if_the_actions_suffice(
     actions: int | None, performed: list[str]
 ) -> None:
-    shown = Replay(
-        replay_id="office(0)",
-        task_id="office",
-        order=tuple(node.instance_id for node in OFFICE.graph.nodes),
-        success=True,
-        components=tuple(shown_keys(OFFICE.graph, {})),
-    )
     tails = [
         _task(f"tail-{number}", _graph(list(_chain("x").nodes[:2]), (0, 1)), "office") for number in range(3)
     ]
-    performer = Performer(replays=(shown,))
+    performer = Performer(replays=(SHOWN,))
     covering = _covering(performer, actions)
     covering.shows = lambda task: shown_keys(task.graph, {})
     await covering.cover([OFFICE, *tails])
