@@ -24,6 +24,7 @@ from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.resources.scenarios import scenario_of
+from taskloom.synthesis.composition.building import identity
 from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
@@ -36,6 +37,7 @@ from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
 from taskloom.synthesis.validation.calibration import doubt_about, try_judge
 from taskloom.synthesis.validation.validation import ValidatedTask, validate_task
+from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent, Rejection, Task
 from taskloom.warehouse.task_quality import judge_rates
@@ -109,6 +111,7 @@ class TaskMaking:
         """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop.
 
         Tasks with the ids `rejected` are replaced, and so are those that contradict what is known of orders.
+        Tasks that were composed before, by a run that was stopped too, and still wait are the first.
         """
         run = self.run
         asked = await asyncio.to_thread(wanted_by, run) or run.settings.composition
@@ -129,6 +132,7 @@ class TaskMaking:
             if not clashing:
                 break
             left_out |= clashing
+        await run.recorder.record(*(task for batch in batches for task in batch))
         if not rejected:
             made = sum(len(batch) for batch in batches)
             run.progress.done(COMPOSITION, made)
@@ -172,17 +176,20 @@ class TaskMaking:
         intents: Sequence[Intent],
         left_out: Collection[str],
     ) -> Composer:
-        """Tasks, generated lazily; those of other runs, unless retired, and `left_out` are not made again."""
+        """Tasks, generated lazily; those that wait since they were composed come first. Of other runs' only
+        retired ones are made again, and none of `left_out`."""
         run = self.run
+        waiting = run.warehouse.read(Task, "status = 'composed'")
+        begun = [task.graph for task in waiting if identity(task.graph) == task.task_id and not task.twin_of]
         earlier = run.warehouse.query(
-            "SELECT task_id FROM tasks WHERE run_id <> ? AND status NOT IN ('imported', 'retired')",
+            "SELECT task_id FROM tasks WHERE run_id <> ? AND status IN ('validated', 'rejected')",
             [run.run_id],
         ).rows()
         scenarios = load_scenarios()
         sense = Sense.of([item.subtask for item in pool.values()], run.applications)
         instances = [instance for _, item in sorted(pool.items()) for instance in self.instances(item)]
         return compose(
-            [*instances, *self._linked(pool, instances, asked, sense)],
+            [*instances, *self._linked(pool, instances, asked, sense, begun)],
             intents,
             asked,
             fixtures={
@@ -195,6 +202,7 @@ class TaskMaking:
             sense=sense,
             provenance=self.run.provenance(COMPOSITION),
             known={*left_out, *(str(row[0]) for row in earlier)},
+            begun=begun,
             seed=run.settings.seed,
         )
 
@@ -204,8 +212,10 @@ class TaskMaking:
         instances: Sequence[BoundSubtask],
         request: CompositionRequest,
         sense: Sense,
+        begun: Sequence[TaskGraph],
     ) -> list[BoundSubtask]:
-        """Further instances, which take what other subtasks make where their performances tell how."""
+        """Further instances, which take what other subtasks make where their performances tell how, and those
+        of the graphs `begun`."""
         examples = {instance.subtask_id: instance for instance in instances}
         subtasks = {
             name: item.subtask
@@ -214,7 +224,7 @@ class TaskMaking:
             if sense.goes_with_others(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
-        return linked(
+        found = linked(
             instances,
             subtasks,
             self.run.categories,
@@ -222,6 +232,9 @@ class TaskMaking:
             seed=self.run.settings.seed,
             worlds=sense.worlds,
         )
+        known = {item.instance_id for item in (*instances, *found)}
+        nodes = (node for graph in begun for node in graph.nodes if node.subtask_id in subtasks)
+        return [*found, *(node for node in nodes if node.instance_id not in known)]
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:
         """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""

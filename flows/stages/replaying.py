@@ -71,9 +71,8 @@ class TaskReplays:
                 kept.append(fit)
                 continue
             message = f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there"
-            await self.run.recorder.record(
-                rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
-            )
+            told = rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
+            await self.run.recorder.record(told, task.model_copy(update={"status": "rejected"}), replace=True)
         return kept
 
     async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:

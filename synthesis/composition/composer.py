@@ -49,9 +49,11 @@ class Composer:
         builder: TaskBuilder,
         *,
         known: Collection[str] = (),
+        begun: Sequence[TaskGraph] = (),
         seed: int = 0,
     ) -> None:
-        """Prepare; nothing is enumerated yet. Tasks with the ids `known` are not made again."""
+        """Prepare; nothing is enumerated yet. Tasks with the ids `known` are not made again; those with the
+        graphs `begun` are the first."""
         self._pool, self._request, self._builder, self._seed = pool, request.narrowed(), builder, seed
         self._intents = list(intents)
         self._by_products = {
@@ -68,6 +70,7 @@ class Composer:
         self._supply = Supply(pool, intents, self._request, self._taken, seed)
         self._paths = Paths(pool)
         self._known = set(known)
+        self._begun = begun
         self._per_cell: Counter[Cell] = Counter()
         self._served: set[str] = set()
         self._counted: Counter[str] = Counter()
@@ -98,8 +101,9 @@ class Composer:
         self._counted["without_twin"] += 1
 
     def selections(self) -> Iterator[Selection]:
-        """The sets of which tasks are built: one for every intent that can be served, the others chosen to
-        fill the demand evenly."""
+        """The sets of which tasks are built: those begun before, one for every intent that can be served, and
+        the others chosen to fill the demand evenly."""
+        yield from self._begun_before()
         yield from self._for_intents()
         supply, demand, dry = self._supply, self._demand, set[Cell]()
         while cells := [cell for cell in demand.open_cells if cell not in dry or supply.has(cell)]:
@@ -119,12 +123,23 @@ class Composer:
                     dry.add(cell)
         self._ended = True
 
+    def _begun_before(self) -> Iterator[Selection]:
+        for begun in self._begun:
+            members = self._pool.members_with(begun.nodes)
+            cell = cell_of_set(self._pool, members, self._request) if members else None
+            if cell not in self._demand.open_cells or identity(begun) in self._known:
+                continue
+            graph = self._accepted(members)
+            if isinstance(graph, TaskGraph) and identity(graph) == identity(begun):
+                self._supply.found.add(members)
+                yield self._take(members, graph, cell, self._intent_of(graph))
+
     def _for_intents(self) -> Iterator[Selection]:
         if not self._demand.open_cells:
             self._not_served = {intent.intent_id: _NONE_TRIED for intent in self._intents}
             return
         for intent in self._intents:
-            if not intent.end_products:
+            if not intent.end_products or intent.intent_id in self._served:
                 continue
             found = goal_set(self._pool, intent, self._request)
             if isinstance(found, str):

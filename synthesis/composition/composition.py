@@ -11,6 +11,7 @@ from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.pool.compiled_pool import Fixtures, compile_pool
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent
@@ -27,6 +28,7 @@ def compose(
     sense: Sense | None = None,
     provenance: Provenance | None = None,
     known: Collection[str] = (),
+    begun: Sequence[TaskGraph] = (),
     seed: int = 0,
 ) -> Composer:
     """The tasks composed from `pool` as `request` asks, made while they are taken, and then the account.
@@ -42,9 +44,11 @@ def compose(
         sense: What tells subtasks apart that nobody would ask for together; without it none are.
         provenance: Provenance of the tasks; the seed is put in.
         known: Ids of tasks that exist already and are not to be made again.
+        begun: Graphs of tasks that were composed before and wait; those that the pool and the request still
+            allow come first, and the others are chosen to go with them.
         seed: Seed of all choices.
     """
     compiled = compile_pool(pool, fixtures, sense)
     marked = (provenance or Provenance(stage="composition")).model_copy(update={"seed": seed})
     builder = TaskBuilder(compiled, capabilities, scenario_of, seed=seed, provenance=marked)
-    return Composer(compiled, intents, request, builder, known=known, seed=seed)
+    return Composer(compiled, intents, request, builder, known=known, begun=begun, seed=seed)

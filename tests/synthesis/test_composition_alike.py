@@ -64,3 +64,35 @@ def test_some_tasks_are_like_others_before_all_kinds_are_used() -> None:
     tasks = list(compose(nodes, [], CompositionRequest(count=60), fixtures={}))
     kinds = Counter(task.graph.nodes[0].subtask_id for task in tasks)
     assert kinds.total() == 60 and 15 <= len(kinds) < 25 and max(kinds.values()) <= 4
+
+
+def test_tasks_that_were_begun_come_first_and_the_others_go_with_them(pool: Pool) -> None:
+    """A pool that has grown since: what of them it still allows, once; others as if these had been chosen."""
+    nodes, intents, fixtures = pool
+    request = CompositionRequest(count=100, maximum_size=12, maximum_ends=9, maximum_readers=9)
+    capabilities = load_capabilities()
+    earlier = list(
+        compose(nodes[::2], intents, request, fixtures=fixtures, capabilities=capabilities, seed=1)
+    )
+    lost = node("elsewhere", outputs=(file("elsewhere"),))
+    begun = [
+        earlier[0].graph.model_copy(update={"nodes": (*earlier[0].graph.nodes, lost)}),
+        *(task.graph for task in earlier[:0:-1]),
+    ]
+    result = compose(
+        nodes,
+        intents,
+        request,
+        fixtures=fixtures,
+        capabilities=capabilities,
+        known={earlier[1].task_id},
+        begun=[*begun, *begun],
+    )
+    tasks = list(result)
+    kept = [task.task_id for task in earlier[:1:-1]]
+    names = [task.task_id for task in tasks]
+    assert kept and names[: len(kept)] == kept and len(set(names)) == len(names) == 100
+    assert result.account.composed == 100 and earlier[1].task_id not in names
+    for dimension in DIMENSIONS:
+        levels = Counter(getattr(task.complexity, f"{dimension}_level") for task in tasks)
+        assert min(levels[level] for level in ("easy", "medium", "hard")) >= 10, (dimension, levels)

@@ -95,6 +95,18 @@ class CompiledPool:
             for spoilers, involved, readers in self.rivals
         )
 
+    def members_with(self, nodes: Sequence[BoundSubtask]) -> int:
+        """The set of the instances that these bound subtasks are; 0 if the pool lacks one of them."""
+        numbers = [
+            next(
+                (number for number in bits(self.siblings[template]) if self.instances[number].node == node),
+                -1,
+            )
+            for node in nodes
+            if (template := self.templates.get(node.subtask_id)) is not None
+        ]
+        return mask_of(numbers) if len(numbers) == len(nodes) and -1 not in numbers else 0
+
     def members_of(self, subtask_ids: Sequence[str]) -> list[int]:
         """Instances of the named subtasks, in pool order."""
         chosen = {self.templates[name] for name in subtask_ids if name in self.templates}
