@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import EnvironmentFailureError
-from taskloom.flows.spare_capacity import SpareCapacity
+from taskloom.flows.spare_capacity import SpareCapacity, free_gb
 
-_APPLICATIONS_EACH = 2.5
-"""Average number of applications that may be open per environment. An open application, with its server and
-page, takes 100 to 150 MB; most items need one, composed tasks up to six."""
+_GB_OF_APPLICATION = 0.15
+"""An open application, with its server and page, takes 0.10 to 0.15 GB; most items need one, composed tasks
+up to eight."""
 _MOST_PASSED_OVER = 8
 """How often others are served before the item that waits longest: there is room for them, or an environment
 just ran their application."""
@@ -44,17 +44,19 @@ class EnvironmentPool:
         size: int,
         machine: SpareCapacity | None = None,
         look_every: float = _LOOK_EVERY,
+        free: Callable[[], float] = free_gb,
     ) -> None:
         """Create environments with `create(platform)`, with at most `size` in use at once.
 
         With a `machine`, which is asked every `look_every` seconds, `size` is how many there are at first.
+        What is `free` of memory, in 10^9 bytes, limits how many applications are open at once.
         """
         self._size = size
         self._machine, self._look_every = machine, look_every
         self._looking: asyncio.Task[None] | None = None
         self._create = create
         self._free = size
-        self._room = max(1, round(size * _APPLICATIONS_EACH))
+        self._free_memory = free
         self._in_use = 0
         self._turns: asyncio.Semaphore | None = None
         self._waiting: list[_Waiting] = []
@@ -69,7 +71,6 @@ class EnvironmentPool:
                 environments = math.ceil(self._size / 2)
             self._turns = asyncio.Semaphore(self._free)
             self._free += environments
-            self._room += round(environments * _APPLICATIONS_EACH)
 
     def turn(self) -> AbstractAsyncContextManager[object]:
         """What is entered before acting: as many at a time as the pool has, those ahead left out."""
@@ -79,7 +80,7 @@ class EnvironmentPool:
     async def lease(self, platform: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         """Exclusive use of an environment of `platform` until the block ends.
 
-        Waits until the `applications`, by name, may be open beside those in use, or none are in use.
+        Waits until there is memory for the `applications`, by name, beside those in use, or none are in use.
         """
         names = frozenset(applications)
         await self._enter(platform, names)
@@ -134,7 +135,6 @@ class EnvironmentPool:
             if (change > 0 and self._waiting) or (change < 0 and self._turns is None):
                 self._size += change
                 self._free += change
-                self._room += round(change * _APPLICATIONS_EACH)
                 if self._turns is not None:
                     self._turns.release()
                 self._serve()
@@ -144,10 +144,11 @@ class EnvironmentPool:
 
     def _serve(self) -> None:
         """Let those go on who can: first whose applications an idle environment ran, then who came first."""
-        while self._waiting:
+        while self._waiting and self._free > 0:
             first = self._waiting[0]
             asked = self._waiting if first.passed_over < _MOST_PASSED_OVER else [first]
-            fitting = [item for item in asked if self._fits(len(item.applications))]
+            room = self._free_memory() / _GB_OF_APPLICATION - self._in_use
+            fitting = [item for item in asked if not self._in_use or len(item.applications) <= room]
             if not fitting:
                 return
             chosen = next((item for item in fitting if self._is_warm(item)), fitting[0])
@@ -161,9 +162,6 @@ class EnvironmentPool:
     def _is_warm(self, waiting: _Waiting) -> bool:
         idle = self._idle.get(waiting.platform, ())
         return any(not waiting.applications.isdisjoint(ran) for _, ran in idle)
-
-    def _fits(self, applications: int) -> bool:
-        return self._free > 0 and (not self._in_use or self._in_use + applications <= self._room)
 
     async def close(self) -> None:
         """Close every environment, in use or not."""

@@ -39,14 +39,14 @@ class Fed:
         return (self.environments > environments) - (self.environments < environments)
 
 
-def make_pool(size: int) -> tuple[EnvironmentPool, list[IdleEnvironment]]:
+def make_pool(size: int, free: float = 8) -> tuple[EnvironmentPool, list[IdleEnvironment]]:
     made: list[IdleEnvironment] = []
 
     def create(platform: str) -> Environment:
         made.append(IdleEnvironment())
         return made[-1]  # type: ignore[return-value]
 
-    return EnvironmentPool(create, size), made
+    return EnvironmentPool(create, size, free=lambda: free), made
 
 
 async def most_in_use(pool: EnvironmentPool, applications: list[str], items: int) -> int:
@@ -99,8 +99,8 @@ async def test_close_closes_all() -> None:
     assert [item.closed for item in made] == [1, 1]
 
 
-async def test_items_with_many_applications_wait_for_room_and_others_pass_them() -> None:
-    pool, _ = make_pool(4)  # room for ten applications
+async def test_items_with_many_applications_wait_for_memory_and_others_pass_them() -> None:
+    pool, _ = make_pool(4, free=1.51)  # ten applications
     open_now = most = 0
     order: list[int] = []
 
@@ -190,8 +190,8 @@ async def test_a_lease_given_up_when_its_turn_came_frees_the_place() -> None:
     assert given_up.cancelled()
 
 
-async def test_an_item_with_many_applications_does_not_wait_for_ever_for_room() -> None:
-    pool, _ = make_pool(4)
+async def test_an_item_with_many_applications_does_not_wait_for_ever_for_memory() -> None:
+    pool, _ = make_pool(4, free=1.51)
     order: list[int] = []
 
     async def use(applications: int) -> None:
