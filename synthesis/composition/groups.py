@@ -51,6 +51,10 @@ class Paths:
             options = self._pool.feeds[number]
         return path
 
+    def exist(self, allowed: int, length: int) -> bool:
+        """Whether there may be a path of `length` instances."""
+        return bool(self._starts(allowed, length)[-1])
+
     def _starts(self, allowed: int, length: int) -> list[int]:
         """For every number of steps below `length`, the instances from which a walk goes on so far."""
         if len(self._known) > _KNOWN_WALKS:
@@ -99,8 +103,12 @@ class Groups:
         if len(self._pool.instances) <= max(size, SMALL_POOL):
             return list(bits(everything)), 0
         most = self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1]
-        allowed = everything & self._generator.choice(self._inside) if most == 1 else everything
         length = self._generator.randint(max(1, low), max(1, low, min(high, low + 1)))
+        allowed = everything
+        if most == 1:
+            inside = [everything & mask for mask in self._inside]
+            deep = [mask for mask in inside if self._paths.exist(mask, length) and self._has(mask, fewest)]
+            allowed = self._generator.choice(deep or inside)
         # Much side by side has sense where it meets: at a place for several things.
         meets = self._pool.gatherers if level_in(cell, "width") == "hard" else 0
         path: list[int] = []
@@ -120,6 +128,9 @@ class Groups:
             self._widen(group, cell)
         self._used.update({self._pool.instances[number].template for number in group.members})
         return group.members, core
+
+    def _has(self, allowed: int, subtasks: int) -> bool:
+        return sum(bool(mask & allowed) for mask in self._pool.siblings) >= subtasks
 
     def _add_makers(self, group: _Group, number: int, *, everything: bool) -> None:
         """Add who makes what a member needs, of `everything` or only of what is not there at reset; best

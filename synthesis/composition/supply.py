@@ -16,7 +16,7 @@ from taskloom.taskgraph.records.task import Intent
 
 _FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
 """Of a large pool, more groups are tried in vain before a cell counts as dry."""
-_FOR_SCARCE = 4
+_FOR_SCARCE = 8
 """So many times more are tried where the cell's level or capability is lacking."""
 _BUDGET = 1_000
 """Closed sets of a group that are looked at."""
