@@ -23,8 +23,8 @@ _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""
 _FIRST_WAIT_SECONDS = 0.25
 _TURNS = 8
-"""Turns of the wheel for a control that may have been scrolled away."""
-_NOTCHES = -5
+"""Turns of the wheel downwards for a control that may have been scrolled away; then twice as many upwards."""
+_NOTCHES = 5
 
 
 @dataclass(slots=True)
@@ -44,6 +44,7 @@ class RecordedAgent:
     _next: int = 0
     _looks: int = 0
     _turns: int = 0
+    _upwards: bool = False
     _pressed_at: str | None = None
     """The window in front when a shortcut was pressed that is to bring up another one."""
     _seen: tuple[Control, ...] = ()
@@ -129,7 +130,7 @@ class RecordedAgent:
     def _go_on(self) -> None:
         self._next += 1
         self._looks = self._turns = 0
-        self._pressed_at, self._seen = None, ()
+        self._pressed_at, self._seen, self._upwards = None, (), False
 
     def _again(self, steps: Sequence[TrajectoryStep], observation: Observation) -> Decision | None:
         """The shortcut before once more, if the window that it had brought up does not come: an application
@@ -143,12 +144,18 @@ class RecordedAgent:
         return Decision(status="continue", thought=thought, action=steps[self._next - 1].action)
 
     def _scrolled(self, step: TrajectoryStep, observation: Observation) -> Action | None:
-        """A turn of the wheel where the control of `step` was, as long as that shows something else."""
-        if step.target_rectangle is None or self._turns >= _TURNS or self._seen == observation.controls:
+        """A turn of the wheel where the control of `step` was: downwards as long as that shows something else,
+        then upwards."""
+        if step.target_rectangle is None:
             return None
+        if self._seen == observation.controls or self._turns == (3 if self._upwards else 1) * _TURNS:
+            if self._upwards:
+                return None
+            self._upwards = True
         self._turns += 1
         self._seen = observation.controls
-        return WheelMouseInput(wheel_distance=_NOTCHES, point=_middle(step.target_rectangle))
+        distance = _NOTCHES if self._upwards else -_NOTCHES
+        return WheelMouseInput(wheel_distance=distance, point=_middle(step.target_rectangle))
 
     def _wait(self, thought: str) -> Decision:
         self._looks += 1
@@ -178,7 +185,7 @@ class RecordedAgent:
     @property
     def step_limit(self) -> int:
         """Steps it can take at most, waiting included."""
-        return (len(self.trajectory.steps) + 1) * (2 * (_PATIENCE + 1) + _TURNS)
+        return (len(self.trajectory.steps) + 1) * (2 * (_PATIENCE + 1) + 3 * _TURNS)
 
 
 def dismissals(trajectory: Trajectory) -> frozenset[int]:

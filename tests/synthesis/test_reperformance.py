@@ -243,8 +243,15 @@ async def test_the_wheel_is_turned_where_it_was_though_another_control_is_there(
         assert decision.action == expected
 
 
-@pytest.mark.parametrize("rows", [3, 12])
-async def test_a_control_that_is_not_on_the_screen_is_scrolled_for_where_it_was(rows: int) -> None:
+@pytest.mark.parametrize(
+    ("rows", "length", "turns"),
+    [(3, 9, 3), (9, 30, 24), (-2, 3, 9), (-2, 30, 18), (-9, 30, 24)],
+    ids=["below", "far below", "above", "above in a long list", "far above"],
+)
+async def test_a_control_that_is_not_on_the_screen_is_scrolled_for_where_it_was(
+    rows: int, length: int, turns: int
+) -> None:
+    """First downwards, up to eight turns or the end; then upwards."""
     recorded = agent(("x", focus(""))).trajectory
     link = ControlQuery(text="archive", control_type="Hyperlink")
     step = recorded.steps[0].model_copy(
@@ -255,27 +262,30 @@ async def test_a_control_that_is_not_on_the_screen_is_scrolled_for_where_it_was(
         }
     )
     player = RecordedAgent(recorded.model_copy(update={"steps": (step,)}))
-    turned = 0
+    turned = place = 0
     for _ in range(player.step_limit):
-        shown: Screen = (control("Hyperlink", f"row {min(turned, rows)}"),)
-        shown += (control("Hyperlink", "archive"),) if turned == rows else ()
+        shown: Screen = (control("Hyperlink", f"row {place}"),)
+        shown += (control("Hyperlink", "archive"),) if place == rows else ()
         now = Observation(screenshot=PICTURE, controls=shown)
         decision = await player.decide("", now, ())
         if isinstance(decision.action, WheelMouseInput):
-            assert decision.action.point == (25, 110) and decision.action.wheel_distance < 0
+            assert decision.action.point == (25, 110)
+            place = max(-length, min(length, place + (1 if decision.action.wheel_distance < 0 else -1)))
             turned += 1
         elif decision.action is None or isinstance(decision.action, ClickInput):
             break
-    assert (decision.status, turned) == (("continue", 3) if rows == 3 else ("give_up", 8))
+    assert turned == turns and decision.status == ("continue" if place == rows else "give_up")
+    assert (place == rows) == (-9 < rows < 9)
 
 
-async def test_scrolling_ends_where_it_shows_nothing_new() -> None:
+async def test_scrolling_ends_where_it_shows_nothing_new_either_way() -> None:
     recorded = agent(("x", focus(""))).trajectory
     link = ControlQuery(text="archive", control_type="Hyperlink")
     changes = {"action": ClickInput(control_label="1"), "target": link, "target_rectangle": (0, 0, 50, 20)}
     step = recorded.steps[0].model_copy(update=changes)
     player = RecordedAgent(recorded.model_copy(update={"steps": (step,)}))
     now = Observation(screenshot=PICTURE, controls=focus(""))
-    decisions = [await player.decide("", now, ()) for _ in range(8)]
-    assert [type(decision.action) for decision in decisions[-2:]] == [WheelMouseInput, type(None)]
+    decisions = [await player.decide("", now, ()) for _ in range(9)]
+    wheel, none = WheelMouseInput, type(None)
+    assert [type(decision.action) for decision in decisions[-3:]] == [wheel, wheel, none]
     assert decisions[-1].status == "give_up"
