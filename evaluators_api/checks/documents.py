@@ -35,7 +35,9 @@ def check_says_all(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_says_all(source='Documents/page.html', target='Documents/page.pdf')
     """
-    wanted, lines = _said(scene.start, source), _lines(scene.view, target)
+    file = scene.start.place(source)
+    marked = file is not None and file.content == _DOCUMENT
+    wanted, lines = _said(scene.start, source), _lines(scene.view, target, marked=marked)
     return bool(wanted) and all(_stands_in(lines, part) for part in wanted)
 
 
@@ -61,19 +63,21 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
     return _bare(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
 
 
-def _lines(view: EvidenceView, place: str) -> tuple[str, ...]:
-    file = _held(view, place)
+def _lines(view: EvidenceView, place: str, *, marked: bool) -> tuple[str, ...]:
+    file = _held(view, place, marked=marked)
     if file is None or not file.text:
         return ()
     return _bare(*(_values(file.path, file.text) if _is_page(file) else file.text.splitlines()))
 
 
-def _held(view: EvidenceView, place: str) -> FileState | None:
+def _held(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:
+    """A file without marks, if it is a document or `marked`: is compared with one, whose text may begin a line
+    like a mark."""
     file = view.place(place)
     if file is None or file.text is None:
         return None
     bare = _MARKS.sub("", text_of_file(file, whole=True))
-    return file.model_copy(update={"text": bare}) if file.content == _DOCUMENT else file
+    return file.model_copy(update={"text": bare}) if marked or file.content == _DOCUMENT else file
 
 
 def _stands_in(lines: Sequence[str], wanted: str) -> bool:

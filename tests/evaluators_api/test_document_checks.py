@@ -108,6 +108,14 @@ def test_a_document_of_a_word_processor_is_its_text_without_marks() -> None:
         assert ask(end, "check_says_all", start, source="a.txt", target="b.odt")
 
 
+def test_a_line_of_a_document_that_begins_like_a_mark_is_printed_as_it_is() -> None:
+    document = file("a.odt", "Trip\n# Plan\n- Take the train\n").model_copy(update={"content": "document"})
+    start = held(document)
+    for said, right in (("Trip\n# Plan\n- Take the train", True), ("Trip\nPlan", False)):
+        end = held(document, file("a.pdf", said))
+        assert ask(end, "check_says_all", start, source="a.odt", target="a.pdf") is right
+
+
 def test_a_picture_stands_once_in_a_document() -> None:
     mark = f"![]({'5' * 64})\n"
     picture = file("a.png", "{}").model_copy(update={"content": "picture", "sha256": "5" * 64})
