@@ -144,8 +144,8 @@ class RecordedAgent:
         return Decision(status="continue", thought=thought, action=steps[self._next - 1].action)
 
     def _scrolled(self, step: TrajectoryStep, observation: Observation) -> Action | None:
-        """A turn of the wheel where the control of `step` was: downwards as long as that shows something else,
-        then upwards."""
+        """A turn of the wheel where the control of `step` was: downwards as long as that shows something
+        else, then upwards."""
         if step.target_rectangle is None:
             return None
         if self._seen == observation.controls or self._turns == (3 if self._upwards else 1) * _TURNS:

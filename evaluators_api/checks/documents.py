@@ -71,8 +71,8 @@ def _lines(view: EvidenceView, place: str, *, marked: bool) -> tuple[str, ...]:
 
 
 def _held(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:
-    """A file without marks, if it is a document or `marked`: is compared with one, whose text may begin a line
-    like a mark."""
+    """A file without marks, if it is a document or `marked`: compared with one, whose lines may begin like
+    marks."""
     file = view.place(place)
     if file is None or file.text is None:
         return None
