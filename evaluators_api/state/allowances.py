@@ -55,63 +55,78 @@ def allowances(
                 continue
             elif not _is_line(effect, holder):
                 within[_pattern(holder), effect.kind][_pattern(effect)].add(number)
-            entry = seen.setdefault((_pattern(effect), effect.kind), _Seen(inner=holder is not None))
-            entry.counts[number, None if holder is None else holder.place] += 1
-            entry.follows |= effect.follows
-            value = None if holder_of(effect) in by_products else _value(effect)
-            entry.values.setdefault(number, set()).add(value)
-            entry.sources.add(effect.records_of)
-            entry.contents.add(effect.content)
-            entry.holds = frozenset(effect.holds) if entry.holds is None else entry.holds & {*effect.holds}
-    for (place, _), entry in seen.items():
-        entry.holds = (entry.holds or frozenset()) | entries.get(place, frozenset())
+            entry = seen.setdefault((_pattern(effect), effect.kind), _Seen(effect, inside=holder is not None))
+            entry.add(number, effect, holder, is_by_product=holder_of(effect) in by_products)
     return tuple(
-        entry.allowance(place, kind, within.get((place, kind), {}), passing=place in free)
+        entry.inner()
+        if entry.inside
+        else entry.outer(
+            entries.get(place, frozenset()), within.get((place, kind), {}), passing=place in free
+        )
         for (place, kind), entry in sorted(seen.items(), key=str)
     )
 
 
 @dataclass(slots=True)
 class _Seen:
-    inner: bool
-    follows: bool = False
+    """What performances did at one place."""
+
+    first: Effect
+    inside: bool
+    """Whether it lies inside of something added."""
     counts: Counter[tuple[int, Place | None]] = field(default_factory=Counter)
-    """How often in a performance, and there in something added."""
+    """How often in each performance or, inside of something added, in that."""
     values: dict[int, set[str | None]] = field(default_factory=dict)
-    holds: frozenset[str] | None = None
+    """What each performance left there, as all may share it."""
+    held: list[frozenset[str]] = field(default_factory=list)
+    follows: bool = False
     sources: set[str] = field(default_factory=set)
     contents: set[str | None] = field(default_factory=set)
 
-    def allowance(
-        self, place: Place, kind: EffectKind, within: Mapping[Place, set[int]], *, passing: bool
-    ) -> Allowance:
-        area, container, *address = place
-        made_up = any(ANY in part for part in place)
-        each, counts = list(self.values.values()), set(self.counts.values())
-        known = self.inner and len(each) > 1 and all(held == each[0] for held in each)
-        told = tuple(sorted(value for value in each[0] if value is not None)) if known else ()
-        same = known and None not in each[0] and not any(map(names_parameter, told))
-        if not self.inner:
-            most = 0 if passing or self.follows or _is_version(address) else max(counts)
-        else:
-            listed = ANY in address[-1:] and not same and None not in each[0]
-            most = max(counts) if len(each) > 1 and not listed and len(counts) == 1 else 0
-        every = bool(within) and all(held == self.values.keys() for held in within.values())
-        return Allowance.model_validate(
-            {
-                "area": area,
-                "container": container,
-                "address": tuple(address),
-                "kind": kind,
-                "holds": sorted(self.holds or ()) if made_up and not self.inner else (),
-                "inside": self.inner,
-                "most": most,
-                "most_of": min(self.sources) if len(self.sources) == 1 and not self.inner else "",
-                "content": next(iter(self.contents)) if len(self.contents) == 1 else None,
-                "bounded": every and not passing and not self.inner and len(each) > 1,
-                "values": told if same else None,
-            }
+    def add(self, number: int, effect: Effect, holder: Effect | None, *, is_by_product: bool) -> None:
+        """Note what the performance `number` did there, in `holder`."""
+        self.counts[number, None if holder is None else holder.place] += 1
+        self.values.setdefault(number, set()).add(None if is_by_product else _value(effect))
+        self.held.append(frozenset(effect.holds))
+        self.follows |= effect.follows
+        self.sources.add(effect.records_of)
+        self.contents.add(effect.content)
+
+    def outer(self, words: frozenset[str], within: Mapping[Place, set[int]], *, passing: bool) -> Allowance:
+        """What may happen there, with the `words` that entries of a history hold. It is bounded where all
+        performances have the same places `within` it."""
+        address = self.first.address_template
+        made_up = any(ANY in part for part in _pattern(self.first))
+        any_number = passing or self.follows or _is_version(address)
+        agreed = bool(within) and all(held == self.values.keys() for held in within.values())
+        return self._allowance(
+            holds=tuple(sorted(frozenset.intersection(*self.held) | words)) if made_up else (),
+            most=0 if any_number else max(self.counts.values()),
+            most_of=min(self.sources) if len(self.sources) == 1 else "",
+            bounded=agreed and not passing and len(self.values) > 1,
         )
+
+    def inner(self) -> Allowance:
+        """What may be inside of something added: as often, and with those values, as performances agree."""
+        first, *others = self.values.values()
+        told = [value for value in first if value is not None]
+        agreed = bool(others) and all(held == first for held in others) and None not in first
+        same = agreed and not any(map(names_parameter, told))
+        listed = self.first.address_template[-1:] == (ANY,)
+        counts = set(self.counts.values())
+        bounded = bool(others) and len(counts) == 1 and (same or None in first or not listed)
+        most, values = max(counts) if bounded else 0, tuple(sorted(told)) if same else None
+        return self._allowance(inside=True, most=most, values=values)
+
+    def _allowance(self, **bounds: object) -> Allowance:
+        first = self.first
+        return Allowance(
+            area=first.area,
+            container=first.container_template,
+            address=first.address_template,
+            kind=first.kind,
+            content=first.content if len(self.contents) == 1 else None,
+        ).model_copy(update=bounds)
 
 
 def _value(effect: Effect) -> str | None:
