@@ -56,37 +56,49 @@ def origins(
 
 
 def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
+    """Everything that the content of `target` may come from; which of it is so, the checks tell."""
+    sources = list(_sources(start, target))
+    yield from _copies(target, sources)
     made = view(end).place(target)
-    sources = [
-        file
-        for file in (view(start).place(CLIPBOARD), *start.files)
-        if file is not None and file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
-        if file.path != target or target == CLIPBOARD
-    ]
+    if made is None:
+        return
+    files = [file for file in sources if file.path != CLIPBOARD]
+    copied, new = target == CLIPBOARD, target != CLIPBOARD and start.file(target) is None
+    yield from _drawn(made, files, new=new)
+    yield from _captured(made, start)
+    yield from _joined(made, start, named)
+    yield from _said(made, [file for file in files if file.path in named])
+    if new or copied:
+        yield from _connected(made, files, named)
+    if copied:
+        yield from _copied((made.text or "").strip(), files)
+    elif not is_archive(made):  # what it says of a file, other archives say as well
+        yield from _same_fields(made, files) if new else ()
+        yield from _recorded(made, files)
+
+
+def _sources(start: Evidence, target: str) -> Iterator[FileState]:
+    """The clipboard and the files, other than `target`, from which something can have been taken over."""
+    for file in (view(start).place(CLIPBOARD), *start.files):
+        readable = file is not None and file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
+        if file is not None and readable and (file.path != target or target == CLIPBOARD):
+            yield file
+
+
+def _copies(target: str, sources: Sequence[FileState]) -> Iterator[Origin]:
+    """Texts that the target may hold as a whole or among other text."""
     for source in sources:
         if source.path == CLIPBOARD or len((source.text or "").strip()) >= _SHORTEST:
             yield Origin(kind="whole", source=source.path, target=target)
             yield Origin(kind="part", source=source.path, target=target)
-    if made is None:
-        return
-    sources = [file for file in sources if file.path != CLIPBOARD]
-    new = target != CLIPBOARD and start.file(target) is None
-    yield from _drawn(made, sources, new=new)
-    yield from _captured(made, start)
-    yield from _joined(made, start, named)
-    for source in (file for file in sources if file.path in named):
-        table = target == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"
+
+
+def _said(made: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
+    """Documents and tables that the target may say in another layout."""
+    for source in sources:
+        table = made.path == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"
         if table or is_laid_out(source) or is_laid_out(made):
-            yield Origin(kind="said", source=source.path, target=target)
-    wanted = (made.text or "").strip()
-    if (new or target == CLIPBOARD) and wanted and len(wanted) <= _LARGEST_SOURCE:
-        for source in sources:
-            yield from _connected(made, wanted, source, named)
-    if target == CLIPBOARD:
-        yield from _copied(wanted, sources)
-    elif not is_archive(made):  # what it says of a file, other archives say as well
-        yield from _same_fields(made, sources) if new else ()
-        yield from _recorded(made, sources)
+            yield Origin(kind="said", source=source.path, target=made.path)
 
 
 def _drawn(made: FileState, sources: Sequence[FileState], *, new: bool) -> Iterator[Origin]:
@@ -161,23 +173,31 @@ def _joined(made: FileState, start: Evidence, named: Collection[str]) -> Iterato
                 yield Origin(kind="joined", source=source, source_at=other, target=made.path)
 
 
-def _connected(made: FileState, wanted: str, source: FileState, named: Collection[str]) -> Iterator[Origin]:
+def _connected(made: FileState, sources: Sequence[FileState], named: Collection[str]) -> Iterator[Origin]:
     """Records that belong together, and fields of them, that are all of a new file or of the clipboard."""
-    form, tree = read(source.path, source.text or "")
-    made_of = partial(Origin, source=source.path, target=made.path)
-    if wanted.isdigit() and form == "delimited":
-        yield made_of(kind="count")
-    for record in records_of(tree) if form != FALLBACK else ():
-        own = _known_by(record, named)
-        if wanted[:1] in "[{" and any(known in (made.text or "") for known in own.values()):
-            for name, known in own.items():
-                yield made_of(kind="belonging", belonging_to={name: known})
-        for child in record.children if len(wanted) >= _SHORTEST else ():
-            if child.value is None or child.value.strip() != wanted:
-                continue
+    wanted = (made.text or "").strip()
+    for source in sources if 0 < len(wanted) <= _LARGEST_SOURCE else ():
+        form, tree = read(source.path, source.text or "")
+        made_of = partial(Origin, source=source.path, target=made.path)
+        if wanted.isdigit() and form == "delimited":
+            yield made_of(kind="count")
+        for record in records_of(tree) if form != FALLBACK else ():
+            own = _known_by(record, named)
+            if wanted[:1] in "[{" and any(known in (made.text or "") for known in own.values()):
+                for name, known in own.items():
+                    yield made_of(kind="belonging", belonging_to={name: known})
+            for field, name, known in _naming(record, tree, wanted, named):
+                yield made_of(kind="linked", source_at=field, belonging_to={name: known})
+
+
+def _naming(record: Node, tree: Node, wanted: str, named: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """Fields of a record that are `wanted`, each with the names and values of fields by which it, or one that
+    it refers to, is known."""
+    for child in record.children if len(wanted) >= _SHORTEST else ():
+        if child.value is not None and child.value.strip() == wanted:
             for owner in (record, *(item for item in records_of(tree) if refers(record, item))):
                 for name, known in _known_by(owner, named).items():
-                    yield made_of(kind="linked", source_at=child.name, belonging_to={name: known})
+                    yield child.name, name, known
 
 
 def _known_by(record: Node, named: Collection[str]) -> dict[str, str]:
