@@ -22,15 +22,6 @@ _ESCAPES = re.compile(r"\\(u[0-9a-fA-F]{4}|[\"\\/nrt])")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def same_name(wanted: str, shown: str) -> bool:
-    """Whether a control that shows `shown` is the one called `wanted`: the whole label, nothing less.
-
-    >>> same_name("File", "&File"), same_name("Copy", "Crop"), same_name("Save", "Save As...")
-    (True, False, False)
-    """
-    return same_label(wanted, shown)
-
-
 def shown_in(wanted: str, shown: str) -> bool:
     """Whether `wanted` can be read in `shown`: the whole of it, or a phrase when `shown` is long.
 

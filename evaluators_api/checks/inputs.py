@@ -1,7 +1,8 @@
 """Checks of the route: what the agent clicked and typed (App. E.2). Checks of state say more."""
 
 from taskloom.evaluators_api.checks.declaration import Scene, check
-from taskloom.evaluators_api.text_matching import same_content, same_name, shown_in
+from taskloom.evaluators_api.text_matching import same_content, shown_in
+from taskloom.taskgraph.text_folding import same_label
 
 
 @check("inputs", in_paper=True)
@@ -17,7 +18,7 @@ def check_mouse_clicks(scene: Scene, text: str) -> bool:
     Example:
         check_mouse_clicks(text='More actions')
     """
-    return any(same_name(text, clicked) for clicked in scene.view.clicks)
+    return any(same_label(text, clicked) for clicked in scene.view.clicks)
 
 
 @check("inputs", in_paper=True)

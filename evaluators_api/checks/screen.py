@@ -10,10 +10,10 @@ from taskloom.evaluators_api.text_matching import (
     has_phrase,
     read_in_picture,
     same_content,
-    same_name,
     shown_exactly,
     shown_in,
 )
+from taskloom.taskgraph.text_folding import same_label
 
 _TITLE_PARTS = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
 
@@ -32,7 +32,7 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
     return any(
         shown_in(text, shown)
         for name, texts in scene.view.rows.items()
-        if same_name(row, name)
+        if same_label(row, name)
         for shown in texts
     )
 
@@ -201,8 +201,8 @@ def check_window(scene: Scene, text: str) -> bool:
     """
     evidence = scene.view.evidence
     title = " ".join(evidence.window_title.split())
-    if same_name(text, evidence.active_application) or any(
-        same_name(text, part) for part in (title, *_TITLE_PARTS.split(title))
+    if same_label(text, evidence.active_application) or any(
+        same_label(text, part) for part in (title, *_TITLE_PARTS.split(title))
     ):
         return True
     address = unquote(evidence.url)

@@ -9,9 +9,10 @@ from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
 from taskloom.evaluators_api.state.nodes import Node
 from taskloom.evaluators_api.state.reading import read
-from taskloom.evaluators_api.text_matching import count_phrases, same_name, shown_exactly
+from taskloom.evaluators_api.text_matching import count_phrases, shown_exactly
 from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState
 from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.text_folding import same_label
 
 CANVAS = "Custom"
 """Type of the controls on which something is drawn."""
@@ -165,7 +166,7 @@ class EvidenceView:
 
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""
-        return tuple(control for control in self.evidence.controls if same_name(text, control.text))
+        return tuple(control for control in self.evidence.controls if same_label(text, control.text))
 
 
 def _closed(runs: list[str], run: str) -> str:

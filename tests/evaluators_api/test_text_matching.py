@@ -13,10 +13,9 @@ from taskloom.evaluators_api.text_matching import (
     find_phrase,
     has_phrase,
     read_in_picture,
-    same_name,
     shown_in,
 )
-from taskloom.taskgraph.text_folding import exact_text, fold_label, fold_text, written_out
+from taskloom.taskgraph.text_folding import exact_text, fold_label, fold_text, same_label, written_out
 
 SAME = [
     ("File", "&File"),
@@ -106,13 +105,13 @@ def test_the_table_is_large_enough() -> None:
 
 @pytest.mark.parametrize(("wanted", "shown"), SAME)
 def test_a_person_calls_these_the_same(wanted: str, shown: str) -> None:
-    assert same_name(wanted, shown)
+    assert same_label(wanted, shown)
     assert shown_in(wanted, shown)
 
 
 @pytest.mark.parametrize(("wanted", "shown"), DIFFERENT)
 def test_a_person_calls_these_different(wanted: str, shown: str) -> None:
-    assert not same_name(wanted, shown)
+    assert not same_label(wanted, shown)
     assert not shown_in(wanted, shown)
     assert not read_in_picture(wanted, shown)
 
@@ -190,8 +189,8 @@ def test_only_pictures_forgive_and_only_a_little(wanted: str, reading: str, expe
 )
 def test_long_and_tricky_texts_cost_little(text: str) -> None:
     started = time.process_time()
-    assert same_name(text, text) or not fold_label(text)
-    assert not same_name(text[:-2], "x" + text)
+    assert same_label(text, text) or not fold_label(text)
+    assert not same_label(text[:-2], "x" + text)
     shown_in(text[:9_000], text)
     has_phrase("a" * 5_000, text)
     assert time.process_time() - started < 2
@@ -218,14 +217,14 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 @given(TEXTS)
 def test_every_text_that_shows_something_is_itself(text: str) -> None:
     if fold_text(text):
-        assert same_name(text, text)
+        assert same_label(text, text)
         assert shown_in(text, text)
         assert has_phrase(text, f"( {text} )") or not text.strip()
 
 
 @given(TEXTS, TEXTS)
 def test_sameness_needs_the_same_letters_and_digits(first: str, second: str) -> None:
-    if same_name(first, second):
+    if same_label(first, second):
         letters = [c for c in fold_label(first) if c.isalnum()]
         shown = [c for c in fold_text(second) if c.isalnum()]
         assert shown[: len(letters)] == letters
@@ -233,7 +232,7 @@ def test_sameness_needs_the_same_letters_and_digits(first: str, second: str) -> 
 
 @given(st.from_regex(r"[a-z]{3,9}", fullmatch=True), st.from_regex(r"[a-z]{3,9}", fullmatch=True))
 def test_two_words_are_the_same_only_when_equal(first: str, second: str) -> None:
-    assert same_name(first, second) == (first == second)
+    assert same_label(first, second) == (first == second)
     assert has_phrase(first, f"before {second} after") == (first in ("before", "after", second))
 
 

@@ -14,10 +14,9 @@ from taskloom.evaluators_api.text_matching import (
     document_contains,
     has_phrase,
     read_in_picture,
-    same_name,
     shown_in,
 )
-from taskloom.taskgraph.text_folding import fold_label, fold_text
+from taskloom.taskgraph.text_folding import fold_label, fold_text, same_label
 from tests.evaluators_api.attacks import ATTACKS
 from tests.evaluators_api.realistic_functions import CASES, FINISHED, PARAMETERS
 from tests.fuzz.rounds import fuzz
@@ -151,10 +150,10 @@ def test_static_analysis_always_answers() -> None:
 
 def test_text_matching_always_answers_and_agrees_with_itself() -> None:
     def target(first: str, second: str) -> None:
-        for answer in (same_name, shown_in, has_phrase, document_contains, read_in_picture):
+        for answer in (same_label, shown_in, has_phrase, document_contains, read_in_picture):
             assert answer(first, second) in (True, False)
         assert fold_label(fold_text(first)) == fold_label(fold_text(fold_text(first)))
-        if same_name(first, second):
+        if same_label(first, second):
             assert shown_in(first, second) and read_in_picture(first, second)
         if not fold_text(first):
             assert not shown_in(first, second) and not document_contains(first, second)
