@@ -49,7 +49,6 @@ class VerificationPool:
         self._parameter_sets = parameter_sets
         self._fixtures: dict[tuple[str, str], frozenset[Resource]] = {}
         self._open: dict[str, tuple[BoundSubtask, ...]] = {}
-        self._verified: dict[str, VerifiedSubtask] = {}
         self._producers: dict[str, Plan] = {}
         self._announced: dict[str, tuple[BoundSubtask, ...]] = {}
         self._recorded: dict[str, dict[str, Trajectory]] = {}
@@ -58,11 +57,6 @@ class VerificationPool:
         self._waiting: dict[str, BoundSubtask | None] = {}
         self._makes_do: str | None = None
         self._changed = asyncio.Condition()
-
-    @property
-    def verified(self) -> tuple[VerifiedSubtask, ...]:
-        """The subtasks verified so far, in that order."""
-        return tuple(self._verified.values())
 
     async def announce(self, subtasks: Iterable[Subtask]) -> None:
         """Announce `subtasks`, all those of their application; each will be settled eventually."""
@@ -100,7 +94,6 @@ class VerificationPool:
         async with self._changed:
             self._open.pop(subtask_id, None)
             if verified is not None:
-                self._verified[subtask_id] = verified
                 self._producers[subtask_id] = tuple(
                     (instance, trajectory)
                     for instance in verified.instances(self._categories)
