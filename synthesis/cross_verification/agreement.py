@@ -8,7 +8,14 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.effects import can_be_followed, effects, is_holder, lies_in, record_folders
+from taskloom.evaluators_api.state.effects import (
+    LASTING,
+    can_be_followed,
+    effects,
+    is_holder,
+    lies_in,
+    record_folders,
+)
 from taskloom.evaluators_api.state.essential import is_index_entry, performances_of, told_texts
 from taskloom.evaluators_api.state.formats.database import COUNT
 from taskloom.evaluators_api.state.templates import filled, is_generated, parameters_named
@@ -17,7 +24,6 @@ from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
-_LASTING = frozenset({"file", "directory", "clipboard"})
 _SHOWN_DIFFERENCES = 3
 _NOTHING = ("", "null", None)
 T = TypeVar("T")
@@ -169,7 +175,7 @@ def _result(trajectory: Trajectory, found: Sequence[Effect]) -> Result:
     removed goes with it, as the entries of an index go with what they list. A folder under a made-up name is
     one record of its application, whatever is in it.
     """
-    lasting = [effect for effect in found if effect.area in _LASTING and not is_holder(effect, found)]
+    lasting = [effect for effect in found if effect.area in LASTING and not is_holder(effect, found)]
     gone = _gone(lasting)
     lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
     lasting = _without_index(lasting, trajectory.parameters) or lasting

@@ -235,13 +235,11 @@ class Performances:
         first = agreed[0]
         if not is_unsure(agreed):
             return []
-        others = [item for item in self.usable if item.instance_id == first.instance_id and item is not first]
-        if not others and self.attempts[first.instance_id] < most_attempts:
-            done = await self._perform(instances[0], setups, again=first)
-            self.recorded.append(done)
-            others = [done] if done in self.usable else []
-        found = self._results()
-        return [item for item in others if found[item.trajectory_id] == found[first.trajectory_id]][:1]
+        performed = [item for item in self.usable if item.instance_id == first.instance_id]
+        if len(performed) == 1 and self.attempts[first.instance_id] < most_attempts:
+            self.recorded.append(await self._perform(instances[0], setups, again=first))
+        alike = self.with_the_result_of([first])
+        return [item for item in alike if item.instance_id == first.instance_id][:1]
 
     async def _usual_way(
         self,
@@ -259,16 +257,12 @@ class Performances:
         if performed_with([agreed[0], *known], instances[0]) is None:
             if self.attempts[second.instance_id] >= most_attempts:
                 return []
-            trajectory = await self._perform(second, setups)
-            self.recorded.append(trajectory)
-            known.append(trajectory)
-        found = self._results()
+            self.recorded.append(await self._perform(second, setups))
         return [
             item
-            for item in known
-            if item in self.usable
+            for item in self.with_the_result_of(agreed[:1])
+            if item.instance_id == second.instance_id
             and item is not agreed[1]
-            and found[item.trajectory_id] == found[agreed[0].trajectory_id]
             and performed_with([agreed[0], item], instances[0]) is not None
         ][:1]
 
