@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
 
 from taskloom.taskgraph.records.task import Intent, Task
@@ -121,13 +120,21 @@ def test_missing_columns_and_nested_fields_are_added(tmp_path: Path) -> None:
         ]
 
 
-def test_paths_of_missing_nested_fields_are_found_through_lists() -> None:
-    present = pa.schema([("a", pa.list_(pa.struct([("b", pa.string())])))])
-    wanted = pa.schema(
-        [("a", pa.list_(pa.struct([("b", pa.string()), ("c", pa.int64())]))), ("d", pa.string())]
-    )
+def test_nested_fields_are_added_through_lists(tmp_path: Path) -> None:
+    Warehouse(tmp_path / "w").close()
+    connection = database.connect_writer(parse_location(tmp_path / "w"))
+    connection.execute("DROP TABLE subtasks")
+    connection.execute("CREATE TABLE subtasks (subtask_id VARCHAR, inputs STRUCT(category VARCHAR)[])")
+    connection.execute("INSERT INTO subtasks VALUES ('old', [{'category': 'pdf_path'}])")
+    connection.execute("DELETE FROM warehouse_schema")
+    connection.execute("INSERT INTO warehouse_schema VALUES (1, 'old', now()::TIMESTAMP)")
+    connection.close()
 
-    assert evolution.missing(present, wanted) == [(("a", "element", "c"), pa.int64()), (("d",), pa.string())]
+    for read_only in (True, False, True):
+        with Warehouse(tmp_path / "w", read_only=read_only) as opened:
+            (row,) = opened.query("SELECT inputs, origin FROM subtasks").as_dicts()
+            found = {"category": "pdf_path", "parameter": None, "consumed": None}
+            assert row == {"inputs": [found], "origin": None}
 
 
 def test_nothing_of_a_failed_change_of_schema_stays(tmp_path: Path) -> None:

@@ -6,8 +6,11 @@ A script is one action here, exactly as it is written, or it is refused with the
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, Final, Literal, TypeGuard
 
+from taskloom.resources.reading.yaml_reading import read_file
+from taskloom.resources.record import Record
 from taskloom.taskgraph.records.gestures import Button, Modifier
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
@@ -20,55 +23,19 @@ from taskloom.taskgraph.records.interaction import (
 )
 from taskloom.warehouse.importing.episodes import Demonstrated, Picture, drag, point, understood
 
-_CLICKS: Final[dict[str, tuple[Button, int]]] = {
-    "click": ("left", 1),
-    "leftclick": ("left", 1),
-    "doubleclick": ("left", 2),
-    "tripleclick": ("left", 3),
-    "rightclick": ("right", 1),
-    "middleclick": ("middle", 1),
-}
-_BUTTONS: Final[dict[object, Button]] = {
-    "left": "left",
-    "primary": "left",
-    "right": "right",
-    "secondary": "right",
-    "middle": "middle",
-}
-_MODIFIERS: Final[dict[str, tuple[str, Modifier]]] = {
-    **dict.fromkeys(("ctrl", "ctrlleft", "ctrlright", "control"), ("^", "ctrl")),
-    **dict.fromkeys(("alt", "altleft", "option", "optionleft"), ("%", "alt")),
-    **dict.fromkeys(("shift", "shiftleft", "shiftright"), ("+", "shift")),
-}
-_KEYS: Final = {
-    **{
-        name: name.upper()
-        for name in (
-            *("enter", "esc", "tab", "backspace", "delete", "insert", "space", "up", "down", "left"),
-            *("right", "home", "end", "apps"),
-        )
-    },
-    **{f"f{number}": f"F{number}" for number in range(1, 13)},
-    **{"return": "ENTER", "escape": "ESC", "del": "DELETE"},
-    **{"pageup": "PGUP", "pgup": "PGUP", "pagedown": "PGDN", "pgdn": "PGDN"},
-    **{"\n": "ENTER", "\r": "ENTER", "\t": "TAB", " ": "SPACE"},
-}
-_ORDER: Final[dict[str, tuple[str, ...]]] = {
-    "moveto": ("x", "y", "duration"),
-    "click": ("x", "y", "clicks", "interval", "button"),
-    "dragto": ("x", "y", "duration", "tween", "button"),
-    **dict.fromkeys(("mousedown", "mouseup"), ("x", "y", "button")),
-    **dict.fromkeys(("scroll", "vscroll", "hscroll"), ("clicks", "x", "y")),
-    **dict.fromkeys(("write", "typewrite"), ("message", "interval")),
-    "press": ("keys", "presses", "interval"),
-    **dict.fromkeys(("keydown", "keyup"), ("key",)),
-    **dict.fromkeys(("sleep", "wait"), ("seconds",)),
-    "copy": ("text",),
-    "terminate": ("status", "answer"),
-    **dict.fromkeys(("doubleclick", "tripleclick"), ("x", "y", "interval", "button")),
-    **dict.fromkeys(("leftclick", "rightclick", "middleclick"), ("x", "y", "interval")),
-}
-"""The functions that are understood, in small letters without underscores, with their arguments."""
+
+class _Language(Record):
+    """What scripts may say."""
+
+    functions: dict[str, tuple[str, ...]]
+    clicks: dict[str, tuple[Button, int]]
+    buttons: dict[object, Button]
+    modifiers: dict[str, tuple[str, Modifier]]
+    keys: dict[str, str]
+
+
+_FILE: Final = files(__package__).joinpath("pyautogui.yaml")
+_KNOWN: Final = _Language.model_validate(read_file(_FILE, _FILE.name).content)
 _HARMLESS: Final = frozenset({"duration", "tween", "interval", "logScreenshot", "_pause"})
 """Arguments that say how fast, not what."""
 _MOST_PRESSES: Final = 20_000
@@ -116,7 +83,7 @@ class _Hands:
                 raise ValueError(f"waits {seconds:g} s; at most 5 s are one action")
         elif self.path is not None:
             raise ValueError(f"does {name} while a button is down")
-        elif name in _CLICKS:
+        elif name in _KNOWN.clicks:
             self._click(name, place, given)
         elif name in ("scroll", "vscroll", "hscroll"):
             self._scroll(name, place, given.get("clicks"))
@@ -166,7 +133,7 @@ class _Hands:
             if self.path is not None and place is not None:
                 self.path.append(place)
             return
-        if _BUTTONS.get(given.get("button", "left")) != "left":
+        if _KNOWN.buttons.get(given.get("button", "left")) != "left":
             raise ValueError(f"drags with the button {given.get('button')!r}")
         if place is None or (name == "dragto" and self.at is None):
             raise ValueError("does not say where its drag begins")
@@ -185,10 +152,10 @@ class _Hands:
             self._add(drag(points if len(points) > 1 else points * 2, self.picture))
 
     def _click(self, name: str, place: Fractions | None, given: dict[str, Any]) -> None:
-        button, times = _CLICKS[name]
+        button, times = _KNOWN.clicks[name]
         times = given.get("clicks", times)
-        button = _BUTTONS.get(given.get("button", button), button)
-        if times not in (1, 2, 3) or given.get("button", button) not in _BUTTONS:
+        button = _KNOWN.buttons.get(given.get("button", button), button)
+        if times not in (1, 2, 3) or given.get("button", button) not in _KNOWN.buttons:
             raise ValueError(f"clicks {times} times with the button {given.get('button', button)!r}")
         held = tuple(_modifier(key)[1] for key in self.down)
         self.at, self.used = place, True
@@ -294,9 +261,9 @@ def ends_task(script: str) -> bool:
 
 
 def _modifier(key: object) -> tuple[str, Modifier]:
-    if not isinstance(key, str) or key.casefold() not in _MODIFIERS:
+    if not isinstance(key, str) or key.casefold() not in _KNOWN.modifiers:
         raise ValueError(f"holds the key {key!r}, which cannot be held here")
-    return _MODIFIERS[key.casefold()]
+    return _KNOWN.modifiers[key.casefold()]
 
 
 def _chord(keys: list[Any]) -> str:
@@ -304,8 +271,8 @@ def _chord(keys: list[Any]) -> str:
     if not keys or not isinstance(keys[-1], str):
         raise ValueError("presses no key")
     held, key = "".join(_modifier(name)[0] for name in keys[:-1]), keys[-1]
-    if key.casefold() in _KEYS:
-        return f"{held}{{{_KEYS[key.casefold()]}}}"
+    if key.casefold() in _KNOWN.keys:
+        return f"{held}{{{_KNOWN.keys[key.casefold()]}}}"
     if len(key) != 1:
         raise ValueError(f"presses the key {key!r}, which has no counterpart here")
     return held + escape_keys(key)
@@ -333,7 +300,7 @@ def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
             keys = named[0] if len(named) == 1 and isinstance(named[0], (list, tuple)) else named
             yield name, {"keys": list(keys)}
             continue
-        order = _ORDER.get(name)
+        order = _KNOWN.functions.get(name)
         if order is None:
             raise ValueError(f"calls {call.func.attr}, which has no counterpart here")
         given |= zip(order, positional, strict=False)

@@ -20,7 +20,6 @@ from taskloom.warehouse.storage.known_schema import STATE_TABLE, remember, store
 from taskloom.warehouse.views import View, views
 
 _REWRITTEN: Final = "rewritten_table"
-_FIELDS: Final = (pa.Schema, pa.StructType)
 COMPLETED: Final = "memory"
 """Catalogue of the views that `complete_for_reading` makes."""
 MIGRATIONS: Final[Mapping[int, tuple[str, ...]]] = {
@@ -139,24 +138,23 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
 def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
     """A SELECT with the present columns of `table` from an older form; no rows without a source."""
     kinds = {column.name: sql_type(column.arrow) for column in table.columns}
-    absent, widened = set(kinds), set()
-    if source:
-        present = connection.execute(f"SELECT * FROM {source} LIMIT 0").to_arrow_table().schema
-        paths = [path for path, _ in missing(present, table.arrow)]
-        absent = {path[0] for path in paths if len(path) == 1}
-        widened = {path[0] for path in paths if len(path) > 1}
+    if not source:
+        nothing = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in kinds.items())
+        return f"SELECT {nothing} WHERE false"
+    present = _schema_of(connection, source)
+    computed = {**table.prepared, **({"applications": APPLICATIONS_SQL} if table.name == "tasks" else {})}
+    older = _lacking_fields(present, table.arrow)
     columns = []
     for name, kind in kinds.items():
-        value = f'"{name}"' if name not in absent else "NULL"
-        if name in absent and (table.name, name) == ("tasks", "applications"):
-            value = APPLICATIONS_SQL
-        if name in absent and name in table.prepared:
-            value = table.prepared[name]
-        if name in absent | widened:
+        value = f'"{name}"' if name in present.names else computed.get(name, "NULL")
+        if name in older or name not in present.names:
             value = f"CAST({value} AS {kind})"
         columns.append(f'{value} AS "{name}"')
-    nothing = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in kinds.items())
-    return f"SELECT {', '.join(columns)} FROM {source}" if source else f"SELECT {nothing} WHERE false"
+    return f"SELECT {', '.join(columns)} FROM {source}"
+
+
+def _schema_of(connection: duckdb.DuckDBPyConnection, table: str) -> pa.Schema:
+    return connection.execute(f"SELECT * FROM {table} LIMIT 0").to_arrow_table().schema
 
 
 def _stored_tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
@@ -171,30 +169,25 @@ def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table, store
         columns = ", ".join(f'"{column.name}" {sql_type(column.arrow)}' for column in table.columns)
         connection.execute(f"CREATE TABLE {table.name} ({columns})")
     else:
-        present = connection.execute(f"SELECT * FROM {table.name} LIMIT 0").to_arrow_table().schema
-        paths = missing(present, table.arrow)
-        widened = dict.fromkeys(path[0] for path, _ in paths if len(path) > 1)
-        if widened:
-            _widen(connection, table, present, tuple(widened))
-        for (name, *nested), arrow in paths:
-            if not nested:
-                connection.execute(f'ALTER TABLE {table.name} ADD COLUMN "{name}" {sql_type(arrow)}')
+        present = _schema_of(connection, table.name)
+        older = _lacking_fields(present, table.arrow)
+        if older:
+            _widen(connection, table, older)
+        for column in table.columns:
+            if column.name not in present.names:
+                kind = sql_type(column.arrow)
+                connection.execute(f'ALTER TABLE {table.name} ADD COLUMN "{column.name}" {kind}')
     connection.execute(f"COMMENT ON TABLE {table.name} IS '{quoted(table.comment)}'")
     for column in table.columns:
         connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{quoted(column.comment)}'")
 
 
-def _widen(
-    connection: duckdb.DuckDBPyConnection, table: Table, present: pa.Schema, names: tuple[str, ...]
-) -> None:
+def _widen(connection: duckdb.DuckDBPyConnection, table: Table, kinds: Mapping[str, str]) -> None:
     """Write `table` anew with the nested fields that some of its columns lack.
 
     DuckLake can add a nested field in place, but DuckDB 1.5.5 corrupts its memory when it then reads files
     written before. Published versions keep the files they have.
     """
-    kinds = {
-        name: sql_type(_merged(present.field(name).type, table.arrow.field(name).type)) for name in names
-    }
     replaced = ", ".join(f'CAST("{name}" AS {kind}) AS "{name}"' for name, kind in kinds.items())
     connection.execute(
         f"CREATE TABLE {_REWRITTEN} AS SELECT * REPLACE ({replaced}) FROM {table.name} ORDER BY rowid"
@@ -218,21 +211,15 @@ def _merged(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
     return pa.struct([*kept, *(item for item in wanted if present.get_field_index(item.name) < 0)])
 
 
-def missing(
-    present: pa.Schema | pa.DataType, wanted: pa.Schema | pa.DataType, path: tuple[str, ...] = ()
-) -> list[tuple[tuple[str, ...], pa.DataType]]:
-    """Paths of columns and nested fields that `wanted` has beyond `present`, outermost first."""
-    if isinstance(wanted, pa.ListType) and isinstance(present, pa.ListType):
-        return missing(present.value_type, wanted.value_type, (*path, "element"))
-    if not (isinstance(wanted, _FIELDS) and isinstance(present, _FIELDS)):
-        return []
-    found: list[tuple[tuple[str, ...], pa.DataType]] = []
+def _lacking_fields(present: pa.Schema, wanted: pa.Schema) -> dict[str, str]:
+    """The columns of `present` that lack nested fields, with the SQL type that has them."""
+    found = {}
     for item in wanted:
-        index = present.get_field_index(item.name)
-        if index < 0:
-            found.append(((*path, item.name), item.type))
-        else:
-            found += missing(present.field(index).type, item.type, (*path, item.name))
+        if item.name in present.names and pa.types.is_nested(item.type):
+            stored = present.field(item.name).type
+            kind = sql_type(_merged(stored, item.type))
+            if kind != sql_type(stored):
+                found[item.name] = kind
     return found
 
 

@@ -93,8 +93,11 @@ _PRESENT_PATH: Final = "-"
 _MOST_OPEN: Final = 8
 
 
-class VersionSwitch:
-    """Opens versions when they are first asked for, and keeps the latest eight. Used from several threads."""
+class Versions:
+    """Hands requests to the pages of the version that a path names, and opens it when it is first asked for.
+
+    The latest eight stay open. Used from several threads.
+    """
 
     def __init__(self, store: Warehouse, pages: Callable[[Warehouse, str, Choices], ASGIApp]) -> None:
         self._store = store
@@ -123,38 +126,23 @@ class VersionSwitch:
         """The path that the pages of the present state begin with."""
         return self._path("")
 
-    def page_of(self, name: str) -> ASGIApp:
-        """The pages of a version; `VersionError` where there is none."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; status 404 where there is no such version."""
+        name, _, rest = str(scope["path"]).removeprefix(_BELOW).partition("/")
+        try:
+            pages = await run_in_threadpool(self._page_of, unquote(name))
+        except VersionError:
+            raise HTTPException(404) from None
+        inner = {**scope, "root_path": "", "path": f"/{rest}", "raw_path": quote(f"/{rest}").encode()}
+        await pages(inner, receive, send)
+
+    def _page_of(self, name: str) -> ASGIApp:
         with self._guard:
             return self._latest(name)
 
     def _opened(self, name: str) -> ASGIApp:
         version = None if name == _PRESENT_PATH else name
         return self._pages(self._store.reopened(version), f"{_BELOW}{quote(name)}", self.choices)
-
-
-class VersionPaths:
-    """Hands requests below `/at/` to the pages of the version they name."""
-
-    def __init__(self, app: ASGIApp, switch: VersionSwitch) -> None:
-        self._app = app
-        self._switch = switch
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        path = str(scope.get("path", ""))
-        if scope["type"] != "http" or not path.startswith(_BELOW):
-            await self._app(scope, receive, send)
-            return
-        name, _, rest = path.removeprefix(_BELOW).partition("/")
-        try:
-            pages = await run_in_threadpool(self._switch.page_of, unquote(name))
-        except VersionError:
-            # The pages of the root say what is wrong: there is no such address.
-            await self._app(scope, receive, send)
-            return
-        inner = {**scope, "path": f"/{rest}", "raw_path": quote(f"/{rest}").encode()}
-        await pages(inner, receive, send)
 
 
 _FOREVER = "public, max-age=31536000, immutable"
@@ -175,11 +163,11 @@ def create_application(
     """
 
     def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
-        return _pages(Site(shown, at, versions), desk, read_call, people, switch.present_path)
+        return _pages(Site(shown, at, versions), desk, read_call, people, others.present_path)
 
-    switch = VersionSwitch(store, pages_of)
-    application = pages_of(store, "", switch.choices)
-    application.add_middleware(VersionPaths, switch=switch)
+    others = Versions(store, pages_of)
+    application = pages_of(store, "", others.choices)
+    application.mount(_BELOW, others)
     if desk is not None:
         application.add_middleware(WritesAlone)
     application.middleware("http")(_only_local)

@@ -134,18 +134,14 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
 def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, _Places]]:
     """A row per dimension, a place per level: it counts the tasks with it and the other fixed ones."""
     rows = []
-    for dimension in DIMENSIONS:
+    for dimension in map(str, DIMENSIONS):
         others = {name: level for name, level in fixed.items() if name != dimension}
-        own = fixed.get(dimension, "")
-        wanted = [{**others, dimension: level} for level in LEVELS]
-        places = _places(
-            cells,
-            wanted,
-            [f"{dimension} {level}" for level in LEVELS],
-            [level == own for level in LEVELS],
-            [address("/complexity", others if item[dimension] == own else item) for item in wanted],
-        )
-        rows.append((str(dimension), places))
+        places = _places(cells, [{**others, dimension: level} for level in LEVELS])
+        for place, level in zip(places, LEVELS, strict=True):
+            chosen = level == fixed.get(dimension)
+            link = address("/complexity", others if chosen else {**others, dimension: level})
+            place |= {"label": f"{dimension} {level}", "chosen": chosen, "link": link}
+        rows.append((dimension, places))
     return rows
 
 
@@ -157,34 +153,24 @@ def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[_Plac
         for row in pairs
         for column in pairs
     ]
-    places = _places(
-        cells,
-        wanted,
-        [", ".join(f"{name} {level}" for name, level in item.items()) for item in wanted],
-        [bool(fixed) and fixed.items() <= item.items() for item in wanted],
-        [address("/tasks", item) for item in wanted],
-    )
+    places = _places(cells, wanted)
+    for place, item in zip(places, wanted, strict=True):
+        label = ", ".join(f"{name} {level}" for name, level in item.items())
+        chosen = bool(fixed) and fixed.items() <= item.items()
+        place |= {"label": label, "chosen": chosen, "link": address("/tasks", item)}
     return [places[start : start + len(pairs)] for start in range(0, len(places), len(pairs))]
 
 
-def _places(
-    cells: Mapping[Cell, int],
-    wanted: Sequence[Mapping[str, str]],
-    labels: Sequence[str],
-    chosen: Sequence[bool],
-    links: Sequence[str],
-) -> _Places:
+def _places(cells: Mapping[Cell, int], wanted: Sequence[Mapping[str, str]]) -> _Places:
+    """For each combination of levels the tasks that have it, and whether a graph can."""
     counts = [_count(cells, item) for item in wanted]
     return [
         {
-            "label": label,
             "count": count,
             "possible": any(_has(cell, item) for cell in possible_cells()),
-            "chosen": at,
-            "link": link,
             "shade": 0 if not count else max(1, round(_SHADES * count / max(counts))),
         }
-        for item, label, count, at, link in zip(wanted, labels, counts, chosen, links, strict=True)
+        for item, count in zip(wanted, counts, strict=True)
     ]
 
 

@@ -1,6 +1,6 @@
 """The task list: filters as SQL, and pages by key, so that the last page costs no more than the first."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self, get_args
 
@@ -12,52 +12,33 @@ from taskloom.warehouse.errors import SelectionInvalidError
 from taskloom.warehouse.store import Warehouse
 
 PAGE_ROWS = 50
-STATUSES: tuple[str, ...] = get_args(TaskStatus)
-FILTERS: tuple[str, ...] = (
-    *DIMENSIONS,
-    "scenario",
-    "application",
-    "capability",
-    "status",
-    "replayed",
-    "reviewed",
-    "text",
-)
-"""Names of the filters, which are also the names of the page's parameters."""
-REPLAYED: Final[dict[str, str]] = {
-    "with success": "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success)",
-    "without success": (
-        "task_id IN (SELECT r.task_id FROM replays AS r WHERE NOT r.success AND NOT r.invalid)"
-        " AND task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success)"
-    ),
-    "not yet": "task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success OR NOT r.invalid)",
-}
-"""What replays say of a task, each with its SQL condition."""
 _REVIEWS = "(SELECT r.task_id, r.instruction FROM latest_reviews AS r"
-REVIEWED: Final[dict[str, str]] = {
-    "accepted": (
-        f"(task_id, instruction) IN {_REVIEWS} WHERE r.accepted)"
-        f" AND (task_id, instruction) NOT IN {_REVIEWS} WHERE NOT r.accepted)"
-    ),
-    "rejected": f"(task_id, instruction) IN {_REVIEWS} WHERE NOT r.accepted)",
-    "not yet": f"(task_id, instruction) NOT IN {_REVIEWS})",
-}
-"""What people say of a task, each with its SQL condition; one rejection rejects."""
-_EQUAL: Final[dict[str, str]] = {
-    **{str(dimension): f"{dimension}_level = ?" for dimension in DIMENSIONS},
+FILTERS: Final[dict[str, str | dict[str, str]]] = {
+    **{row: {level: f"{row}_level = '{level}'" for level in LEVELS} for row in map(str, DIMENSIONS)},
     "scenario": "scenario = ?",
-    "status": "status = ?",
-    "capability": "list_contains(capabilities, ?)",
     "application": "list_contains(applications, ?)",
+    "capability": "list_contains(capabilities, ?)",
+    "status": {name: f"status = '{name}'" for name in get_args(TaskStatus)},
+    "replayed": {
+        "with success": "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success)",
+        "without success": (
+            "task_id IN (SELECT r.task_id FROM replays AS r WHERE NOT r.success AND NOT r.invalid)"
+            " AND task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success)"
+        ),
+        "not yet": "task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success OR NOT r.invalid)",
+    },
+    "reviewed": {
+        "accepted": (
+            f"(task_id, instruction) IN {_REVIEWS} WHERE r.accepted)"
+            f" AND (task_id, instruction) NOT IN {_REVIEWS} WHERE NOT r.accepted)"
+        ),
+        "rejected": f"(task_id, instruction) IN {_REVIEWS} WHERE NOT r.accepted)",
+        "not yet": f"(task_id, instruction) NOT IN {_REVIEWS})",
+    },
+    "text": "",
 }
-"""Filters whose value is bound, with their conditions."""
-_SAID: Final = {"replayed": REPLAYED, "reviewed": REVIEWED}
-_ALLOWED: Final[Mapping[str, Collection[str]]] = {
-    "status": STATUSES,
-    "replayed": REPLAYED,
-    "reviewed": REVIEWED,
-}
-"""The values of filters that have few, beside the levels."""
+"""The filters, named as the page's parameters are, with their SQL conditions: one that binds any value, or
+one for each value there is; words of `text` have one each. One person's rejection rejects."""
 SORTS: Final[dict[str, str]] = {
     "fewest subtasks": "coalesce(node_count, 0)",
     "most subtasks": "-coalesce(node_count, 0)",
@@ -85,22 +66,27 @@ class TaskFilter:
         exist."""
         values = {name: given.get(name, "").strip() for name in FILTERS}
         for name, value in values.items():
-            known = LEVELS if name in DIMENSIONS else _ALLOWED.get(name, (value,))
-            if value and value not in known:
+            known = FILTERS[name]
+            if value and isinstance(known, dict) and value not in known:
                 raise SelectionInvalidError(f"{name} is {value!r}; known: {', '.join(known)}.")
         return cls(values)
 
     def condition(self) -> tuple[str, list[str]]:
         """The filter as an SQL condition and its parameters."""
         given = {name: value for name, value in self.values.items() if value}
-        parts = ["true", *(_EQUAL[name] for name in given if name in _EQUAL)]
-        bound = [value for name, value in given.items() if name in _EQUAL]
-        parts += [f"({known[given[name]]})" for name, known in _SAID.items() if name in given]
-        if "text" in given:
-            words = given["text"].split()
-            pattern = " AND ".join(["contains(words, lower(?))"] * len(words))
-            parts.append(f"(({pattern}) OR task_id = ?)")
-            bound += [*words, given["text"]]
+        parts, bound = ["true"], []
+        for name, value in given.items():
+            known = FILTERS[name]
+            if name == "text":
+                words = value.split()
+                pattern = " AND ".join(["contains(words, lower(?))"] * len(words))
+                parts.append(f"(({pattern}) OR task_id = ?)")
+                bound += [*words, value]
+            elif isinstance(known, dict):
+                parts.append(f"({known[value]})")
+            else:
+                parts.append(known)
+                bound.append(value)
         return " AND ".join(parts), bound
 
 
@@ -185,8 +171,6 @@ def choices(warehouse: Warehouse) -> dict[str, list[str]]:
         "scenario": column("SELECT DISTINCT scenario FROM tasks ORDER BY 1"),
         "application": column("SELECT DISTINCT unnest(applications) FROM tasks ORDER BY 1"),
         "capability": column("SELECT DISTINCT unnest(capabilities) FROM tasks ORDER BY 1"),
-        "status": list(STATUSES),
-        "replayed": list(REPLAYED),
-        "reviewed": list(REVIEWED),
+        **{name: list(FILTERS[name]) for name in ("status", "replayed", "reviewed")},
         "sort": list(SORTS),
     }
