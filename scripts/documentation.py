@@ -180,7 +180,7 @@ def agents_page() -> str:
         about, _, more = AGENTS.text_of(name).partition("\n\n")
         asks = "yes" if getattr(module, "MODEL", False) else "no"
         rows.append(f"| `{name}` | {_cell(about)} | {asks} | {_cell(more)} |")
-        form = getattr(module, "FORMAT", None)
+        form = getattr(module, "form", None)
         if isinstance(form, ReplyFormat):
             declared = "declared to the server" if form.declared else "in the prompt"
             written = " or ".join(form.syntaxes)

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from taskloom.omnieval.errors import CallUnusableError
 from taskloom.omnieval.replies.calls import Call
+from taskloom.resources.record import Record
 from taskloom.taskgraph.records.gestures import Point
 
 Place = Callable[[tuple[float, float]], Point]
@@ -31,8 +32,7 @@ _PAIRS = (("x", "y"), ("x1", "y1"), ("start_x", "start_y"))
 _END_PAIRS = (("destination_x", "destination_y"), ("end_x", "end_y"), ("x2", "y2"))
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
+class Conventions(Record):
     """What a format means by words that others mean otherwise."""
 
     notch: float = 1.0

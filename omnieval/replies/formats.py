@@ -1,13 +1,13 @@
 """A format: how a family of models writes actions, where it points, and how it is shown the screen."""
 
 import re
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from taskloom.omnieval.replies.arguments import USUAL, Conventions
 from taskloom.omnieval.replies.calls import Syntax
 from taskloom.omnieval.replies.grids import AS_IT_IS, Grid, Sizing
+from taskloom.resources.record import Record
 
 GRID_WORDS: dict[Grid, str] = {
     "pixels": "in pixels of the picture",
@@ -20,9 +20,8 @@ _TYPES: dict[str, str] = {"int": "integer", "number": "number", "bool": "boolean
 _PARAMETER = re.compile(r"(\w+)(\??)\s*:\s*(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyFormat:
-    """One row of the table of formats."""
+class ReplyFormat(Record):
+    """How one family of models is asked and answers."""
 
     syntaxes: tuple[Syntax, ...]
     """How calls are written; the first that is found counts."""
@@ -61,66 +60,3 @@ def declaration(signature: str) -> dict[str, JsonValue]:
         "description": signature,
         "parameters": {"type": "object", "properties": properties, "required": required},
     }
-
-
-BOX = "start_box='<|box_start|>(x,y)<|box_end|>'"
-"""How UI-TARS 1 and 1.5 write a place."""
-POINT = "point='<point>x y</point>'"
-"""How UI-TARS 1.5 writes it where Doubao hosts it."""
-
-
-def ui_tars(place: str, grid: Grid = "thousand", sizing: Sizing = AS_IT_IS) -> ReplyFormat:
-    """The format of UI-TARS 1 and 1.5, whose places are written in two ways.
-
-    >>> ui_tars(POINT).shape.splitlines()[1]
-    "Action: click(point='<point>x y</point>')"
-    """
-    second = place.replace("start_box", "end_box").replace("point=", "end_point=")
-    functions = (
-        f"click({place})",
-        f"left_double({place})",
-        f"right_single({place})",
-        f"drag({place}, {second})",
-        "hotkey(key='ctrl c')",
-        "type(content='text; \\n submits it')",
-        f"scroll({place}, direction='down, up, left or right')",
-        "wait()",
-        "finished(content='what was done, or the answer')",
-        "call_user()",
-    )
-    shape = f"Thought: why, in a sentence or two\nAction: click({place})"
-    return ReplyFormat(("code",), grid, shape, functions, sizing, pictures=5)
-
-
-QWEN_ACTIONS = (
-    "key(keys: list)",
-    "type(text: str)",
-    "mouse_move(coordinate: place)",
-    "left_click(coordinate: place)",
-    "left_click_drag(coordinate: place), from where the pointer is",
-    "right_click(coordinate: place)",
-    "middle_click(coordinate: place)",
-    "double_click(coordinate: place)",
-    "triple_click(coordinate: place)",
-    "scroll(pixels: int), notches of the wheel, positive upwards",
-    "hscroll(pixels: int), positive to the right",
-    "wait(time: number)",
-    "answer(text: str)",
-    "terminate(status: success or failure)",
-)
-"""Values of `action` of the function `computer_use` of Qwen-VL, with their further arguments."""
-PYAUTOGUI = (
-    "pyautogui.click(x, y, clicks=1, button='left')",
-    "pyautogui.doubleClick(x, y)",
-    "pyautogui.rightClick(x, y)",
-    "computer.triple_click(x, y)",
-    "pyautogui.moveTo(x, y)",
-    "pyautogui.dragTo(x, y)",
-    "pyautogui.scroll(notches)",
-    "pyautogui.write(message)",
-    "pyautogui.press(key)",
-    "pyautogui.hotkey(*keys)",
-    "computer.wait()",
-    "computer.terminate(status='success or failure')",
-)
-"""Statements of models that write PyAutoGUI code."""

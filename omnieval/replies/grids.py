@@ -1,9 +1,9 @@
 """The grids that models point in, and the pictures that they are sent."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from taskloom.resources.record import Record
 from taskloom.taskgraph.records.gestures import Point
 
 Grid = Literal["pixels", "thousand", "thousand_less_one", "fractions"]
@@ -11,8 +11,7 @@ Grid = Literal["pixels", "thousand", "thousand_less_one", "fractions"]
 _EXTENTS: dict[Grid, float] = {"thousand": 1000.0, "thousand_less_one": 999.0, "fractions": 1.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Sizing:
+class Sizing(Record):
     """How a picture is resized before it is sent; as it is where `factor` is 1 and there is no limit.
 
     Models of the Qwen-VL family see pictures whose sides are multiples of `factor`, within limits of their

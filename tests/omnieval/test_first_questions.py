@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,10 +37,10 @@ def test_settings_prompts_formats_and_templates_change_it(monkeypatch: pytest.Mo
     assert hashed("pixels", settings={"coordinates": "pixels"}) != other
     assert hashed("planner_executor", settings={"executor": "pixels"}) != planned
     with monkeypatch.context() as changed:
-        usual_form = model_agents.ROWS["qwen3_vl"].FORMAT
-        assert usual_form is not None
-        form = replace(usual_form, shape=f"{usual_form.shape}.")
-        changed.setitem(model_agents.ROWS, "qwen3_vl", model_agents.spoken("", form))
+        row = model_agents.ROWS["qwen3_vl"]
+        assert row.form is not None
+        form = row.form.model_copy(update={"shape": f"{row.form.shape}."})
+        changed.setitem(model_agents.ROWS, "qwen3_vl", row.model_copy(update={"form": form}))
         assert hashed("qwen3_vl") != before
     usual = rendering.template_hash
     monkeypatch.setattr(

@@ -24,7 +24,7 @@ SCREENS = [(1280, 800), (1920, 1080), (1366, 768), (2560, 1600), (800, 1280), (6
 FORMATS: dict[str, ReplyFormat] = {
     name: form
     for name in AGENTS.built_in()
-    if isinstance(form := getattr(AGENTS.load(name), "FORMAT", None), ReplyFormat)
+    if isinstance(form := getattr(AGENTS.load(name), "form", None), ReplyFormat)
 }
 
 
