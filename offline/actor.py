@@ -5,18 +5,17 @@ from collections.abc import Mapping, Sequence
 
 from taskloom.environments.screen_words import describe_screen
 from taskloom.offline.telling_steps import WAITING, named, position_in, whole_thought
-from taskloom.prompts.inputs import ActorInput, ControlInView
+from taskloom.prompts.inputs import ActorInput
 from taskloom.prompts.replies import ActorArguments, ActorReply, Point
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
 from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.grounding import find_control
-from taskloom.taskgraph.records.interaction import Control, Rectangle, escape_keys
+from taskloom.taskgraph.records.interaction import Control, escape_keys
 from taskloom.taskgraph.records.subtask import fill, placeholders
 from taskloom.taskgraph.records.worked_examples import fill_query
 
 _PATIENCE = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""
-_NOWHERE = Rectangle(left=0, top=0, right=1, bottom=1)
 
 
 def act(view: ActorInput, application: Application | None) -> ActorReply:
@@ -27,11 +26,10 @@ def act(view: ActorInput, application: Application | None) -> ActorReply:
     example, parameters = found[0], with_path_parts(found[1])
     steps = (view.another_way and example.second_example) or example.worked_example
     position, failures = position_in(view.history, steps, parameters)
-    controls = [_control(item) for item in view.controls]
     for index, step in enumerate(steps[position:], position):
         if step.control is None:
             return _do(steps, index, parameters, None, view)
-        control = find_control(fill_query(step.control, parameters), controls)
+        control = find_control(fill_query(step.control, parameters), view.controls)
         if control is not None and not (control.disabled and failures < _PATIENCE):
             if failures >= _PATIENCE:
                 return _give_up(f"step {index + 1} cannot be carried out on {control.text!r}")
@@ -43,7 +41,7 @@ def act(view: ActorInput, application: Application | None) -> ActorReply:
             return _give_up(f"there is no {wanted.control_type or 'control'} {wanted.text!r} on the screen")
         return ActorReply(
             status="CONTINUE",
-            observation=describe_screen(view.window_title, controls, None),
+            observation=describe_screen(view.window_title, view.controls, None),
             thought=f"{WAITING} {named(step, parameters) or 'the page'}, which is not there yet.",
             function="wait",
             args=ActorArguments(seconds=0.5 * (failures + 1)),
@@ -71,23 +69,6 @@ def _recognise(
     return max(matches, key=lambda item: len(item[0].instruction_template), default=None)
 
 
-def _control(view: ControlInView) -> Control:
-    return Control(
-        label=view.label,
-        text=view.control_text,
-        control_type=view.control_type,
-        parent_text=view.parent_control_text,
-        parent_type=view.parent_control_type,
-        rectangle=_NOWHERE,
-        row=view.row,
-        section=view.section,
-        value=view.value,
-        disabled=view.disabled,
-        focused=view.focused,
-        application=view.application,
-    )
-
-
 def _do(
     steps: Sequence[WorkedStep],
     index: int,
@@ -97,11 +78,10 @@ def _do(
 ) -> ActorReply:
     step = steps[index]
     keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
-    controls = [_control(item) for item in view.controls]
     return ActorReply(
         status="CONTINUE",
-        observation=describe_screen(view.window_title, controls, target),
-        thought=whole_thought(steps, index, parameters, target, controls),
+        observation=describe_screen(view.window_title, view.controls, target),
+        thought=whole_thought(steps, index, parameters, target, view.controls),
         control_label=target.label if target else "",
         control_text=target.text if target else "",
         function=step.operation,

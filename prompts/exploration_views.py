@@ -1,8 +1,8 @@
 """What the explorer is shown of subtasks and screens."""
 
-from taskloom.prompts.control_lines import ControlInView
 from taskloom.resources.applications import SubtaskTemplate, SubtaskWording
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Control
 
 
 class SubtaskToDeclare(SubtaskWording):
@@ -53,5 +53,5 @@ class ScreenInView(Record):
     """Controls to click one after the other, from the first page on."""
     window_title: str = ""
     """Title of the window."""
-    controls: tuple[ControlInView, ...] = ()
+    controls: tuple[Control, ...] = ()
     """Controls that no earlier screen shows."""

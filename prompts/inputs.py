@@ -5,7 +5,6 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from taskloom.prompts.control_lines import ControlInView as ControlInView
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
 from taskloom.prompts.exploration_views import ResourceInView as ResourceInView
 from taskloom.prompts.prompt_input import PromptInput
@@ -26,7 +25,7 @@ from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskloom.taskgraph.records.gestures import Coordinates
-from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.interaction import Control, Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
 
 
@@ -65,7 +64,7 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     """What composition was short of."""
     screens: tuple[ScreenInView, ...] = ()
     """Screens beyond the first."""
-    controls: tuple[ControlInView, ...] = ()
+    controls: tuple[Control, ...] = ()
     """Controls of the application's first screen."""
     screenshot: Screenshot | None = None
     """Its first screen."""
@@ -123,7 +122,7 @@ class ActorInput(PromptInput[ActorReply]):
     """Steps that may still be taken."""
     window_title: str = ""
     """Title of the window in front."""
-    controls: tuple[ControlInView, ...] = ()
+    controls: tuple[Control, ...] = ()
     """Controls on the screen."""
     coordinates: Coordinates = "labels"
     """How the actor says where."""

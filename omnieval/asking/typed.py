@@ -9,7 +9,6 @@ from taskloom.environments.annotated import annotate
 from taskloom.environments.errors import UnusableReplyError
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.actor_actions import action_of_reply, in_history
-from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.inputs import ActorInput
 from taskloom.taskgraph.records.gestures import Coordinates
 from taskloom.taskgraph.records.interaction import Observation, Screenshot
@@ -45,7 +44,7 @@ class TypedAgent:
             history=tuple(in_history(step) for step in history),
             steps_left=max(0, task.step_limit - len(history)),
             window_title=observation.window_title,
-            controls=controls_in_view(observation.controls),
+            controls=observation.controls,
             coordinates=self.coordinates,
             screen_size=observation.screen_size,
             screenshot=observation.screenshot

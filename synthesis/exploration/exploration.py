@@ -9,7 +9,6 @@ from pydantic import Field
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.evaluators_api.reference import checks_overview
 from taskloom.model_clients.errors import CallFailedError
-from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.exploration_views import SubtaskToDeclare
 from taskloom.prompts.inputs import ExplorerInput, ResourceInView
 from taskloom.prompts.replies import NamedValue, ProposedSubtask
@@ -344,7 +343,7 @@ def _question(
         rejected=memory.rejected_subtasks(),
         wishes=memory.wishes,
         screens=screens_in_view(screens),
-        controls=controls_in_view(controls),
+        controls=controls,
         screenshot=screenshot,
         wanted=wanted,
         to_declare=tuple(SubtaskToDeclare.of(item.template) for item in to_declare),

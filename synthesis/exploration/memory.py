@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
 from taskloom.resources.applications import Application, ControlQuery
 from taskloom.synthesis.exploration.walking import only_new
@@ -103,7 +102,7 @@ def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
                 ScreenInView(
                     path=tuple(name_query(query) for query in screen.path),
                     window_title=screen.window_title,
-                    controls=controls_in_view(fresh),
+                    controls=fresh,
                 )
             )
     return tuple(shown)

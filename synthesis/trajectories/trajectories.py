@@ -19,7 +19,6 @@ from taskloom.environments.starting_place import needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.prompts.actor_actions import action_of_reply, in_history
-from taskloom.prompts.control_lines import controls_in_view
 from taskloom.prompts.inputs import ActorInput, ComputerActorInput
 from taskloom.prompts.replies import ActorReply
 from taskloom.resources.applications import Application
@@ -163,7 +162,7 @@ class ModelAgent:
             history=tuple(in_history(step) for step in history),
             steps_left=max(0, told.step_limit - len(history)),
             window_title=observation.window_title,
-            controls=controls_in_view(observation.controls),
+            controls=observation.controls,
             coordinates=self.coordinates,
             screen_size=observation.screen_size,
             screenshot=self.picture(observation) if shown else None,

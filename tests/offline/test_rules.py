@@ -10,7 +10,6 @@ from taskloom.offline.evaluation_writer import write_function
 from taskloom.offline.telling_steps import position_in, thought_of, whole_thought
 from taskloom.prompts.inputs import (
     ActorInput,
-    ControlInView,
     EvaluationWriterInput,
     Performance,
     StepInHistory,
@@ -49,13 +48,18 @@ NOTES = Application(
     ),
 )
 NEW, CLOSE, LATER = (
-    ControlInView(label=str(number), control_text=text, control_type="Button")
+    Control(
+        label=str(number),
+        text=text,
+        control_type="Button",
+        rectangle=Rectangle(left=0, top=0, right=9, bottom=9),
+    )
     for number, text in enumerate(("New", "Close", "Later"))
 )
 
 
 def screen(
-    *controls: ControlInView,
+    *controls: Control,
     instruction: str = "Write 'Milk (2)' into 'Documents/a.txt'.",
     history: tuple[StepInHistory, ...] = (),
 ) -> ActorInput:

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.prompts.control_lines import control_lines
-from taskloom.prompts.inputs import ControlInView
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 
-def control(label: str, text: str, kind: str = "Button", **fields: object) -> ControlInView:
-    return ControlInView.model_validate(
-        {"label": label, "control_text": text, "control_type": kind, **fields}
+def control(label: str, text: str, kind: str = "Button", **fields: object) -> Control:
+    place = Rectangle(left=0, top=0, right=9, bottom=9)
+    return Control.model_validate(
+        {"label": label, "text": text, "control_type": kind, "rectangle": place, **fields}
     )
 
 
@@ -40,9 +41,9 @@ def test_equal_controls_say_where_they_stand() -> None:
             control("1", "Edit", "Hyperlink", row="Library hours"),
             control("2", "Add", section="Tags"),
             control("3", "Add", section="Notes"),
-            control("4", "OK", parent_control_type="Dialog", parent_control_text="Rename"),
-            control("5", "OK", parent_control_type="Dialog", parent_control_text="Delete"),
-            control("6", "Alone", section="Notes", parent_control_text="Form"),
+            control("4", "OK", parent_type="Dialog", parent_text="Rename"),
+            control("5", "OK", parent_type="Dialog", parent_text="Delete"),
+            control("6", "Alone", section="Notes", parent_text="Form"),
         ]
     )
     assert lines.splitlines() == [

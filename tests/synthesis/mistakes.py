@@ -72,11 +72,11 @@ class MistakenRules:
             for item in view.controls
             if right is not None
             and (item.control_type, item.disabled) == (right.control_type, False)
-            and item.control_text not in ("", right.control_text)
+            and item.text not in ("", right.text)
         ]
         if kind == "wrong_control" and len(view.history) == stop - 1 and others:
             wrong = random.choice(others)
-            target = {"control_label": wrong.label, "control_text": wrong.control_text}
+            target = {"control_label": wrong.label, "control_text": wrong.text}
             return reply.model_copy(update=target), kind
         return reply, None
 

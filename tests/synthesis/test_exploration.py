@@ -336,8 +336,8 @@ async def test_a_revision_under_another_name_is_the_same_subtask_and_of_several_
     assert await again(2) is None
     question = models.calls[ModelRole.EXPLORER][0].question
     (told,) = question.feedback
-    assert [item.control_text for item in question.controls] == ["New"]
-    assert [(item.path, [new.control_text for new in item.controls]) for item in question.screens] == [
+    assert [item.text for item in question.controls] == ["New"]
+    assert [(item.path, [new.text for new in item.controls]) for item in question.screens] == [
         (("Button 'New'",), ["Title"])
     ]
     assert question.screenshot == STOPPED.steps[0].observation_screenshot

@@ -67,7 +67,7 @@ async def test_models_are_shown_only_what_is_new_on_a_screen(environment: Enviro
     assert shown and all(screen.path and screen.controls for screen in shown)
     first = {(item.control_type, item.text, item.row) for item in found[0].controls}
     assert not first & {
-        (item.control_type, item.control_text, item.row) for screen in shown for item in screen.controls
+        (item.control_type, item.text, item.row) for screen in shown for item in screen.controls
     }
 
 
