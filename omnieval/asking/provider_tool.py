@@ -1,29 +1,16 @@
 """An agent that operates the screen through its provider's computer tool."""
 
-from collections.abc import Mapping
-
-from pydantic import JsonValue
-
 from taskloom.environments.agent import Agent
 from taskloom.environments.computer_use.conversation import ComputerConversation
-from taskloom.environments.errors import AgentError
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.inputs import ComputerActorInput
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskloom.taskgraph.records.interaction import Screenshot
 
 
-def check_tool_settings(settings: Mapping[str, JsonValue]) -> None:
-    """Raise an `AgentError` if `safety_checks` is neither `acknowledge` nor `refuse`."""
-    safety = settings.get("safety_checks", "refuse")
-    if safety not in ("refuse", "acknowledge"):
-        raise AgentError(f"safety_checks is {safety!r}; it is refuse or acknowledge.")
-
-
 def tool_agent(brief: AgentBrief) -> Agent:
     """The agent; with the setting `safety_checks: acknowledge` it does what the provider has doubts about."""
     task = brief.task
-    check_tool_settings(brief.settings)
     safety = brief.settings.get("safety_checks", "refuse")
 
     async def ask(instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]) -> ComputerReply:

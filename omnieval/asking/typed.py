@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from taskloom.environments.agent import Decision
 from taskloom.environments.annotated import annotate
@@ -26,15 +26,16 @@ class TypedAgent:
     brief: AgentBrief
     """What it is made from; its setting `pictures` says how many of the last screens are shown."""
     shows: Shows
-    """What is shown of the screen."""
-    coordinates: Coordinates = "labels"
-    """How the model says where."""
+    """What is shown of the screen; by a picture alone the model points, in its setting `coordinates`."""
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
         """The model's decision; errors as `AgentBrief.ask`, also where a function lacks what it needs."""
         brief, task = self.brief, self.brief.task
+        coordinates: Coordinates = "labels"
+        if self.shows == "picture":
+            coordinates = cast(Coordinates, brief.settings.get("coordinates", "thousandths"))
         earlier = max(0, int(str(brief.settings.get("pictures", 1))) - 1)
         question = ActorInput(
             application=", ".join(item.name for item in task.applications),
@@ -45,7 +46,7 @@ class TypedAgent:
             steps_left=max(0, task.step_limit - len(history)),
             window_title=observation.window_title,
             controls=observation.controls,
-            coordinates=self.coordinates,
+            coordinates=coordinates,
             screen_size=observation.screen_size,
             screenshot=observation.screenshot
             if self.shows in ("picture", "list")
@@ -61,7 +62,7 @@ class TypedAgent:
             return decided.model_copy(update={"answer": reply.message})
         if reply.status == "GIVE_UP":
             return decided.model_copy(update={"status": "give_up", "message": reply.message})
-        action = action_of_reply(reply, self.coordinates, observation.screen_size)
+        action = action_of_reply(reply, coordinates, observation.screen_size)
         if action is None:
             name = repr(reply.function or "of the reply")
             raise UnusableReplyError(f"The function {name} lacks what it needs; nothing was done.", said)
