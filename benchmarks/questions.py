@@ -8,8 +8,7 @@ from pydantic import JsonValue
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
-from taskloom.taskgraph.records.interaction import Screenshot
-from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.model_calls import ModelRole, RenderedPrompt
 
 SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 
@@ -23,19 +22,15 @@ class Verdict(Record):
 
 @dataclass(frozen=True)
 class Question:
-    """A question of one line, which is its own prompt."""
+    """A question of one line."""
 
     user: str
-    system: str = SYSTEM
-    images: tuple[Screenshot, ...] = ()
-    template_hash: str = ""
     role: ModelRole = ModelRole.SUMMARIZER
     reply_type: type[Verdict] = Verdict
-    stable: int = 0
     computer: tuple[ComputerTurn, ...] | None = None
     past: tuple[Exchange, ...] = ()
     functions: tuple[dict[str, JsonValue], ...] = ()
 
-    def rendered(self) -> Question:
-        """Itself."""
-        return self
+    def rendered(self) -> RenderedPrompt:
+        """The line, behind the unchanging part."""
+        return RenderedPrompt(system=SYSTEM, user=self.user, template_hash="")

@@ -11,34 +11,9 @@ from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.resources.plugins import PluginKind
 from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
-from taskloom.taskgraph.records.interaction import Screenshot
-from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.model_calls import ModelRole, RenderedPrompt
 
 Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
-
-
-class Prompt(Protocol):
-    """Rendered text and pictures, and the template they came from."""
-
-    @property
-    def system(self) -> str:
-        """The long unchanging part (manual, checks reference), which a provider may cache."""
-
-    @property
-    def user(self) -> str:
-        """The part that differs from call to call."""
-
-    @property
-    def stable(self) -> int:
-        """So many characters of `user` are also the beginning of the next call's; 0 for none."""
-
-    @property
-    def images(self) -> tuple[Screenshot, ...]:
-        """Pictures, in the order in which the text refers to them."""
-
-    @property
-    def template_hash(self) -> str:
-        """SHA-256 of the template's text."""
 
 
 class Question(Protocol[Reply_co]):
@@ -64,7 +39,7 @@ class Question(Protocol[Reply_co]):
     def functions(self) -> tuple[dict[str, JsonValue], ...]:
         """Functions that a spoken reply may call: name, description, parameters."""
 
-    def rendered(self) -> Prompt:
+    def rendered(self) -> RenderedPrompt:
         """The question as text and pictures."""
 
 

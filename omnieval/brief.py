@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue
 
@@ -11,22 +11,11 @@ from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
 from taskloom.prompts.agent_inputs import ApplicationInView
 from taskloom.prompts.errors import TemplateBrokenError
-from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.prompt_input import Models, PromptInput
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 R = TypeVar("R", bound=BaseModel)
-
-
-class AgentModels(Protocol):
-    """The model that an agent asks: paid for once, limited and counted like every other call."""
-
-    async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
-        """The typed reply to a question.
-
-        Raises:
-            ModelClientError: no usable reply.
-        """
 
 
 class AgentTask(Record):
@@ -74,7 +63,7 @@ class AgentBrief:
     """Settings of the agent, as the experiment gives them."""
     prompt: str = ""
     """Template of the system prompt, where the experiment gives one of its own."""
-    models: AgentModels | None = None
+    models: Models | None = None
     """The model to ask with the role `actor`; None for agents without one."""
     stage: str = "evaluation"
     """What calls are booked under."""

@@ -1,6 +1,6 @@
 """What language models are asked, and what they must answer.
 
-inputs, prompt_input                  the typed input of each role's prompt, and their base class
+inputs, prompt_input                  the typed input of each role's prompt, their base, and who answers
 replies                               the record of each role's reply
 near_misses                           replies in a slightly other form, read as what they mean
 templates/<role>/                     the texts

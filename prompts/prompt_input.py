@@ -1,14 +1,14 @@
-"""The base of the typed inputs of prompts."""
+"""The base of the typed inputs of prompts, and whoever answers them."""
 
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, Field, JsonValue
 
-from taskloom.prompts.rendering import RenderedPrompt, render
+from taskloom.prompts.rendering import render
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
-from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.model_calls import ModelRole, RenderedPrompt
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -47,3 +47,16 @@ class PromptInput(Record, Generic[Reply]):
     def rendered(self) -> RenderedPrompt:
         """The prompt for these values; a `TemplateBrokenError` if the template uses what is no field here."""
         return render(self.template or self.role, self.model_dump(mode="json"), self.images, self.own_prompt)
+
+
+class Models(Protocol):
+    """Whoever plays the roles: models, or rules."""
+
+    async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
+        """The typed reply to a question; equal questions have equal replies, a new `attempt` may have
+        another.
+
+        Raises:
+            ModelClientError: no usable reply.
+        """
+        ...

@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -19,29 +18,13 @@ from pydantic import JsonValue
 from taskloom.prompts.control_lines import control_lines
 from taskloom.prompts.errors import TemplateBrokenError, UnknownTemplateError
 from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import RenderedPrompt
 
 _PARTS = ("system", "user")
 _MARK = "\x00cached up to here\x00"
 _MARK_NAME = "cached_up_to_here"
 _LONGEST_BRIEF = 300
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedPrompt:
-    """A prompt ready to send."""
-
-    system: str
-    """The long part that stays the same from call to call, so that providers can cache it."""
-    user: str
-    """The part that differs."""
-    stable: int
-    """So many characters of it are the beginning of the next call's, too, as a history that only grows; 0 for
-    none."""
-    images: tuple[Screenshot, ...]
-    """Pictures, in order."""
-    template_hash: str
-    """SHA-256 of the template's two files."""
 
 
 def render(
@@ -65,7 +48,13 @@ def render(
             known = hashlib.sha256(f"{known}{own}".encode()).hexdigest()
     except UndefinedError as error:
         raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
-    return RenderedPrompt(system, user.replace(_MARK, "", 1), max(0, user.find(_MARK)), images, known)
+    return RenderedPrompt(
+        system=system,
+        user=user.replace(_MARK, "", 1),
+        stable=max(0, user.find(_MARK)),
+        images=images,
+        template_hash=known,
+    )
 
 
 def check_own_prompt(text: str, known: Collection[str]) -> None:

@@ -2,27 +2,10 @@
 
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
-
-from pydantic import BaseModel
+from typing import Protocol
 
 from taskloom.environments.environment import Environment
-from taskloom.prompts.prompt_input import PromptInput
-
-R = TypeVar("R", bound=BaseModel)
-
-
-class Models(Protocol):
-    """Whoever plays the roles: models, or rules."""
-
-    async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
-        """The typed reply to a question; equal questions have equal replies, a new `attempt` may have
-        another.
-
-        Raises:
-            ModelClientError: no usable reply.
-        """
-        ...
+from taskloom.prompts.prompt_input import Models as Models
 
 
 class Environments(Protocol):

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Literal
 
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Screenshot
 
 
 class ModelRole(StrEnum):
@@ -28,6 +29,22 @@ class ModelRole(StrEnum):
     """Scores finished tasks; no rule plays it."""
     PLANNER = "planner"
     """Writes the plan that an agent under evaluation follows; no rule plays it."""
+
+
+class RenderedPrompt(Record):
+    """A prompt ready to send."""
+
+    system: str
+    """The long part that stays the same from call to call, so that providers can cache it."""
+    user: str
+    """The part that differs."""
+    stable: int = 0
+    """So many characters of it are the beginning of the next call's, too, as a history that only grows; 0 for
+    none."""
+    images: tuple[Screenshot, ...] = ()
+    """Pictures, in the order in which the text refers to them."""
+    template_hash: str
+    """SHA-256 of the template's two files."""
 
 
 FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]

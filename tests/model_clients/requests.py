@@ -13,7 +13,7 @@ from taskloom.model_clients.settings import CallSettings, LimitSettings, ModelSe
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerTurn, Exchange
 from taskloom.taskgraph.records.interaction import Screenshot
-from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.model_calls import ModelRole, RenderedPrompt
 from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"
@@ -29,7 +29,7 @@ class Verdict(Record):
 
 @dataclass(frozen=True)
 class PlainQuestion:
-    """A question made by hand, which is its own prompt."""
+    """A question made by hand."""
 
     user: str
     system: str = "You answer in JSON. " * 40
@@ -42,8 +42,14 @@ class PlainQuestion:
     past: tuple[Exchange, ...] = ()
     functions: tuple[dict[str, JsonValue], ...] = ()
 
-    def rendered(self) -> PlainQuestion:
-        return self
+    def rendered(self) -> RenderedPrompt:
+        return RenderedPrompt(
+            system=self.system,
+            user=self.user,
+            stable=self.stable,
+            images=self.images,
+            template_hash=self.template_hash,
+        )
 
 
 def request_for(
