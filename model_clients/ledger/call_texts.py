@@ -15,12 +15,10 @@ from taskloom.resources.record import Record
 
 
 class StoredPart(Record):
-    """A part of a stored message: text, text that is stored beside it, or a picture."""
+    """A part of a stored message: text, or a picture."""
 
     text: str = ""
     """The text."""
-    text_sha256: str = ""
-    """Hash under which a long text is stored."""
     image: str = ""
     """Hash of a picture."""
 
@@ -60,18 +58,10 @@ def read_call_text(path: Path, key: str) -> CallText | None:
                 ).fetchall()
             )
         stored = json.loads(zlib.decompress(row[0]))["messages"] if row[0] else []
+        for part in (part for message in stored for part in message["content"]):
+            if sha256 := part.pop("text_sha256", ""):
+                long = zlib.decompress(contents[sha256]) if sha256 in contents else b"(not in the ledger)"
+                part["text"] = long.decode("utf-8", errors="replace")
     except (sqlite3.Error, zlib.error, ValueError, KeyError) as error:
         raise LedgerBrokenError(f"cannot read the ledger {path}: {error}") from error
-    texts = {
-        sha256: zlib.decompress(body).decode("utf-8", errors="replace") for sha256, body in contents.items()
-    }
-    messages = [StoredMessage.model_validate(item) for item in stored]
-    return CallText(messages=tuple(_whole(item, texts) for item in messages), reply=row[1])
-
-
-def _whole(message: StoredMessage, texts: dict[str, str]) -> StoredMessage:
-    parts = tuple(
-        StoredPart(text=texts.get(part.text_sha256, "(not in the ledger)")) if part.text_sha256 else part
-        for part in message.content
-    )
-    return message.model_copy(update={"content": parts})
+    return CallText(messages=stored, reply=row[1])
