@@ -76,7 +76,7 @@ def score_again(settings: Settings, name: str) -> ScoredAgain:
                         continue
                     judge = AttemptJudge(task, account, sandbox, order.patience, order.step_limit)
                     judgement = judged_again(judge, trajectory)
-                    again = judged_record(run, order.protocol, task, trajectory, judgement)
+                    again = judged_record(run, experiment.protocol, task, trajectory, judgement)
                     hashed = digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
                     judged += 1
                     if any(getattr(again, name) != getattr(run, name) for name in _TOLD):

@@ -21,7 +21,7 @@ from taskloom.flows.stages.attempt_records import attempt_record, scores_of, ste
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.experiments.plan import INVALID, AgentOrder, PlannedAttempt, ScriptedUser
-from taskloom.omnieval.experiments.specification import AgentEntry, Limits
+from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits
 from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.prompts.agent_inputs import ApplicationInView
 from taskloom.resources.applications import Application
@@ -110,16 +110,12 @@ async def attempt_task(
 ) -> AgentAttempt:
     """One attempt at `task` by an agent that takes its time; nothing is stored."""
     unhurried = Limits(decision_seconds=_FOREVER, attempt_seconds=_FOREVER, refused_actions=step_limit + 1)
+    entry = AgentEntry(agent="python")
+    experiment = ExperimentFile(
+        agents=(entry,), limits=unhurried, quiet_seconds=0, quiet_limit_seconds=0, invalid_tries=1, ahead=0
+    )
     order = AgentOrder(
-        experiment_id="",
-        entry=AgentEntry(agent="python"),
-        protocol="paper",
-        limits=unhurried,
-        step_limit=step_limit,
-        patience=patience,
-        quiet_seconds=0,
-        quiet_limit_seconds=0,
-        invalid_tries=1,
+        experiment_id="", experiment=experiment, entry=entry, step_limit=step_limit, patience=patience
     )
     planned = PlannedAttempt(
         attempt_id=f"{place.run_id}:{task.task_id}",
@@ -151,7 +147,7 @@ class AttemptPlace:
         """A new agent at work on `task`; begun again in a fresh environment where it was invalid."""
         invalid: list[str] = []
         order, given, told = self.order, self.given, self._told(planned, task)
-        self.place.environments.make_ahead(order.ahead)
+        self.place.environments.make_ahead(order.experiment.ahead)
         while True:
             judge = AttemptJudge(
                 task, self.account, self.place.sandbox, order.patience, order.step_limit, self.on_completed
@@ -163,7 +159,7 @@ class AttemptPlace:
             trajectory = await self._perform(told, planned, task, judge, agent)
             if trajectory.termination in INVALID:
                 invalid.append(trajectory.message)
-                if len(invalid) < order.invalid_tries:
+                if len(invalid) < order.experiment.invalid_tries:
                     continue
             judgement = await asyncio.to_thread(judge.end, trajectory)
             record = attempt_record(order, planned, task, trajectory, judgement, agent.decided)
@@ -175,7 +171,7 @@ class AttemptPlace:
 
     @property
     def _patience(self) -> Patience:
-        limits = self.order.limits
+        limits = self.order.experiment.limits
         person = is_person(self.order.entry.agent)
         return Patience(
             decision_seconds=limits.attempt_seconds if person else limits.decision_seconds,
@@ -196,7 +192,9 @@ class AttemptPlace:
             question=task.question.text if task.question else "",
             can_ask=bool(planned.reply),
         )
-        return told.model_copy(update={"instruction": PROTOCOLS.load(self.order.protocol).instruction(told)})
+        return told.model_copy(
+            update={"instruction": PROTOCOLS.load(self.order.experiment.protocol).instruction(told)}
+        )
 
     def _opened(self, task: Task) -> list[Application]:
         there = applications_in(self.place.applications, task.world)
@@ -257,7 +255,7 @@ class AttemptPlace:
                     companion=(
                         ScriptedUser(planned.reply, planned.news) if planned.reply or planned.news else None
                     ),
-                    quiet=Quiet(order.quiet_seconds, order.quiet_limit_seconds),
+                    quiet=Quiet(order.experiment.quiet_seconds, order.experiment.quiet_limit_seconds),
                 )
                 if trajectory.termination in INVALID:
                     raise EnvironmentBrokenError(trajectory.message)  # so that nobody gets this one again

@@ -260,13 +260,13 @@ async def agent_model(run: Run, order: AgentOrder) -> AsyncIterator[None]:
         yield
         return
     if entry.model is None:
-        run.players[title] = _Bounded(run.models, run.ledger, order.limits)
+        run.players[title] = _Bounded(run.models, run.ledger, order.experiment.limits)
         yield
         return
     roles = {**run.settings.models.roles, ModelRole.ACTOR: RoleSettings(model=entry.model)}
     settings = run.settings.models.model_copy(update={"roles": roles})
     async with RoleModels(settings, run.ledger, run_id=run.run_id, account=run.calls.account) as models:
-        run.players[title] = _Bounded(models, run.ledger, order.limits)
+        run.players[title] = _Bounded(models, run.ledger, order.experiment.limits)
         yield
 
 

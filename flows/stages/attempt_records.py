@@ -51,7 +51,7 @@ def attempt_record(
             }
         ),
     )
-    return judged_record(record, order.protocol, task, trajectory, judgement)
+    return judged_record(record, order.experiment.protocol, task, trajectory, judgement)
 
 
 def judged_record(

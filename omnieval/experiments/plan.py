@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits, Variant
+from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Variant
 from taskloom.omnieval.graph_evaluator import Outcome
 from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.resources.record import Record
@@ -20,28 +20,18 @@ class AgentOrder(Record):
 
     experiment_id: str
     """The experiment."""
+    experiment: ExperimentFile
+    """What it asks for."""
     entry: AgentEntry
     """The agent."""
     provider: str = ""
     """Provider of its model; empty without one."""
     model: str = ""
     """Its model; empty without one."""
-    protocol: str
-    """Protocol of evaluation."""
-    limits: Limits
-    """Where attempts end."""
     step_limit: int
     """Most steps of an attempt."""
     patience: int
     """Steps without a completed subtask that end one."""
-    quiet_seconds: float
-    """How long nothing may change before the last look."""
-    quiet_limit_seconds: float
-    """Longest wait for that."""
-    invalid_tries: int
-    """How often an invalid attempt is begun."""
-    ahead: int | None = 0
-    """Environments that are made ready ahead; None for half as many as are acted in."""
 
 
 class Telling(Record):
@@ -81,17 +71,12 @@ def order_for(
     steps = experiment.limits.steps or usual.steps or usual.steps_per_subtask * longest
     return AgentOrder(
         experiment_id=experiment_id,
+        experiment=experiment,
         entry=entry,
         provider=entry.model.provider if entry.model else "",
         model=entry.model.model if entry.model else "",
-        protocol=experiment.protocol,
-        limits=experiment.limits,
         step_limit=steps,
         patience=experiment.limits.patience or usual.patience or steps + 1,
-        quiet_seconds=experiment.quiet_seconds,
-        quiet_limit_seconds=experiment.quiet_limit_seconds,
-        invalid_tries=experiment.invalid_tries,
-        ahead=experiment.ahead,
     )
 
 
