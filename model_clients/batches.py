@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.model_clients.client import BatchAnswer, BatchClient, BatchState
@@ -43,11 +43,10 @@ class BatchJournal:
 
         await self._ledger.writer.done(write)
 
-    async def forget(self, batch_id: str, keys: Iterable[str]) -> None:
-        """Remove calls that the batch did not answer, so that they may go into another."""
+    async def forget(self, batch_id: str, key: str) -> None:
+        """Remove a call that the batch did not answer, so that it may go into another."""
         statement = "DELETE FROM batch_requests WHERE key = ? AND batch_id = ?"
-        gone = [(key, batch_id) for key in keys]
-        await self._ledger.writer.done(lambda connection: connection.executemany(statement, gone))
+        await self._ledger.writer.done(lambda connection: connection.execute(statement, (key, batch_id)))
 
 
 logger = logging.getLogger(__name__)
@@ -56,12 +55,15 @@ _MOST_FAILED_LOOKS = 20
 _LONGEST_WAIT_SECONDS = 300.0
 
 
-@dataclass(slots=True)
-class _Waiting:
+KeepLease = Callable[[], Awaitable[None]]
+"""Renews the right to make a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    key: str
     request: ModelRequest
-    keep_lease: Callable[[], Awaitable[None]]
-    answer: asyncio.Future[ModelReply]
-    round: int = 0
+    batch_id: asyncio.Future[str]
 
 
 @dataclass(slots=True)
@@ -78,106 +80,104 @@ class Batcher:
     settings: BatchSettings
     journal: BatchJournal
     counters: CallCounters
-    _waiting: dict[str, _Waiting] = field(default_factory=dict)
-    _gathered: list[str] = field(default_factory=list)
+    _gathered: list[_Gathered] = field(default_factory=list)
     _timer: asyncio.TimerHandle | None = None
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _watched: dict[str, set[str]] = field(default_factory=dict)
-    _collected: dict[str, dict[str, BatchAnswer]] = field(default_factory=dict)
+    _submissions: set[asyncio.Task[None]] = field(default_factory=set)
+    _batches: dict[str, asyncio.Task[dict[str, BatchAnswer]]] = field(default_factory=dict)
 
-    async def reply(
-        self, key: str, request: ModelRequest, keep_lease: Callable[[], Awaitable[None]]
-    ) -> ModelReply:
+    async def reply(self, key: str, request: ModelRequest, keep_lease: KeepLease) -> ModelReply:
         """The reply to a call, once its batch has ended; meanwhile, the right to make it is renewed."""
-        waiting = _Waiting(request, keep_lease, asyncio.get_running_loop().create_future())
-        self._waiting[key] = waiting
         self.counters.waiting += 1
         try:
-            batch_id = self.journal.batch_of(key)
-            if batch_id is None:
-                self._gather(key)
-            else:
-                self._watch(batch_id, {key})
-            return await waiting.answer
+            for left in reversed(range(self.settings.rounds)):
+                try:
+                    batch_id = self.journal.batch_of(key) or await self._submitted(key, request)
+                except ModelClientError as error:
+                    problem = error
+                else:
+                    answer = (await self._answers(batch_id, keep_lease)).get(key)
+                    if isinstance(answer, ModelReply):
+                        return answer
+                    lost = f"batch {batch_id} ended without an answer to this call"
+                    problem = answer or ConnectionLostError(lost)
+                    if problem.transient:
+                        await self.journal.forget(batch_id, key)
+                if not problem.transient or not left:
+                    raise problem
+            raise AssertionError("a call goes into at least one batch")
         finally:
             self.counters.waiting -= 1
-            self._waiting.pop(key, None)
 
     async def close(self) -> None:
         """Stop polling; the batches continue at the provider and are collected by the next run."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in list(self._tasks):
+        tasks = (*self._submissions, *self._batches.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _gather(self, key: str) -> None:
-        self._gathered.append(key)
+    async def _submitted(self, key: str, request: ModelRequest) -> str:
+        """The id of the batch in which the call went in, with those that arrived beside it."""
+        loop = asyncio.get_running_loop()
+        call = _Gathered(key, request, loop.create_future())
+        self._gathered.append(call)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if len(self._gathered) >= self.settings.largest:
             self._hand_in()
         else:
-            self._timer = asyncio.get_running_loop().call_later(self.settings.gather_seconds, self._hand_in)
+            self._timer = loop.call_later(self.settings.gather_seconds, self._hand_in)
+        return await call.batch_id
 
     def _hand_in(self) -> None:
         self._timer = None
-        keys = [key for key in self._gathered if key in self._waiting]
+        calls = [call for call in self._gathered if not call.batch_id.cancelled()]
         self._gathered.clear()
-        if keys:
-            self._start(self._submit(keys))
+        if calls:
+            task = asyncio.ensure_future(self._submit(calls))
+            self._submissions.add(task)
+            task.add_done_callback(self._submissions.discard)
 
-    def _watch(self, batch_id: str, keys: set[str]) -> None:
-        if batch_id in self._collected:
-            self._distribute(batch_id, keys)
-        elif batch_id in self._watched:
-            self._watched[batch_id] |= keys
-        else:
-            self._watched[batch_id] = set(keys)
-            self._start(self._follow(batch_id))
-
-    def _start(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _submit(self, keys: list[str]) -> None:
-        requests = [(key, self._waiting[key].request) for key in keys if key in self._waiting]
+    async def _submit(self, calls: Sequence[_Gathered]) -> None:
+        failed: ModelClientError | None = None
         try:
-            batch_id = await self.client.submit_batch(requests)
-            await self.journal.submitted(batch_id, [key for key, _ in requests])
+            batch_id = await self.client.submit_batch([(call.key, call.request) for call in calls])
+            await self.journal.submitted(batch_id, [call.key for call in calls])
+            logger.info("handed in batch %s of %d calls", batch_id, len(calls))
         except ModelClientError as error:
-            for key in keys:
-                self._take_error(key, error)
-            return
-        logger.info("handed in batch %s of %d calls", batch_id, len(requests))
-        self._watch(batch_id, set(keys))
+            failed = error
+        for call in calls:
+            if call.batch_id.cancelled():
+                continue
+            if failed is None:
+                call.batch_id.set_result(batch_id)
+            else:
+                call.batch_id.set_exception(failed)
 
-    async def _follow(self, batch_id: str) -> None:
-        try:
-            state = await self._ended(batch_id)
-            answers = {key: answer async for key, answer in self.client.batch_answers(batch_id)}
-        except ModelClientError as error:
-            for key in self._watched.pop(batch_id):
-                self._fail(key, error)
-            return
-        self._collected[batch_id] = answers
-        keys = self._watched.pop(batch_id)
+    async def _answers(self, batch_id: str, keep_lease: KeepLease) -> dict[str, BatchAnswer]:
+        """The answers of a batch, collected once for all of its calls."""
+        task = self._batches.get(batch_id)
+        if task is None:
+            task = self._batches[batch_id] = asyncio.ensure_future(self._collect(batch_id))
+            task.add_done_callback(lambda done: self._drop_failed(batch_id, done))
+        while not task.done():
+            await asyncio.wait({task}, timeout=self.settings.poll_seconds)
+            await keep_lease()
+        return task.result()
+
+    def _drop_failed(self, batch_id: str, task: asyncio.Task[dict[str, BatchAnswer]]) -> None:
+        if task.cancelled() or task.exception():
+            del self._batches[batch_id]
+
+    async def _collect(self, batch_id: str) -> dict[str, BatchAnswer]:
+        state = await self._ended(batch_id)
+        answers = {key: answer async for key, answer in self.client.batch_answers(batch_id)}
         if not answers and state.message:
-            await self.journal.forget(batch_id, keys)
-            for key in keys:
-                self._fail(key, RequestRejectedError(f"batch {batch_id} was not taken: {state.message}"))
-            return
-        missing = {
-            key
-            for key in keys
-            if not isinstance(answer := answers.get(key), ModelReply) and (answer is None or answer.transient)
-        }
-        await self.journal.forget(batch_id, missing)
-        told = "batch %s ended: %d answers, %d calls go into a further batch"
-        logger.info(told, batch_id, len(answers), len(missing))
-        self._distribute(batch_id, keys)
+            raise RequestRejectedError(f"batch {batch_id} was not taken: {state.message}")
+        logger.info("batch %s ended: %d answers", batch_id, len(answers))
+        return answers
 
     async def _ended(self, batch_id: str) -> BatchState:
         failed = 0
@@ -192,33 +192,3 @@ class Batcher:
                 if not error.transient or failed > _MOST_FAILED_LOOKS:
                     raise
             await asyncio.sleep(min(_LONGEST_WAIT_SECONDS, self.settings.poll_seconds * (1 + failed)))
-            for key in list(self._watched[batch_id]):
-                if key in self._waiting:
-                    await self._waiting[key].keep_lease()
-
-    def _distribute(self, batch_id: str, keys: set[str]) -> None:
-        answers = self._collected[batch_id]
-        for key in keys:
-            answer = answers.get(key)
-            waiting = self._waiting.get(key)
-            if isinstance(answer, ModelReply):
-                if waiting is not None and not waiting.answer.done():
-                    waiting.answer.set_result(answer)
-            else:
-                lost = ConnectionLostError(f"batch {batch_id} ended without an answer to this call")
-                self._take_error(key, answer or lost)
-
-    def _take_error(self, key: str, error: ModelClientError) -> None:
-        """Put the call into a further batch if that can help, else give it up."""
-        waiting = self._waiting.get(key)
-        if waiting is not None and error.transient:
-            waiting.round += 1
-        if waiting is not None and error.transient and waiting.round < self.settings.rounds:
-            self._gather(key)
-        else:
-            self._fail(key, error)
-
-    def _fail(self, key: str, error: ModelClientError) -> None:
-        waiting = self._waiting.get(key)
-        if waiting is not None and not waiting.answer.done():
-            waiting.answer.set_exception(error)

@@ -4,13 +4,14 @@
 import ast
 import json
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
 from pydantic import JsonValue
+
+from taskloom.taskgraph.source_parsing import parse_source
 
 Syntax = Literal["code", "json", "xml"]
 """How calls are written."""
@@ -71,9 +72,7 @@ def _code_calls(text: str) -> Iterator[Call]:
     parts = _BOX.findall(text) or _FENCE.findall(text) or [text[item.end() :] for item in action]
     code = _TOKENS.sub("", parts[-1] if parts else text).strip().strip("`")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            statements = ast.parse(code).body
+        statements = parse_source(code).body
         yield from [found for statement in statements if (found := _call_of(statement)) is not None]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         yield from _scanned(code)
