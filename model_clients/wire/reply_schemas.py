@@ -1,12 +1,13 @@
 """JSON schemas for typed replies as providers accept them, and the mode in which a server takes them."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from pydantic import JsonValue
 
 from taskloom.model_clients.errors import ModelClientError
 
-_DROPPED = frozenset({"title", "default", "discriminator", "examples"})
+_DROPPED = frozenset({"title", "default", "discriminator", "examples", "required", "additionalProperties"})
 _WORDS = frozenset({"title", "description"})
 _NAMED_PARTS = frozenset({"properties", "$defs", "definitions"})
 _LISTED_PARTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
@@ -22,17 +23,20 @@ def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     >>> wordless_schema({"title": "A", "type": "object", "properties": {"title": {"type": "string", "description": "x"}}})
     {'type': 'object', 'properties': {'title': {'type': 'string'}}}
     """  # noqa: E501
-    return {name: _wordless(name, value) for name, value in schema.items() if name not in _WORDS}
+
+    def change(part: JsonValue) -> JsonValue:
+        return wordless_schema(part) if isinstance(part, dict) else part
+
+    return {name: _inside(name, value, change) for name, value in schema.items() if name not in _WORDS}
 
 
-def _wordless(name: str, value: JsonValue) -> JsonValue:
+def _inside(name: str, value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> JsonValue:
+    """The value under a key of a schema, with the schemas in it changed."""
     if name in _NAMED_PARTS and isinstance(value, dict):
-        return {key: wordless_schema(part) if isinstance(part, dict) else part for key, part in value.items()}
+        return {key: change(part) for key, part in value.items()}
     if name in _LISTED_PARTS and isinstance(value, list):
-        return [wordless_schema(part) if isinstance(part, dict) else part for part in value]
-    if name in ("items", "additionalProperties") and isinstance(value, dict):
-        return wordless_schema(value)
-    return value
+        return [change(part) for part in value]
+    return change(value) if name in ("items", "additionalProperties") else value
 
 
 def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
@@ -60,16 +64,10 @@ def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     narrow: dict[str, JsonValue] = {}
     told: list[str] = []
     for name, value in schema.items():
-        if name in _NAMED_PARTS and isinstance(value, dict):
-            narrow[name] = {field: _part(part) for field, part in value.items()}
-        elif name in _LISTED_PARTS and isinstance(value, list):
-            narrow["anyOf" if name == "oneOf" else name] = [_part(part) for part in value]
-        elif name == "items":
-            narrow[name] = _part(value)
-        elif name in (*_LIMITS, *_SIZES):
+        if name in (*_LIMITS, *_SIZES):
             told.append(f"{name} {value}")
-        elif name not in _DROPPED and name not in ("required", "additionalProperties"):
-            narrow[name] = value
+        elif name not in _DROPPED:
+            narrow["anyOf" if name == "oneOf" else name] = _inside(name, value, _part)
     if isinstance(narrow.get("properties"), dict):
         narrow["required"] = list(narrow["properties"])  # type: ignore[arg-type]
         narrow["additionalProperties"] = False

@@ -10,20 +10,18 @@ from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
 
 def measure(attempt: Attempt) -> float | None:
-    """The logical consistency of an attempt; None where it is undefined."""
-    if not all(node.application for node in attempt.graph.nodes):
-        return None
-    maximum = maximum_coherency_of(attempt.graph) or 0
-    return logical_consistency(executed_coherency(attempt.graph, attempt.completed), maximum)
-
-
-def logical_consistency(coherency_score: int, maximum: int) -> float | None:
-    """The coherency score over the largest possible one; None where that is 0.
+    """The logical consistency of an attempt; None where it is undefined.
 
     At most 1: an agent that got away with an order in which a resource is lost may have a score above the
     maximum over successful orders.
 
-    >>> logical_consistency(1, 2), logical_consistency(0, 0)
-    (0.5, None)
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}
+    >>> graph = read_task_graph({"nodes": ["a", "b", "c"], "applications": applications}, {}, str)
+    >>> measure(Attempt(graph, ("a", "c"))), measure(Attempt(graph, ("a", "b", "c")))
+    (1.0, 0.0)
     """
-    return min(1.0, coherency_score / maximum) if maximum else None
+    if not all(node.application for node in attempt.graph.nodes):
+        return None
+    maximum = maximum_coherency_of(attempt.graph)
+    return min(1.0, executed_coherency(attempt.graph, attempt.completed) / maximum) if maximum else None

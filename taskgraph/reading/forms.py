@@ -50,11 +50,6 @@ def _of_countable_size(given: object) -> object:
     return given
 
 
-def _checked_id(given: object) -> object:
-    _id_text(given)
-    return given
-
-
 def _as_named(given: object) -> object:
     return given if isinstance(given, Mapping) else {"id": _id_text(given)}
 
@@ -195,31 +190,6 @@ def _consumers(given: object) -> object:
     return given
 
 
-class EdgesForm(JsonForm):
-    """Edges under one key, as a list or as an adjacency object; one of the two fields is empty."""
-
-    listed: Annotated[tuple[EdgeForm, ...], BeforeValidator(_edge_list)] = Field(
-        default=(), validation_alias=_EDGES
-    )
-    """Edges of a list."""
-    adjacent: Annotated[
-        dict[
-            Annotated[object, BeforeValidator(_checked_id)],
-            Annotated[tuple[Identifier, ...], BeforeValidator(_consumers)],
-        ],
-        BeforeValidator(_adjacency),
-    ] = Field(default={}, validation_alias=_EDGES)
-    """Consumers of each producer."""
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The edges as (producer, consumer)."""
-        adjacent = [
-            (_id_text(name), consumer) for name, consumers in self.adjacent.items() for consumer in consumers
-        ]
-        return [*((edge.producer, edge.consumer) for edge in self.listed), *adjacent]
-
-
 def _once(found: tuple[NodeForm, ...]) -> tuple[NodeForm, ...]:
     counts = Counter(item.id for item in found)
     twice = [name for name, count in sorted(counts.items()) if count > 1]
@@ -228,9 +198,18 @@ def _once(found: tuple[NodeForm, ...]) -> tuple[NodeForm, ...]:
     return found
 
 
-class PlainGraphForm(_KnownKeys, EdgesForm):
-    """A plain graph."""
+class PlainGraphForm(_KnownKeys):
+    """A plain graph. Its edges are a list or an adjacency object, so one of their two fields is empty."""
 
+    listed: Annotated[tuple[EdgeForm, ...], BeforeValidator(_edge_list)] = Field(
+        default=(), validation_alias=_EDGES
+    )
+    """Edges of a list."""
+    adjacent: Annotated[
+        dict[Identifier, Annotated[tuple[Identifier, ...], BeforeValidator(_consumers)]],
+        BeforeValidator(_adjacency),
+    ] = Field(default={}, validation_alias=_EDGES)
+    """Consumers of each producer."""
     nodes: Annotated[
         tuple[Annotated[NodeForm, BeforeValidator(_as_named)], ...],
         AfterValidator(_once),
@@ -251,3 +230,9 @@ class PlainGraphForm(_KnownKeys, EdgesForm):
             if unknown:
                 raise ValueError(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}")
         return self
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The edges as (producer, consumer)."""
+        adjacent = ((name, consumer) for name, consumers in self.adjacent.items() for consumer in consumers)
+        return [*((edge.producer, edge.consumer) for edge in self.listed), *adjacent]

@@ -16,7 +16,6 @@ from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.errors import SequenceImpossibleError
 from taskloom.omnieval.lookup import METRICS, PAPER, further, measured
 from taskloom.omnieval.metrics.coverage_rate import coverage_rate
-from taskloom.omnieval.metrics.logical_consistency import logical_consistency
 from taskloom.omnieval.scoring import score_of
 from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.records.graph import TaskGraph
@@ -78,7 +77,6 @@ def test_consistency_never_exceeds_1_for_any_order(
 
 def test_consistency_is_undefined_where_nothing_can_be_coherent() -> None:
     assert score_of(shaped((0, 0b1), "ab"), ["s0"]).logical_consistency is None
-    assert logical_consistency(0, 0) is None
 
 
 def test_the_maximum_is_taken_over_successful_orders_only() -> None:
