@@ -38,6 +38,8 @@ _SHORTEST_SOURCE = 3
 _SHORT_NUMBERS = re.compile(r"\d{1,2}(?:,\d+)*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FIELD: Naming = "field"
+LASTING = frozenset({"file", "directory", "clipboard"})
+"""Parts of the state that stay when an application is left; the window and the screen do not."""
 DATABASE = "database"
 """Name of the format of databases."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.effects import DATABASE, effects, holder_of
+from taskloom.evaluators_api.state.effects import DATABASE, LASTING, effects, holder_of
 from taskloom.evaluators_api.state.references import References
 from taskloom.evaluators_api.state.templates import filled, is_generated, names_parameter, templated
 from taskloom.evaluators_api.text_matching import has_phrase
@@ -16,7 +16,6 @@ from taskloom.taskgraph.records.effect import ANY, Effect
 from taskloom.taskgraph.records.evidence import Evidence, is_open_document
 from taskloom.taskgraph.records.trajectory import Trajectory
 
-_LASTING = frozenset({"file", "directory", "clipboard"})
 _CELL = re.compile(r'": "([^"]*)"')
 _NUMBER = re.compile(r"[-+\d.,]*|NULL")
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
@@ -86,7 +85,7 @@ def _alike(divisions: Sequence[Division]) -> list[Division]:
 def _without_passing(division: Division) -> Division:
     """What is only open counts where nothing else lasts: what was saved may be closed afterwards."""
     saved = division.without(lambda item: item.area == "file" and is_open_document(item.container))
-    return saved if any(item.area in _LASTING for item in saved.essential) else division
+    return saved if any(item.area in LASTING for item in saved.essential) else division
 
 
 def _values_by_key(changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
@@ -282,7 +281,7 @@ def _by_container(found: Sequence[Effect]) -> Mapping[_Key, frozenset[_Key]]:
     copies = {item.container for item in found if not item.address and item.source}
     held: dict[_Key, set[_Key]] = {}
     for item in found:
-        if item.area in _LASTING and not (item.address and item.container in copies):
+        if item.area in LASTING and not (item.address and item.container in copies):
             told = item.after or "" if item.format or item.area == "clipboard" else ""
             value = f"= {item.source}" if item.source else told
             held.setdefault(holder_of(item), set()).add((item.area, item.kind, *item.address, value))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
+from taskloom.evaluators_api.state.effects import LASTING
 from taskloom.offline.conditions.conditions import Condition
 from taskloom.offline.conditions.expressions import Expression
 from taskloom.offline.conditions.terms import Terms
@@ -13,8 +14,6 @@ from taskloom.taskgraph.records.effect import Effect
 
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
 """What stands before the path in the address of a page; all of it for a first page."""
-
-_LASTING = frozenset({"file", "directory", "clipboard"})
 
 
 def screen_conditions(terms: Terms) -> list[Condition]:
@@ -74,7 +73,7 @@ def _times(terms: Terms, text: str) -> Iterator[Condition]:
     """How often a text is shown that a parameter gives, of work that leaves nothing else: a second shape
     would say it again."""
     effects = terms.performance.effects
-    lasting = any(item.area in _LASTING for item in effects.essential)
+    lasting = any(item.area in LASTING for item in effects.essential)
     whole = [form for form, _ in terms.text(text).parts] == ["whole"]
     if not lasting and text in effects.shown_times and whole:
         told = f"{text} is shown more often, or not at all"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from taskloom.evaluators_api.state.effects import effects, is_holder
+from taskloom.evaluators_api.state.effects import LASTING, effects, is_holder
 from taskloom.evaluators_api.state.essential import (
     divided,
     is_index_entry,
@@ -30,7 +30,6 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 _ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
 _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*\w{0,2}")
-_LASTING = frozenset({"file", "directory", "clipboard"})
 _Key = tuple[str, ...]
 
 
@@ -202,12 +201,12 @@ def subject_of(
     performances = (positive, *again)
     found = performances_of(performances)
     division = divided(performances, found)[0]
-    lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
+    lasting = tuple(effect for effect in division.essential if effect.area in LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
     seen = [
         effect
         for effect in division.essential
-        if effect.area not in _LASTING
+        if effect.area not in LASTING
         and (effect.area != "screen" or _SAYS_SOMETHING.search(effect.address[-1]))
     ]
     values = [_values_by_key(changes) for changes, _ in found]
