@@ -147,7 +147,8 @@ def beginnings(members: int, fewest: int, pool: CompiledPool, generator: random.
 
 
 def alike(members: int, pool: CompiledPool, generator: random.Random) -> Iterator[int]:
-    """Sets of the same subtasks, linked in the same way, with other values; in an order drawn anew."""
+    """Sets of the same subtasks, linked in the same way, with other values that go with one occasion; in an
+    order drawn anew."""
     order: list[int] = []
     left = members
     while left:
@@ -162,7 +163,7 @@ def alike(members: int, pool: CompiledPool, generator: random.Random) -> Iterato
         makers.append([None if maker is None else order.index(maker) for maker in found])
     steps = 0
 
-    def grow(chosen: list[int], mask: int, excluded: int) -> Iterator[int]:
+    def grow(chosen: list[int], mask: int, excluded: int, occasion: int) -> Iterator[int]:
         nonlocal steps
         steps += 1
         if len(chosen) == len(order):
@@ -172,14 +173,19 @@ def alike(members: int, pool: CompiledPool, generator: random.Random) -> Iterato
             options = pool.siblings[pool.instances[order[len(chosen)]].template] & ~excluded
             for maker in made_by:
                 options &= everything if maker is None else pool.feeds[maker]
-            drawn = [option for option in bits(options) if _fits(pool, option, made_by, mask)]
+            drawn = [
+                option
+                for option in bits(options)
+                if occasion & pool.occasions[option] and _fits(pool, option, made_by, mask)
+            ]
             generator.shuffle(drawn)
             for option in drawn:
                 clashes = excluded | 1 << option | pool.instances[option].clashes
-                yield from grow([*chosen, option], mask | 1 << option, clashes)
+                left = occasion & pool.occasions[option]
+                yield from grow([*chosen, option], mask | 1 << option, clashes, left)
 
     everything = (1 << len(pool.instances)) - 1
-    yield from grow([], 0, 0)
+    yield from grow([], 0, 0, -1)
 
 
 def _fits(pool: CompiledPool, option: int, made_by: Sequence[int | None], chosen: int) -> bool:

@@ -49,6 +49,11 @@ def test_the_same_subtasks_with_other_values_are_linked_in_the_same_way() -> Non
     }
     assert beginnings(chain, 2, pool, random.Random(0)) == [chain, chain & ~(1 << number["read a"])]
 
+    pool.occasions[number["make b"]], pool.occasions[number["read b"]] = 0b001, 0b110
+    pool.occasions[number["make c"]], pool.occasions[number["read c"]] = 0b011, 0b110
+    wanted_together = {mask for mask in found if not mask >> number["make b"] & 1}
+    assert set(alike(chain, pool, random.Random(0))) == wanted_together and len(wanted_together) == 2
+
 
 def test_some_tasks_are_like_others_before_all_kinds_are_used() -> None:
     """Of thirty kinds of pairs with four values each, sixty tasks: fifteen first, then more of these."""
