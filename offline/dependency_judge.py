@@ -28,6 +28,11 @@ class Mention:
     holes: Mapping[str, str]
     """The words that stand for what it reads, by hole."""
 
+    def is_listed_with(self, other: "Mention") -> bool:
+        """Whether the same words ask the same of another thing, too."""
+        same = (self.start, self.end) == (other.start, other.end)
+        return same and list(self.holes.values()) != list(other.holes.values())
+
 
 def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
     """The direct dependencies that the words state, the subtasks they leave out, and what they ask for
@@ -50,10 +55,13 @@ class _Reader:
     def __init__(self, text: str, tellers: Mapping[int, Teller]) -> None:
         self.text, self.tellers = _PURPOSE.sub("", text), tellers
         self.found: dict[int, Mention] = {}
+        things = [thing for teller in tellers.values() for thing in teller.inputs]
+        self._item = "|".join(sorted({words for thing in things for words in _ways(thing)}, key=len)[::-1])
         candidates = [mention for teller in tellers.values() for mention in self._requests(teller)]
         for mention in sorted(candidates, key=lambda item: (item.start - item.end, item.start, item.number)):
             apart = all(
-                mention.end <= other.start or other.end <= mention.start for other in self.found.values()
+                mention.end <= other.start or other.end <= mention.start or mention.is_listed_with(other)
+                for other in self.found.values()
             )
             if apart and mention.number not in self.found and self._is_understood(mention):
                 self.found[mention.number] = mention
@@ -89,8 +97,7 @@ class _Reader:
         for match in re.finditer(pattern, self.text, re.IGNORECASE):
             yield Mention(teller.number, *match.span(), match.groupdict())
 
-    @staticmethod
-    def _pattern(teller: Teller) -> str:
+    def _pattern(self, teller: Teller) -> str:
         values = with_path_parts(teller.parameters)
         pattern = ""
         for part in parts_of(teller.phrase):
@@ -104,9 +111,10 @@ class _Reader:
             elif thing is None:
                 pattern += _literal(values[part.text])
             else:
-                ways = [re.escape(words) for words in (named(thing), thing.category.again) if words]
-                ways += [_literal(thing.value)] if thing.value else []
-                pattern += f"(?P<{part.text}>{'|'.join(ways)})"
+                own = f"(?P<{part.text}>{'|'.join(_ways(thing))})"
+                before = f"(?:(?:{self._item})(?:, (?:{self._item}))*(?:,| and) )?"
+                after = f"(?:(?:, (?:{self._item}))* and (?:{self._item}))?"
+                pattern += f"{before}{own}{after}" if thing.value and not thing.category.is_slot else own
         return pattern
 
     def _is_understood(self, mention: Mention) -> bool:
@@ -144,16 +152,17 @@ class _Reader:
     def _meant(self, mention: Mention) -> str:
         """The application that words without its name are about, of those that would be asked in the same
         words: the last named before; empty where the words name one, or none was named."""
-        asked = _frame(self.tellers[mention.number])
-        able = {teller.application for teller in self.tellers.values() if _frame(teller) == asked}
+        asked = self.tellers[mention.number].frame
+        able = {teller.application for teller in self.tellers.values() if teller.frame == asked}
         places = {name: self.text.rfind(name, 0, mention.end) for name in able}
         last = max(places, key=lambda name: places[name])
         return "" if len(able) == 1 or not -1 < places[last] < mention.start else last
 
 
-def _frame(teller: Teller) -> str:
-    """The words of a request without the name of the application and what it is about."""
-    return re.sub(r"\[.*?\]|\{.*?\}", "", teller.phrase)
+def _ways(thing: Thing) -> list[str]:
+    """Patterns of the words for a thing."""
+    ways = [re.escape(words) for words in (named(thing), thing.category.again) if words]
+    return [*ways, _literal(thing.value)] if thing.value else ways
 
 
 def _literal(value: str) -> str:

@@ -58,6 +58,11 @@ class Teller:
     inputs: tuple[Thing, ...]
     outputs: tuple[Thing, ...]
 
+    @property
+    def frame(self) -> str:
+        """The words of the request without the name of the application and what it is about."""
+        return re.sub(r"\[.*?\]|\{.*?\}", "{}", self.phrase)
+
     def reads(self, hole: str) -> Thing | None:
         """The input that a hole of a phrase stands for."""
         return next((item for item in self.inputs if item.hole == hole), None)

@@ -11,6 +11,8 @@ _LONGEST_SENTENCE = 36
 """Most words of a sentence with two requests."""
 _RECENT = 3
 """How many things may have been spoken of since for one to be called by the words for its kind."""
+_JUST_BEFORE = 3
+"""So many words before one count as standing just before it."""
 _BY_VALUE = ("file", "record")
 _QUOTES = ("“", "`", "'")
 
@@ -29,12 +31,14 @@ class Telling:
 
     def instruction(self, order: Sequence[int]) -> str:
         """The instruction: what needs the request before stands in one sentence with it, as far as that stays
-        short."""
+        short. The same asked of several things, one after the other, is one request."""
         pairs = {(link.producer, link.consumer) for link in self.links}
         sentences: list[list[str]] = []
-        for before, number in zip((0, *order), order, strict=False):
-            text = self.request(number)
-            joined = [*sentences[-1], text] if (before, number) in pairs else []
+        before = 0
+        for group in self._together(order):
+            text = self.request(*group)
+            joined = [*sentences[-1], text] if (before, group[0]) in pairs else []
+            before = group[-1]
             if len(joined) == 2 and len(" ".join(joined).split()) <= _LONGEST_SENTENCE:
                 sentences[-1] = joined
             else:
@@ -51,19 +55,37 @@ class Telling:
         words = "; ".join(texts) if len(texts) > 2 else ", and ".join(texts)
         return (words[:1].upper() + words[1:]).removesuffix(".")
 
-    def request(self, number: int) -> str:
-        """The request for a subtask; what it makes then counts as spoken of."""
-        teller = self.tellers[number]
-        words = self._filled(teller)
-        for item in teller.outputs:
-            self._mention(item, number)
-        self._application = teller.application
+    def request(self, *numbers: int) -> str:
+        """The request for a subtask, or for several that differ in one thing that they read; what they make
+        then counts as spoken of."""
+        tellers = [self.tellers[number] for number in numbers]
+        words = self._filled(*tellers)
+        for teller in tellers:
+            for item in teller.outputs:
+                self._mention(item, teller.number)
+        self._application = tellers[0].application
         return " ".join(words.split())
 
-    def _filled(self, teller: Teller) -> str:
+    def _together(self, order: Sequence[int]) -> list[list[int]]:
+        """The subtasks in their order, those together that are asked for in one request."""
+        groups: list[list[int]] = []
+        holes: set[int] = set()
+        for number in order:
+            group = groups[-1] if groups and not self.explicit else []
+            found = {_differs(self.tellers[other], self.tellers[number]) for other in group}
+            if len(found | holes) == 1 and -1 not in found:
+                group.append(number)
+                holes = found
+            else:
+                groups.append([number])
+                holes = set()
+        return groups
+
+    def _filled(self, teller: Teller, *others: Teller) -> str:
         values = with_path_parts(teller.parameters)
         words, skips = "", False
-        for part in parts_of(teller.phrase):
+        differing = {_differs(teller, other) for other in others}
+        for place, part in enumerate(parts_of(teller.phrase)):
             if part.kind == "opening":
                 skips = teller.application == self._application
             elif part.kind == "closing":
@@ -74,22 +96,29 @@ class Telling:
             elif part.kind == "words":
                 words += part.text
             elif (thing := teller.reads(part.text)) is not None:
-                words += self._words_for(thing, teller)
+                words += self._words_for(thing, teller, behind=words)
+                also = [item for item in others if place in differing]
+                read = ((item, _thing_at(item, place)) for item in also)
+                told = [self._words_for(thing, item) for item, thing in read if thing is not None]
+                words += "".join(f", {text}" for text in told[:-1])
+                words += "".join(f" and {text}" for text in told[-1:])
             else:
                 value = values[part.text]
                 words += value if words.endswith(_QUOTES) or part.text == WHOLE else name(value)
         return words
 
-    def _words_for(self, thing: Thing, reader: Teller) -> str:
-        """The words for something that is read: its name at first, and those for its kind while that is
-        clear."""
+    def _words_for(self, thing: Thing, reader: Teller, behind: str = "") -> str:
+        """The words for something that is read: its name at first, and those for its kind while that is clear
+        and they do not repeat a word that stands just before: not "the text of the text file"."""
         maker = self._maker(thing, reader)
         key = _key(thing, maker)
         recent = list(self._mentioned)[-_RECENT:]
         again = thing.category.again
         alone = [known for known, words in self._mentioned.items() if words == again] == [key]
         self._mention(thing, maker)
-        return again if again and alone and key in recent and not self.explicit else named(thing)
+        repeats = not set(again.split()[1:]).isdisjoint(behind.split()[-_JUST_BEFORE:])
+        clear = again and alone and key in recent and not self.explicit
+        return named(thing) if repeats or not clear else again
 
     def _maker(self, thing: Thing, reader: Teller) -> int | None:
         own = (link for link in self.links if link.consumer == reader.number)
@@ -102,6 +131,24 @@ class Telling:
         self._mentioned.pop(key, None)
         if thing.category.again:
             self._mentioned[key] = thing.category.again
+
+
+def _differs(one: Teller, other: Teller) -> int:
+    """At which part of their phrases two subtasks, alike otherwise, read different things; -1 if at none."""
+    if one.application != other.application or one.frame != other.frame:
+        return -1
+    first, second = with_path_parts(one.parameters), with_path_parts(other.parameters)
+    places = [
+        place
+        for place, (here, there) in enumerate(zip(parts_of(one.phrase), parts_of(other.phrase), strict=True))
+        if here.kind == "hole" and first.get(here.text) != second.get(there.text)
+    ]
+    things = [_thing_at(teller, place) for teller in (one, other) for place in places]
+    return places[0] if len(things) == 2 and all(thing and thing.value for thing in things) else -1
+
+
+def _thing_at(teller: Teller, place: int) -> Thing | None:
+    return teller.reads(list(parts_of(teller.phrase))[place].text)
 
 
 def _key(thing: Thing, maker: int | None) -> tuple[str, str, str]:

@@ -255,3 +255,47 @@ def test_subtasks_without_phrases_are_told_and_read_in_their_own_words() -> None
     reply = summarize(asked, 0, BOOK)
     assert reply.goal == "Keep Home"
     assert agrees(read(reply.instruction, subtasks), asked), reply.instruction
+
+
+def test_the_same_asked_of_several_things_is_one_request() -> None:
+    page = NumberedSubtask(
+        number=1,
+        application="Trac",
+        instruction="In Trac, create the wiki page 'BankTalk' with the text 'Look at these.'.",
+        subtask_id="trac.create_page",
+        parameters={"page_title": "BankTalk", "text": "Look at these."},
+    )
+    attached = [
+        NumberedSubtask(
+            number=number,
+            application="Trac",
+            instruction=f"In Trac, attach '{path}' to the wiki page 'BankTalk'.",
+            subtask_id=f"trac.attach_{kind}",
+            parameters={f"{kind}_path": path, "page_title": "BankTalk"},
+        )
+        for number, kind, path in (
+            (2, "csv", "Documents/may.csv"),
+            (3, "markdown", "Documents/plan.md"),
+            (4, "csv", "Documents/june.csv"),
+        )
+    ]
+    subtasks = (page, *attached)
+    links = tuple(
+        ResourceLink(producer=1, consumer=item.number, category="page_title", kind="record", value="BankTalk")
+        for item in attached
+    )
+    asked = SummarizerInput(subtasks=subtasks, links=links)
+    text = summarize(asked, 0, BOOK).instruction
+    assert "attach Documents/may.csv, Documents/plan.md and Documents/june.csv to the" in text
+    assert agrees(read(text, subtasks), asked), text
+    without = read(text.replace(", Documents/plan.md", ""), subtasks)
+    assert without.not_asked_for == [3] and not without.not_listed
+    assert read(text.replace("plan", "plans"), subtasks).not_listed
+    named = summarize(asked, 1, BOOK).instruction
+    assert named.count("ttach ") == 3 and agrees(read(named, subtasks), asked)
+
+
+def test_words_for_a_kind_do_not_repeat_the_words_before_them() -> None:
+    told = [summarize(view(task), 0, BOOK).instruction for task in (*tasks(), *worldly_tasks(wide=True))]
+    assert any("the text file" in text for text in told)
+    assert not any("text of the text file" in text for text in told)
