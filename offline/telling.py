@@ -95,17 +95,23 @@ class Telling:
                 continue
             elif part.kind == "words":
                 words += part.text
+            elif place in differing:
+                words += self._list_of(place, (teller, *others))
             elif (thing := teller.reads(part.text)) is not None:
                 words += self._words_for(thing, teller, behind=words)
-                also = [item for item in others if place in differing]
-                read = ((item, _thing_at(item, place)) for item in also)
-                told = [self._words_for(thing, item) for item, thing in read if thing is not None]
-                words += "".join(f", {text}" for text in told[:-1])
-                words += "".join(f" and {text}" for text in told[-1:])
             else:
                 value = values[part.text]
                 words += value if words.endswith(_QUOTES) or part.text == WHOLE else name(value)
         return words
+
+    def _list_of(self, place: int, readers: Sequence[Teller]) -> str:
+        """What subtasks read there, each by its name: "the text file" before a name would be taken for it."""
+        names = []
+        for reader in readers:
+            if (thing := _thing_at(reader, place)) is not None:
+                self._mention(thing, self._maker(thing, reader))
+                names.append(named(thing))
+        return f"{', '.join(names[:-1])} and {names[-1]}"
 
     def _words_for(self, thing: Thing, reader: Teller, behind: str = "") -> str:
         """The words for something that is read: its name at first, and those for its kind while that is clear
