@@ -209,6 +209,7 @@ def _intent(
         ),
         provenance=provenance.model_copy(
             update={
+                "stage": STAGE,
                 "prompt": IntentExtractorInput.role,
                 "prompt_hash": template_hash(IntentExtractorInput.role),
             }
@@ -272,5 +273,5 @@ def _rejection(goal: str, reason: str, message: str, provenance: Provenance) -> 
         stage=STAGE,
         reason=reason,
         message=message,
-        provenance=provenance,
+        provenance=provenance.model_copy(update={"stage": STAGE}),
     )

@@ -84,6 +84,7 @@ async def validate_task(
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
+    marked = provenance.model_copy(update={"stage": STAGE})
     rounds: list[Validation] = []
     previous, feedback = "", tuple[str, ...]()
     for number in range(1, settings.rounds + 1):
@@ -93,24 +94,22 @@ async def validate_task(
             )
             previous = written.instruction
             judged = await judge_instruction(
-                task, written, titles, models=models, number=number, provenance=provenance
+                task, written, titles, models=models, number=number, provenance=marked
             )
         except CallFailedError as error:
-            return ValidatedTask(
-                task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), provenance)
-            )
+            return ValidatedTask(task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), marked))
         rounds.append(judged)
         if judged.accepted:
             told = {
                 "instruction": written.instruction,
                 "intent": written.goal,
                 "low_level_instructions": tuple(node.instruction for node in in_order(task)),
-                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, provenance),
+                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, marked),
             }
             return ValidatedTask(task.model_copy(update=told), tuple(rounds), None)
         feedback = _feedback(task, judged)
     reason = _reason(rounds[-1])
-    return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), provenance))
+    return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), marked))
 
 
 async def _permuted(
