@@ -1,6 +1,7 @@
 """From a closed set of instances to a task record."""
 
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from taskloom.resources.capability_presets import Capability
@@ -9,33 +10,29 @@ from taskloom.resources.instances import Resource
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order
 from taskloom.taskgraph.measures.coherency import easier_order, maximum_coherency_of
-from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
-from taskloom.taskgraph.measures.interference import Orders, clash_of, orders_of
+from taskloom.taskgraph.measures.complexity import (
+    capabilities_met,
+    cell_of,
+    complexity_of,
+    depth_by_instance,
+)
+from taskloom.taskgraph.measures.interference import Orders, orders_of
 from taskloom.taskgraph.measures.symmetry import canonical_key, task_id
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Intent, Interference, Task
 
 
+@dataclass(frozen=True, slots=True)
 class TaskBuilder:
     """Builds task records."""
 
-    def __init__(
-        self,
-        pool: CompiledPool,
-        capabilities: Sequence[Capability],
-        scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None,
-        *,
-        seed: int,
-        provenance: Provenance,
-    ) -> None:
-        """Build from `pool`; `scenario_of` names the scenario of all application categories and those of the
-        ends."""
-        self._pool = pool
-        self.capabilities = capabilities
-        self._scenario_of = scenario_of
-        self._seed = seed
-        self._provenance = provenance
+    pool: CompiledPool
+    capabilities: Sequence[Capability]
+    scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None
+    """Names the scenario of all application categories and those of the ends."""
+    seed: int
+    provenance: Provenance
 
     def graph(self, members: int) -> TaskGraph:
         """The task graph of a closed set: its instances in a topological order, and every link between
@@ -44,13 +41,13 @@ class TaskBuilder:
         position = {number: index for index, number in enumerate(numbers)}
         predecessors = [0] * len(numbers)
         edges = []
-        for producer, consumer, resource in self._pool.links(members):
+        for producer, consumer, resource in self.pool.links(members):
             predecessors[position[consumer]] |= 1 << position[producer]
-            maker, reader = (self._pool.instances[number].node.instance_id for number in (producer, consumer))
+            maker, reader = (self.pool.instances[number].node.instance_id for number in (producer, consumer))
             edges.append(Dependency(producer=maker, consumer=reader, resource=resource))
         ordered = [numbers[index] for index in topological_order(predecessors)]
         return TaskGraph(
-            nodes=tuple(self._pool.instances[number].node for number in ordered), edges=tuple(edges)
+            nodes=tuple(self.pool.instances[number].node for number in ordered), edges=tuple(edges)
         )
 
     def orders(self, graph: TaskGraph) -> Orders:
@@ -59,24 +56,18 @@ class TaskBuilder:
         Raises:
             GraphTooLargeError: there are too many to count.
         """
-        return orders_of(graph, seed=self._seed)
+        return orders_of(graph, seed=self.seed)
 
-    def task_of(
-        self, graph: TaskGraph, intent: Intent | None, *, twin_of: str = ""
-    ) -> Task | tuple[Interference, ...]:
-        """The task record of `graph` with everything that can be computed about it.
-
-        Returns the clashing interferences instead when the graph has no successful order.
-        """
+    def task_of(self, graph: TaskGraph, intent: Intent | None, *, twin_of: str = "") -> Task:
+        """The task record of `graph`, which has a successful order, with everything that can be computed
+        about it."""
         orders = self.orders(graph)
-        if not orders.successful_count:
-            return clash_of(graph)
         complexity = complexity_of(graph)
         names = [node.instance_id for node in graph.nodes]
         scenario = intent.scenario if intent else ""
-        if not scenario and self._scenario_of:
+        if not scenario and self.scenario_of:
             categories = sorted({node.application_category for node in graph.nodes})
-            scenario = self._scenario_of(categories, _end_categories(graph))
+            scenario = self.scenario_of(categories, _end_categories(graph))
         return Task(
             task_id=identity(graph),
             graph=graph,
@@ -95,7 +86,7 @@ class TaskBuilder:
             interferences=tuple(threat.record(graph) for threat in orders.threats),
             maximum_coherency=maximum_coherency_of(graph) or 0,
             twin_of=twin_of,
-            provenance=self._provenance,
+            provenance=self.provenance,
         )
 
 
@@ -116,10 +107,7 @@ def _with_an_easy_one(graph: TaskGraph, orders: Orders) -> tuple[tuple[int, ...]
 def _end_categories(graph: TaskGraph) -> list[str]:
     """Application categories of the subtasks that no other one reads from, those of the longest chains
     first."""
-    depths: dict[str, int] = {}
-    for node in graph.nodes:
-        before = [depths[edge.producer] for edge in graph.edges if edge.consumer == node.instance_id]
-        depths[node.instance_id] = 1 + max(before, default=0)
+    depths = depth_by_instance(graph)
     producers = {edge.producer for edge in graph.edges}
     ends = [node for node in graph.nodes if node.instance_id not in producers]
     ends.sort(key=lambda node: (-depths[node.instance_id], node.application_category))

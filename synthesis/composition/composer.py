@@ -22,7 +22,6 @@ from taskloom.taskgraph.measures.interference import clash_of
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Intent, Task
 
-_MAY_BE_UNCOUNTABLE = 20
 _NO_SET = "no set of its subtasks was left that is new, links up within the limits and has a working order."
 _NONE_TRIED = "no set was tried: the request wants no task of levels that its limits allow."
 _PATIENCE = 300
@@ -83,7 +82,6 @@ class Composer:
         """The tasks."""
         for selection in self.selections():
             built = self._builder.task_of(selection.graph, selection.intent)
-            assert isinstance(built, Task), "a selection has a successful order"
             yield built
             if self._request.twins and built.complexity.depth < built.complexity.nodes:
                 yield from self._twin(selection, built.task_id)
@@ -92,11 +90,11 @@ class Composer:
         for chain in chains_like(selection.members, self._pool, self._paths, self._seed):
             if chain in self._supply.found or cell_of_set(self._pool, chain, self._request) is None:
                 continue
-            built = self._builder.task_of(self._builder.graph(chain), selection.intent, twin_of=twin_of)
-            if isinstance(built, Task) and built.task_id not in self._known:
+            graph = self._builder.graph(chain)
+            if self._builder.orders(graph).successful_count and identity(graph) not in self._known:
                 self._supply.found.add(chain)
                 self._counted["twins"] += 1
-                yield built
+                yield self._builder.task_of(graph, selection.intent, twin_of=twin_of)
                 return
         self._counted["without_twin"] += 1
 
@@ -191,17 +189,16 @@ class Composer:
         if self._pool.sensible and puts_together_twice(graph):
             return "one of its subtasks puts together what was made from the same file."
         try:
-            clash = clash_of(graph) if self._pool.may_interfere(members) else ()
-            if members.bit_count() >= _MAY_BE_UNCOUNTABLE:
-                self._builder.orders(graph)
+            orders = self._builder.orders(graph)
         except GraphTooLargeError:
             self._counted["uncountable"] += 1
             return "its orders are too many to count."
-        if clash:
-            self._counted["without_successful_order"] += 1
-            self._example_clash = self._example_clash or describe_clash(clash)
-            return f"no order works: {describe_clash(clash)}."
-        return graph
+        if orders.successful_count:
+            return graph
+        clash = describe_clash(clash_of(graph))
+        self._counted["without_successful_order"] += 1
+        self._example_clash = self._example_clash or clash
+        return f"no order works: {clash}."
 
     @cached_property
     def account(self) -> CompositionAccount:

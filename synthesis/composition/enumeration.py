@@ -8,18 +8,22 @@ set is reached once; all five dimensions only grow on the way, which prunes.
 
 import heapq
 import random
+from collections import defaultdict
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, zip_longest
 
-from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell
 from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import augment, bits, mask_of
 from taskloom.taskgraph.measures.cells import possible_cells
+from taskloom.taskgraph.measures.complexity import cell_from_measures
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
+_cell = cache(cell_from_measures)
 
 
 @dataclass(slots=True)
@@ -51,7 +55,7 @@ class Enumeration:
         Sets with the `first` members come first, which matters where the budget does not reach all.
         """
         self._limits = limits
-        self._wanted = {_CODES[cell] for cell in wanted}
+        self._wanted = wanted
         self._bounds = [
             min(bound, limits.ranges.of(dimension)[1])
             for bound, dimension in zip(_bounds(wanted), DIMENSIONS, strict=True)
@@ -82,7 +86,6 @@ class Enumeration:
         self._category = [1 << instance.application_category for instance in chosen]
         self._occasions = [pool.occasions[number] for number in order]
         self._template = [instance.template for instance in chosen]
-        self._repeats = len(set(self._template)) < len(self._template)
         merges = [max(0, len(instance.needs) - 1) for instance in chosen]
         self._merges_left = [sum(merges[position:]) for position in range(len(merges) + 1)]
 
@@ -90,29 +93,8 @@ class Enumeration:
         """Enumerate up to `budget` closed sets; keep up to `keep` per cell and size that are not `known`.
 
         Among more than `keep`, those with fewer components and without two instances of one subtask are kept,
-        and otherwise a uniform draw.
+        and otherwise a uniform draw. One long function, because calls dominate its time.
         """
-        kept: dict[int, list[tuple[float, int]]] = {}
-        reached: set[int] = set()
-        examined = self._grow(keep, budget, known, kept, reached)
-        by_cell: dict[Cell, list[list[int]]] = {}
-        for key in sorted(kept):
-            masks = [mask for _, mask in sorted(kept[key], reverse=True)]
-            by_cell.setdefault(EVERY_CELL[key // _SIZES], []).append(masks)
-        turns = {cell: chain(*zip_longest(*lists)) for cell, lists in by_cell.items()}
-        sets = {cell: [mask for mask in masks if mask is not None] for cell, masks in turns.items()}
-        return Harvest(sets, examined, {EVERY_CELL[code] for code in reached})
-
-    def _grow(
-        self,
-        keep: int,
-        budget: int,
-        known: Collection[int],
-        kept: dict[int, list[tuple[float, int]]],
-        reached: set[int],
-    ) -> int:
-        """Walk over all closed sets; returns how many there were. One long function, because calls dominate
-        its time."""
         size_of_group, acyclic = len(self._required), self.is_acyclic
         required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds
         category, pool_bits, merges_left = self._category, self._pool_bits, self._merges_left
@@ -121,13 +103,12 @@ class Enumeration:
         most_components = self._limits.maximum_components
         most_edges, _, most_categories, most_depth, most_width = self._bounds
         least_edges, _, least_categories, least_depth, least_width = self._least
-        wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
-        fewest_ends, ends_fit = self._limits.maximum_ends, self._ends_fit
-        viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
-        means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
-        gatherers, gathers_badly = self._gatherers, self._gathers_badly
+        wanted, draw, most_readers = self._wanted, self._generator.random, self._most_readers
         bounded = min(most_readers, default=largest) < largest
         depths, above = [0] * size_of_group, [0] * size_of_group
+        kept: defaultdict[Cell, defaultdict[int, list[tuple[float, int]]]]
+        kept = defaultdict(lambda: defaultdict(list))
+        reached: set[Cell] = set()
         visited: set[int] = set()
         examined = 0
 
@@ -212,22 +193,13 @@ class Enumeration:
                         and spread >= least_categories
                         and new_depth >= least_depth
                         and new_width >= least_width
-                        and not (grown & means and wasteful(grown))
-                        and not (grown & gatherers and gathers_badly(grown))
-                        and (size <= fewest_ends or ends_fit(grown))
-                        and not (grown & viewers and shows_what_goes_on(grown))
+                        and self._is_whole(grown)
                     ):
-                        code = (
-                            _CODE[0][new_edges if new_edges < 5 else 5]
-                            + _CODE[1][size if size < 5 else 5]
-                            + _CODE[2][spread if spread < 5 else 5]
-                            + _CODE[3][new_depth if new_depth < 5 else 5]
-                            + _CODE[4][new_width if new_width < 5 else 5]
-                        )
-                        reached.add(code)
-                        if code in wanted and new_mask not in known:
-                            rank = draw() - number - penalty_of(grown)
-                            heap = kept.setdefault(code * _SIZES + size, [])
+                        cell = _cell(new_edges, size, spread, new_depth, new_width)
+                        reached.add(cell)
+                        if cell in wanted and new_mask not in known:
+                            rank = draw() - number - self._repetition(grown)
+                            heap = kept[cell][size]
                             if len(heap) < keep:
                                 heapq.heappush(heap, (rank, new_mask))
                             elif rank > heap[0][0]:
@@ -248,54 +220,38 @@ class Enumeration:
                         )
 
         grow(0, 0, 0, 0, 0, 0, 0, 0, {}, (), -1)
-        return examined
+        sets = {}
+        for cell, by_size in kept.items():
+            best_first = [sorted(heap, reverse=True) for _, heap in sorted(by_size.items())]
+            turns = chain.from_iterable(zip_longest(*best_first))
+            sets[cell] = [item[1] for item in turns if item is not None]
+        return Harvest(sets, examined, reached)
 
-    def _wasteful(self, members: int) -> bool:
-        """Whether a member copies or selects something that no member reads."""
+    def _is_whole(self, members: int) -> bool:
+        """Whether everything in a set serves its ends, and these are not too many.
+
+        Nothing is copied or selected that no member reads; a place for several things is made for at least
+        two; nothing is opened or shown in the end that another member reads too, so that it is not the end.
+        Of the members that no other one reads from, those that go to one place count once.
+        """
+        feeds = self._feeds
         for position in bits(members & self._means):
             if not all(readers & members for readers in self._readers[position]):
-                return True
-        return False
-
-    def _gathers_badly(self, members: int) -> bool:
-        """Whether a place for several things is made for fewer than two."""
-        return any(
-            (self._feeds[position] & members).bit_count() < FEWEST_GATHERED
-            for position in bits(members & self._gatherers)
-        )
-
-    def _shows_what_goes_on(self, members: int) -> bool:
-        """Whether something is opened or shown in the end that another member reads too, so that it is not
-        the end."""
-        return any(
-            (self._feeds[source] & members).bit_count() > 1
-            for position in bits(members & self._viewers)
-            if not self._feeds[position] & members
-            for source in bits(self._sources[position] & members)
-        )
-
-    def _ends_fit(self, members: int) -> bool:
-        """Whether the members that no other member reads from are not too many; those that go to one place
-        count once."""
-        ends = [position for position in bits(members) if not self._feeds[position] & members]
+                return False
+        ends = [position for position in bits(members) if not feeds[position] & members]
         count = len(ends)
         for position in bits(members & self._gatherers):
-            count -= max(0, sum(self._feeds[position] >> end & 1 for end in ends) - 1)
+            if (feeds[position] & members).bit_count() < FEWEST_GATHERED:
+                return False
+            count -= max(0, sum(feeds[position] >> end & 1 for end in ends) - 1)
+        shown = (self._sources[end] & members for end in ends if self._viewers >> end & 1)
+        if any((feeds[source] & members).bit_count() > 1 for sources in shown for source in bits(sources)):
+            return False
         return count <= self._limits.maximum_ends
 
     def _repetition(self, members: int) -> int:
-        if not self._repeats:
-            return 0
         templates = [self._template[position] for position in bits(members)]
         return _SAME_TEMPLATE_PENALTY * (len(templates) - len(set(templates)))
-
-
-_SIZES = 32
-_CODES = {cell: code for code, cell in enumerate(EVERY_CELL)}
-_CODE = [
-    [LEVELS.index(row.level(value)) * len(LEVELS) ** (len(TABLE) - 1 - index) for value in range(6)]
-    for index, row in enumerate(TABLE)
-]
 
 
 def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:

@@ -209,7 +209,6 @@ def _intent(
         ),
         provenance=provenance.model_copy(
             update={
-                "stage": STAGE,
                 "prompt": IntentExtractorInput.role,
                 "prompt_hash": template_hash(IntentExtractorInput.role),
             }
@@ -273,5 +272,5 @@ def _rejection(goal: str, reason: str, message: str, provenance: Provenance) -> 
         stage=STAGE,
         reason=reason,
         message=message,
-        provenance=provenance.model_copy(update={"stage": STAGE}),
+        provenance=provenance,
     )

@@ -16,10 +16,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import reduce
 from itertools import combinations
-from operator import or_
 
+from taskloom.taskgraph.bitmasks import ancestors, bits, neighbours, parts
+from taskloom.taskgraph.bitmasks import components as connected
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
@@ -58,36 +58,26 @@ def closed_parts(
     or both ways round in `orders`."""
     if len(component) > MOST_MEMBERS:
         return []
-    position = {node.instance_id: index for index, node in enumerate(component)}
-    before, beside = [0] * len(component), [0] * len(component)
-    for producer, consumer in graph.pairs:
-        if producer in position:
-            first, second = position[producer], position[consumer]
-            before[second] |= 1 << first
-            beside[first] |= 1 << second
-            beside[second] |= 1 << first
-    free = _free_pairs(component, before, orders)
+    names = {node.instance_id for node in component}
+    edges = tuple(edge for edge in graph.edges if edge.producer in names)
+    before = TaskGraph(nodes=tuple(component), edges=edges).predecessors
+    beside = neighbours(before)
+    free = _free_pairs(component, ancestors(before), orders)
     found = []
     for part in range(1, (1 << len(component)) - 1):
-        members = [index for index in range(len(component)) if part >> index & 1]
-        if any(before[index] & ~part for index in members) or any(pair & part == pair for pair in free):
+        is_open = any(before[index] & ~part for index in bits(part))
+        if is_open or any(pair & part == pair for pair in free):
             continue
-        if _is_connected(part, beside):
-            found.append([component[index] for index in members])
+        if len(parts(beside, part)) == 1:
+            found.append([component[index] for index in bits(part)])
     return found
 
 
 def _free_pairs(
-    component: Sequence[BoundSubtask], before: Sequence[int], orders: Sequence[Sequence[str]]
+    component: Sequence[BoundSubtask], above: Sequence[int], orders: Sequence[Sequence[str]]
 ) -> list[int]:
     """Pairs of subtasks of one application of which either may come first and one always does in `orders`, as
     sets of positions."""
-    above = list(before)
-    for _ in component:
-        above = [
-            mask | reduce(or_, (above[index] for index in range(len(component)) if mask >> index & 1), 0)
-            for mask in above
-        ]
     return [
         1 << first | 1 << second
         for first, second in combinations(range(len(component)), 2)
@@ -101,26 +91,9 @@ def _comes_first(one: BoundSubtask, other: BoundSubtask, order: Sequence[str]) -
     return order.index(one.instance_id) < order.index(other.instance_id)
 
 
-def _is_connected(part: int, beside: Sequence[int]) -> bool:
-    reached, new = 0, part & -part
-    while new:
-        reached |= new
-        new = (
-            reduce(or_, (mask for index, mask in enumerate(beside) if new >> index & 1), 0) & part & ~reached
-        )
-    return reached == part
-
-
 def components(graph: TaskGraph) -> list[list[BoundSubtask]]:
     """The nodes of each weakly connected part, in the order of the graph."""
-    group = {node.instance_id: index for index, node in enumerate(graph.nodes)}
-    for producer, consumer in graph.pairs:
-        old, new = group[producer], group[consumer]
-        group = {name: new if number == old else number for name, number in group.items()}
-    found: dict[int, list[BoundSubtask]] = {}
-    for node in graph.nodes:
-        found.setdefault(group[node.instance_id], []).append(node)
-    return list(found.values())
+    return [[graph.nodes[index] for index in bits(part)] for part in connected(graph.predecessors)]
 
 
 def _key(part: Sequence[BoundSubtask], graph: TaskGraph, functions: Mapping[str, str]) -> str:
@@ -160,12 +133,11 @@ def tasks_to_replay(
     """Tasks whose replays cover all components that are not in `covered`, where `shows` says what a replay
     covers.
 
-    Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one of
-    the world with most
-    tasks: every world needs states of its own, and the first one, where recordings come from, shows least.
-        What a longer one
-    shows is not performed again. The longest come first, so that all cores are busy to the end; if time is
-    `limited`, each time the one comes next that covers, beyond those before it, most tasks for its `cost`.
+    Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one
+    of the world with most tasks: every world needs states of its own, and the first one, where recordings
+    come from, shows least. What a longer one shows is not performed again. The longest come first, so that
+    all cores are busy to the end; if time is `limited`, each time the one comes next that covers, beyond
+    those before it, most tasks for its `cost`.
     """
     stands: dict[str, Task] = {}
     of_world = Counter(task.world for task in tasks if task.world)
@@ -179,10 +151,10 @@ def tasks_to_replay(
         return _most_for_their_cost(
             stands, shown, Counter(k for task in tasks for k in task.components), cost
         )
-    parts = {key for task in stands.values() for key in shown[task.task_id].difference(task.components)}
+    inner = {key for task in stands.values() for key in shown[task.task_id].difference(task.components)}
     found: dict[str, Task] = {}
     left = set(stands)
-    for key in sorted(stands, key=lambda name: (name in parts, -len(stands[name].graph.nodes), name)):
+    for key in sorted(stands, key=lambda name: (name in inner, -len(stands[name].graph.nodes), name)):
         if key in left:
             found[stands[key].task_id] = stands[key]
             left -= shown[stands[key].task_id]

@@ -119,18 +119,11 @@ def without_clashes(task: Task, known: Collection[Pair]) -> Task | Pair:
     if not known:
         return task
     nodes = {node.instance_id: node for node in task.graph.nodes}
-    kept, fault = [], None
-    for order in task.successful_orders:
-        found = _clash([nodes[name] for name in order], known)
-        if found is None:
-            kept.append(order)
-        else:
-            fault = found
-    if fault is None:
-        return task
-    if not kept:
-        return fault
-    return with_orders(task, kept)
+    orders = task.successful_orders
+    faults = [_clash([nodes[name] for name in order], known) for order in orders]
+    kept = [order for order, fault in zip(orders, faults, strict=True) if fault is None]
+    at_fault = faults[-1] if faults and not kept else None
+    return with_orders(task, kept) if at_fault is None else at_fault
 
 
 def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | None:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.recorded_agent import RecordedAgent
@@ -59,6 +59,19 @@ class Player(Agent, Protocol):
         ...
 
 
+class _Slip(NamedTuple):
+    wrong: Control
+    right: Control
+    seen: Observation
+    """The screen before it."""
+    state: Evidence
+    """The state before it."""
+
+    @property
+    def is_in_field(self) -> bool:
+        return self.wrong.control_type == _FIELD
+
+
 @dataclass(slots=True)
 class SlippingAgent:
     """Lets `player` play, and slips once where that can do no harm; without such a place it makes no slip."""
@@ -67,36 +80,33 @@ class SlippingAgent:
     random: Random
     start: Evidence
     """State before the first step."""
-    _phase: Literal["before", "slipped", "closing", "closing again", "over"] = "before"
-    _wrong: Control | None = None
-    _right: Control | None = None
-    _seen: Observation | None = None
-    _state: Evidence | None = None
+    _slip: _Slip | None = None
+    _phase: Literal["slipped", "closing", "closing again", "over"] = "slipped"
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
         """The player's decision, or a slip, or what takes it back."""
+        slip = self._slip
+        state = history[-1].evidence if history else self.start
+        if slip is None:
+            made = self._make_slip(observation, state)
+            return made or await self.player.decide(instruction, observation, history)
         if self._phase == "over":
             return await self.player.decide(instruction, observation, history)
-        state = history[-1].evidence if history else self.start
-        if self._phase == "before":
-            slip = self._slip(observation, state)
-            return slip or await self.player.decide(instruction, observation, history)
-        harm = _harm(self._state, state)
-        if harm or (history and history[-1].problem):
-            return Decision(
-                status="give_up", message=f"a slip was not harmless: {harm or history[-1].problem}"
-            )
-        if self._phase == "slipped" and self._is_field() and _same_screen(self._seen, observation):
-            self._phase = "over"
-            return await self._to_the_right_field(instruction, observation, history)
-        if self._phase != "slipped" and _same_screen(self._seen, observation):
-            self._phase = "over"
-            return await self.player.decide(instruction, observation, history)
-        return self._close(observation)
+        harm = _harm(slip.state, state) or (history[-1].problem if history else "")
+        if harm:
+            return _given_up(f"a slip was not harmless: {harm}")
+        nothing_opened = self._phase == "slipped" and slip.is_in_field
+        is_closed = nothing_opened or self._phase != "slipped"
+        if not (is_closed and _same_screen(slip.seen, observation)):
+            return self._close(slip, observation)
+        self._phase = "over"
+        if nothing_opened:
+            return await self._to_the_right_field(slip, instruction, observation, history)
+        return await self.player.decide(instruction, observation, history)
 
-    def _slip(self, observation: Observation, state: Evidence) -> Decision | None:
+    def _make_slip(self, observation: Observation, state: Evidence) -> Decision | None:
         """A click on a neighbour of the control that comes next; None where there is none, or luck is against
         it."""
         upcoming = self.player.upcoming(observation)
@@ -106,9 +116,8 @@ class SlippingAgent:
         wrong = _neighbour(right, observation.controls)
         if wrong is None or not _is_plain(action):
             return None
-        self._phase, self._wrong, self._right = "slipped", wrong, right
-        self._seen, self._state = observation, state
-        reason = "The text belongs into" if self._is_field() else "What I need should be in"
+        self._slip = _Slip(wrong, right, observation, state)
+        reason = "The text belongs into" if self._slip.is_in_field else "What I need should be in"
         return Decision(
             status="continue",
             thought=f"{reason} {_name(wrong)}, so I click it.",
@@ -116,49 +125,46 @@ class SlippingAgent:
             slip="slip",
         )
 
-    def _is_field(self) -> bool:
-        return self._wrong is not None and self._wrong.control_type == _FIELD
-
     async def _to_the_right_field(
-        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+        self, slip: _Slip, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
         upcoming = self.player.upcoming(observation)
-        if upcoming is None or self._wrong is None:
-            return Decision(
-                status="give_up", message="a slip could not be taken back: the right field is gone"
-            )
+        if upcoming is None:
+            return _given_up("a slip could not be taken back: the right field is gone")
         action, right = upcoming
         thought = (
-            f"That was the wrong place: {_name(self._wrong)} has the focus now, but I need"
+            f"That was the wrong place: {_name(slip.wrong)} has the focus now, but I need"
             f" {_name(right)}. I click that one instead."
         )
         if isinstance(action, ClickInput):
             decision = await self.player.decide(instruction, observation, history)
             return decision.model_copy(update={"thought": thought, "slip": "recovery"})
-        click = ClickInput(control_label=right.label)
-        return Decision(status="continue", thought=thought, action=click, slip="recovery")
+        return _recovery(thought, ClickInput(control_label=right.label))
 
-    def _close(self, observation: Observation) -> Decision:
+    def _close(self, slip: _Slip, observation: Observation) -> Decision:
         """Close what the slip opened: with Escape, and if that did not do, by the control that opened it."""
-        assert self._wrong is not None and self._right is not None
-        wrong = _name(self._wrong)
+        wrong = _name(slip.wrong)
         if self._phase == "slipped":
             self._phase = "closing"
             thought = (
-                f"That was a mistake: this is {wrong}, and what I need is {_name(self._right)}."
+                f"That was a mistake: this is {wrong}, and what I need is {_name(slip.right)}."
                 " I close it with Escape and go on where I was."
             )
-            return Decision(
-                status="continue", thought=thought, action=KeyboardInput(keys="{ESC}"), slip="recovery"
-            )
-        again = next((item for item in observation.controls if _key(item) == _key(self._wrong)), None)
+            return _recovery(thought, KeyboardInput(keys="{ESC}"))
+        again = next((item for item in observation.controls if _key(item) == _key(slip.wrong)), None)
         if self._phase == "closing again" or again is None:
-            return Decision(status="give_up", message=f"a slip could not be taken back: {wrong} stays open")
+            return _given_up(f"a slip could not be taken back: {wrong} stays open")
         self._phase = "closing again"
         thought = f"{wrong[:1].upper()}{wrong[1:]} is still open, so I click it once more to close it."
-        return Decision(
-            status="continue", thought=thought, action=ClickInput(control_label=again.label), slip="recovery"
-        )
+        return _recovery(thought, ClickInput(control_label=again.label))
+
+
+def _recovery(thought: str, action: Action) -> Decision:
+    return Decision(status="continue", thought=thought, action=action, slip="recovery")
+
+
+def _given_up(message: str) -> Decision:
+    return Decision(status="give_up", message=message)
 
 
 def _name(control: Control) -> str:
@@ -202,7 +208,7 @@ def _key(control: Control) -> tuple[str, str, str, str]:
     return control.control_type, control.text, control.row, control.application
 
 
-def _same_screen(before: Observation | None, after: Observation) -> bool:
+def _same_screen(before: Observation, after: Observation) -> bool:
     """Whether the same controls are there as before, with the same contents; who has the focus does not
     count."""
 
@@ -211,17 +217,11 @@ def _same_screen(before: Observation | None, after: Observation) -> bool:
             (*_key(item), item.value, item.checked, item.disabled) for item in observation.controls
         )
 
-    return (
-        before is not None
-        and (before.window_title, before.url, before.active_application)
-        == (after.window_title, after.url, after.active_application)
-        and shown(before) == shown(after)
-    )
+    places = [(item.window_title, item.url, item.active_application) for item in (before, after)]
+    return places[0] == places[1] and shown(before) == shown(after)
 
 
-def _harm(before: Evidence | None, after: Evidence) -> str:
-    if before is None:
-        return "the state before it is unknown"
+def _harm(before: Evidence, after: Evidence) -> str:
     old, new = ({item.path: item.sha256 for item in state.files} for state in (before, after))
     if old != new:
         return f"it changed {min(path for path in old | new if old.get(path) != new.get(path))}"

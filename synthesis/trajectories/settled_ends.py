@@ -60,20 +60,16 @@ class EndCheck:
 
     objections: tuple[str, ...] = ()
     """What the actor is told about it: one text, or none yet."""
-    _start: tuple[Control, ...] = ()
-
-    def begin(self, controls: tuple[Control, ...]) -> None:
-        """Remember what the screen shows at the start."""
-        self._start = controls
 
     def objects(
-        self, instruction: str, controls: Iterable[Control], history: Sequence[TrajectoryStep]
+        self, instruction: str, controls: Sequence[Control], history: Sequence[TrajectoryStep]
     ) -> bool:
         """Whether the actor is to go on, because the screen now shows `controls` after the steps of
         `history`."""
         if self.objections:
             return False
-        open_now = left_open(self._start, controls, instruction, last_click(history), history)
+        start = history[0].observation_controls if history else controls
+        open_now = left_open(start, controls, instruction, last_click(history), history)
         self.objections = (ask_to_settle(open_now),) if open_now else ()
         return bool(open_now)
 

@@ -134,8 +134,6 @@ class ModelAgent:
             AgentError: the model refused or gave no usable reply.
             ModelClientError: calls cannot go on at all.
         """
-        if not history:
-            self._end.begin(observation.controls)
         repeated = repeated_in_vain(history)
         if repeated >= _MOST_IN_VAIN:
             return Decision(status="give_up", message=in_vain(history, repeated))
@@ -345,8 +343,6 @@ class ComputerAgent:
             AgentError: the model refused or gave no usable reply.
             ModelClientError: calls cannot go on at all.
         """
-        if not history:
-            self._end.begin(observation.controls)
         return await self._conversation.decide(instruction, observation, history)
 
     def _may_end(self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]) -> bool:

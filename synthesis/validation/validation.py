@@ -84,7 +84,6 @@ async def validate_task(
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
-    marked = provenance.model_copy(update={"stage": STAGE})
     rounds: list[Validation] = []
     previous, feedback = "", tuple[str, ...]()
     for number in range(1, settings.rounds + 1):
@@ -94,22 +93,24 @@ async def validate_task(
             )
             previous = written.instruction
             judged = await judge_instruction(
-                task, written, titles, models=models, number=number, provenance=marked
+                task, written, titles, models=models, number=number, provenance=provenance
             )
         except CallFailedError as error:
-            return ValidatedTask(task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), marked))
+            return ValidatedTask(
+                task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), provenance)
+            )
         rounds.append(judged)
         if judged.accepted:
             told = {
                 "instruction": written.instruction,
                 "intent": written.goal,
                 "low_level_instructions": tuple(node.instruction for node in in_order(task)),
-                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, marked),
+                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, provenance),
             }
             return ValidatedTask(task.model_copy(update=told), tuple(rounds), None)
         feedback = _feedback(task, judged)
     reason = _reason(rounds[-1])
-    return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), marked))
+    return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), provenance))
 
 
 async def _permuted(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
 from operator import or_
@@ -46,25 +46,23 @@ class CompiledPool:
     application_categories: list[str]
     templates: dict[str, int]
     """Numbers by subtask id."""
-    feeds: list[int] = field(default_factory=list)
+    feeds: list[int]
     """For every instance, the instances that it feeds."""
-    siblings: list[int] = field(default_factory=list)
+    siblings: list[int]
     """For every template, its instances."""
-    readers: list[tuple[int, ...]] = field(default_factory=list)
+    readers: list[tuple[int, ...]]
     """For every instance, per output that is a means and no end, the instances that read it."""
-    originals: list[int] = field(default_factory=list)
+    originals: list[int]
     """For every instance, the bit of the first instance of the same bound subtask: others carry other
     documents."""
+    occasions: list[int]
+    """For every instance, the occasions it is wanted for, as a bitmask."""
     sensible: bool = False
     """Whether only what people would ask for is wanted, not all that can be done."""
     viewers: int = 0
     """Instances that only open or show what they read."""
     gatherers: int = 0
     """Instances that make a place for several things, so that at least two must use it."""
-    occasions: list[int] = field(default_factory=list)
-    """For every instance, the occasions it is wanted for, as a bitmask."""
-    rivals: list[tuple[int, int, int]] = field(default_factory=list)
-    """Who can spoil a resource, all who change or consume it, and all who read it."""
 
     def producer(self, need: Need, members: int) -> int | None:
         """The member that writes what is needed, or None when the fixture serves."""
@@ -86,14 +84,6 @@ class CompiledPool:
     def pattern(self, members: int) -> tuple[int, ...]:
         """The subtasks of a set, whatever their values, sorted."""
         return tuple(sorted(self.instances[number].template for number in bits(members)))
-
-    def may_interfere(self, members: int) -> bool:
-        """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the
-        members."""
-        return any(
-            spoilers & members and readers & members and (involved & members).bit_count() > 1
-            for spoilers, involved, readers in self.rivals
-        )
 
     def members_with(self, nodes: Sequence[BoundSubtask]) -> int:
         """The set of the instances that these bound subtasks are; 0 if the pool lacks one of them."""
@@ -131,39 +121,49 @@ def compile_pool(
     nodes = _variants([_inherit(node) for node in unique.values()])
     if sense is not None:
         nodes = [node for node in nodes if sense.occasions(node) != () and not _takes_one_thing_twice(node)]
-    wanted = [sense.occasions(node) if sense is not None else None for node in nodes]
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = _instances(nodes, templates, categories, fixtures)
     if sense is not None:
         instances = sensible(instances, sense)
-    compiled = CompiledPool(instances, categories, templates, [0] * len(instances), [0] * len(templates))
+    feeds, siblings = [0] * len(instances), [0] * len(templates)
     for instance in instances:
-        compiled.siblings[instance.template] |= 1 << instance.number
+        siblings[instance.template] |= 1 << instance.number
         for source in bits(instance.sources):
-            compiled.feeds[source] |= 1 << instance.number
-    means: Set[str] = sense.means if sense is not None else frozenset()
-    compiled.readers = [
-        _readers(instance, instances, compiled.feeds, wanted=instance.node.subtask_id not in means)
-        for instance in instances
-    ]
-    neutral = [
-        instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id for node in nodes
-    ]
-    first: dict[str, int] = {}
-    for number, name in enumerate(neutral):
-        first.setdefault(name, 1 << number)
-    compiled.originals = [first[name] for name in neutral]
-    compiled.rivals = _rivals(nodes)
-    named = sorted({name for names in wanted for name in names or ()})
-    bit = {name: 1 << place for place, name in enumerate(named)}
-    compiled.occasions = [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
-    compiled.sensible = sense is not None
+            feeds[source] |= 1 << instance.number
+    compiled = CompiledPool(
+        instances=instances,
+        application_categories=categories,
+        templates=templates,
+        feeds=feeds,
+        siblings=siblings,
+        readers=[_readers(instance, instances, feeds, sense) for instance in instances],
+        originals=_originals(nodes),
+        occasions=_occasions(nodes, sense),
+        sensible=sense is not None,
+    )
     if sense is not None:
         gathers = [number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers]
         compiled.gatherers = mask_of(gathers)
         compiled.viewers = mask_of([number for number, node in enumerate(nodes) if _only_shows(node)])
     return compiled
+
+
+def _originals(nodes: Sequence[BoundSubtask]) -> list[int]:
+    first: dict[str, int] = {}
+    return [
+        first.setdefault(
+            instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id, 1 << number
+        )
+        for number, node in enumerate(nodes)
+    ]
+
+
+def _occasions(nodes: Sequence[BoundSubtask], sense: Sense | None) -> list[int]:
+    wanted = [sense.occasions(node) if sense is not None else None for node in nodes]
+    named = sorted({name for names in wanted for name in names or ()})
+    bit = {name: 1 << place for place, name in enumerate(named)}
+    return [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
 
 
 def _takes_one_thing_twice(node: BoundSubtask) -> bool:
@@ -222,24 +222,20 @@ def _instances(
                 application_category=categories.index(node.application_category),
                 needs=tuple(needs),
                 clashes=clashes & ~bit,
-                required=tuple(need.producers for need in needs if not need.fixture),
-                sources=reduce(or_, (need.producers for need in needs), 0),
             )
         )
     return instances
 
 
 def _readers(
-    instance: Instance, instances: Sequence[Instance], feeds: Sequence[int], *, wanted: bool
+    instance: Instance, instances: Sequence[Instance], feeds: Sequence[int], sense: Sense | None
 ) -> tuple[int, ...]:
-    """For each output of an instance that is a means and no end, the instances that read it.
-
-    Unless they are `wanted` for themselves, its files and records are means too.
-    """
+    """For each output of an instance that is a means and no end, the instances that read it."""
+    unwanted = sense is not None and instance.node.subtask_id in sense.means
     means = {
         resource
         for resource in instance.node.outputs
-        if resource.is_transient or (not wanted and resource.slot is None)
+        if resource.is_transient or (unwanted and resource.slot is None)
     }
     readers = Counter[Resource]()
     for number in bits(feeds[instance.number]):
@@ -247,24 +243,6 @@ def _readers(
             if need.producers >> instance.number & 1:
                 readers[need.resource] |= 1 << number
     return tuple(readers[resource] for resource in sorted(means, key=str))
-
-
-def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
-    """Slots with their writers, and consumed inputs with their consumers and readers, where there are
-    several."""
-    writers, consumers, readers = (Counter[tuple[str, Resource | tuple[str, str]]]() for _ in range(3))
-    for number, node in enumerate(nodes):
-        for resource in (*node.outputs, *node.consumed):
-            if resource.slot is not None:
-                writers[node.world, resource.slot] |= 1 << number
-        for resource in node.inputs:
-            readers[node.world, resource.slot or resource] |= 1 << number
-        for resource in node.consumed:
-            if resource.slot is None:
-                consumers[node.world, resource] |= 1 << number
-    rivals = [(mask, mask, readers[slot]) for slot, mask in writers.items()]
-    rivals += [(mask, readers[resource], readers[resource]) for resource, mask in consumers.items()]
-    return [rival for rival in rivals if rival[1].bit_count() > 1 and rival[2]]
 
 
 def _inherit(node: BoundSubtask) -> BoundSubtask:

@@ -1,7 +1,9 @@
 """The bound subtasks of a pool, numbered, with what composition needs to know of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
@@ -24,7 +26,7 @@ class Need:
     """Whether it exists at reset anyway."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Instance:
     """A bound subtask with every slot bound to one document, and what composition needs to know of it."""
 
@@ -36,9 +38,15 @@ class Instance:
     needs: tuple[Need, ...]
     clashes: int
     """Instances that cannot be in one task with it."""
-    sources: int
-    required: tuple[int, ...]
+    sources: int = field(init=False)
+    """Instances that write something it reads."""
+    required: tuple[int, ...] = field(init=False)
     """Per input that is no fixture, the instances that write it."""
+
+    def __post_init__(self) -> None:
+        """Gather what the needs say."""
+        self.sources = reduce(or_, (need.producers for need in self.needs), 0)
+        self.required = tuple(need.producers for need in self.needs if not need.fixture)
 
 
 def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
@@ -81,8 +89,6 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
             instance,
             clashes=instance.clashes | rivals,
             needs=tuple(replace(need, producers=need.producers & ~rivals) for need in instance.needs),
-            sources=instance.sources & ~rivals,
-            required=tuple(mask & ~rivals for mask in instance.required),
         )
         for instance, rivals in zip(instances, excluded, strict=True)
     ]

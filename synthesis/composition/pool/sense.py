@@ -45,35 +45,10 @@ class Sense:
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
         """What `subtasks` and the curated subtasks of `applications` say."""
-        curated = {
-            f"{name}.{example.name}": example
-            for name, application in applications.items()
-            for example in application.example_subtasks
-        }
         versions = {item.subtask_id: stem_of(item.subtask_id) for item in subtasks}
+        curated = _curated(applications)
         curated |= {name: curated[stem] for name, stem in versions.items() if stem in curated}
-        about = {
-            (f"{name}.{example.name}", world): list(
-                zip(example.parameter_sets, chain(example.subjects, repeat("")), strict=False)
-            )
-            for world in worlds_of(applications)
-            for name, application in applications_in(applications, world).items()
-            for example in application.example_subtasks
-            if any(example.subjects)
-        }
-        about |= {
-            (name, world): sets
-            for name, stem in versions.items()
-            for (known, world), sets in list(about.items())
-            if known == stem
-        }
-        turned = {
-            (read.category, made.category)
-            for example in curated.values()
-            if not _has_own_values(example, example.parameter_sets)
-            for read in example.inputs
-            for made in example.outputs
-        }
+        about = _subjects(versions, applications)
         return cls(
             fresh={subtask.subtask_id: subtask.fresh for subtask in subtasks},
             useless_for={name: example.useless_for for name, example in curated.items()},
@@ -92,10 +67,7 @@ class Sense:
             at_home_anywhere=frozenset(
                 name for name, example in curated.items() if example.subjects and not any(example.subjects)
             ),
-            formats={
-                one: frozenset(other for read, other in turned if read == one and (other, one) in turned)
-                for one, _ in turned
-            },
+            formats=_formats(curated.values()),
             worlds={world.name: world for world in world_records(applications) or (load_world(FIRST_WORLD),)},
         )
 
@@ -150,6 +122,48 @@ class Sense:
             return True
         free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
         return len(consumer.inputs) == 1 and any(resource.value in free for resource in taken)
+
+
+def _curated(applications: Mapping[str, Application]) -> dict[str, ExampleSubtask]:
+    return {
+        f"{name}.{example.name}": example
+        for name, application in applications.items()
+        for example in application.example_subtasks
+    }
+
+
+def _subjects(
+    versions: Mapping[str, str], applications: Mapping[str, Application]
+) -> dict[tuple[str, str], list[tuple[dict[str, str], str]]]:
+    """The parameter sets of the catalogue with what each is about, by subtask and world; also for the
+    `versions` of curated subtasks."""
+    about = {
+        (name, world): list(zip(example.parameter_sets, chain(example.subjects, repeat("")), strict=False))
+        for world in worlds_of(applications)
+        for name, example in _curated(applications_in(applications, world)).items()
+        if any(example.subjects)
+    }
+    return about | {
+        (name, world): sets
+        for name, stem in versions.items()
+        for (known, world), sets in about.items()
+        if known == stem
+    }
+
+
+def _formats(examples: Iterable[ExampleSubtask]) -> dict[str, frozenset[str]]:
+    """The resource categories that examples turn into each other and add nothing."""
+    turned = {
+        (read.category, made.category)
+        for example in examples
+        if not _has_own_values(example, example.parameter_sets)
+        for read in example.inputs
+        for made in example.outputs
+    }
+    return {
+        one: frozenset(other for read, other in turned if read == one and (other, one) in turned)
+        for one, _ in turned
+    }
 
 
 def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
