@@ -107,7 +107,7 @@ class Groups:
         allowed = everything
         if most == 1:
             inside = [everything & mask for mask in self._inside]
-            deep = [mask for mask in inside if self._paths.exist(mask, length) and self._has(mask, fewest)]
+            deep = [mask for mask in inside if self._paths.exist(mask, length)]
             allowed = self._generator.choice(deep or inside)
         # Much side by side has sense where it meets: at a place for several things.
         meets = self._pool.gatherers if level_in(cell, "width") == "hard" else 0
@@ -128,9 +128,6 @@ class Groups:
             self._widen(group, cell)
         self._used.update({self._pool.instances[number].template for number in group.members})
         return group.members, core
-
-    def _has(self, allowed: int, subtasks: int) -> bool:
-        return sum(bool(mask & allowed) for mask in self._pool.siblings) >= subtasks
 
     def _add_makers(self, group: _Group, number: int, *, everything: bool) -> None:
         """Add who makes what a member needs, of `everything` or only of what is not there at reset; best

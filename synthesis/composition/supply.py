@@ -99,11 +99,12 @@ class Supply:
         """Enumerate a group for each of the `targets`; returns those of which no more are to be found.
 
         Cells that are scarce, so that others cannot take their place, are searched for longer once one set of
-        theirs was found.
+        theirs was found; not where tasks are so many that the best is not looked for either.
         """
+        longer = _FOR_SCARCE if self._looked_at > 1 else 1
         dry = set()
         for cell in sorted(targets):
-            patience = self._patience * (_FOR_SCARCE if cell in self.reached and is_scarce(cell) else 1)
+            patience = self._patience * (longer if cell in self.reached and is_scarce(cell) else 1)
             if self._in_vain[cell] >= patience:
                 dry.add(cell)
                 continue
