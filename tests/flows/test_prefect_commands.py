@@ -12,8 +12,10 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -200,8 +202,10 @@ def test_a_run_is_cancelled_goes_on_in_the_next_and_is_exported(
         artifacts = {item["key"]: item["data"] for item in asked(environment, "artifacts/filter", question)}
         assert {"progress", "summary"} <= set(artifacts)
         assert "| made | " in artifacts["progress"]
-        lines = asked(environment, "logs/filter", {"logs": {"flow_run_id": {"any_": [second]}}})
-        assert any("publishing ended after" in item["message"] for item in lines)
+        deadline = time.monotonic() + 60
+        while not any("publishing ended after" in line for line in lines_of(environment, second)):
+            assert time.monotonic() < deadline, lines_of(environment, second)
+            time.sleep(0.5)
         while not (exports := runs_of(environment, "COMPLETED", flow="export_test_set")):
             assert not runs_of(environment, "FAILED"), (deployed / "worker.log").read_text()
             time.sleep(0.5)
@@ -238,9 +242,24 @@ def runs_of(environment: dict[str, str], state: str, flow: str = "") -> list[Any
     return list(asked(environment, "flow_runs/filter", question))
 
 
+def lines_of(environment: dict[str, str], run_id: str) -> list[str]:
+    """What a run has written to the server's log, where it arrives some seconds after it was written."""
+    lines = asked(environment, "logs/filter", {"logs": {"flow_run_id": {"any_": [run_id]}}})
+    return [item["message"] for item in lines]
+
+
 def asked(environment: dict[str, str], path: str, content: object = None) -> Any:
+    """The server's answer. As Prefect's own clients do, the question is put again while the server answers
+    503: its database was busy, and nothing of the question was kept."""
     data = None if content is None else json.dumps(content).encode()
     address = f"{environment['PREFECT_API_URL']}/{path}"
     request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.loads(answer.read())
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.loads(answer.read())
+        except HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
