@@ -12,7 +12,7 @@ from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed, exact_text
 
 _JSON = "json_tree"
-_DOCUMENT = "document"
+_DOCUMENT, _PDF = "document", "pdf"
 _TEXTS = frozenset({"text", "packed", "playlist", _DOCUMENT})
 
 
@@ -21,7 +21,7 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the text of the file is exactly this, from its first character to its last.
 
     Compared exactly. In Markdown (.md) it does not matter how a heading is marked and whether a blank line
-    follows it; a PDF document has no blank lines and no spaces around lines.
+    follows it; blank lines of a document are its layout, and a PDF has none, nor spaces around lines.
 
     Example:
         check_file_text(file_path='Documents/note.txt', text='Buy milk')
@@ -30,9 +30,12 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     if file is None or file.content == "":
         return False
     found, wanted = exact_text(text_of_file(file, whole=True)), exact_text(text)
-    if file.content == "pdf":
+    if file.content in (_DOCUMENT, _PDF):
         found, wanted = (
-            "\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in (found, wanted)
+            "\n".join(
+                line.strip() if file.content == _PDF else line for line in text.splitlines() if line.strip()
+            )
+            for text in (found, wanted)
         )
     return found == wanted or (
         file.path.casefold().endswith(".md") and with_plain_headings(found) == with_plain_headings(wanted)

@@ -279,6 +279,20 @@ def test_how_a_heading_is_marked_does_not_matter_in_markdown_only() -> None:
     assert not ask(evidence({"plan.md": other}), "check_file_text", file_path="plan.md", text=wanted)
 
 
+def test_blank_lines_of_a_document_are_its_layout() -> None:
+    text = {"content": "document"}
+    for said, expected in (
+        ("\nTrip plan\n\nBy night train\n", True),
+        ("Trip plan\n By night train", False),
+        ("Trip plan By night train", False),
+        ("Trip plan\nBy night train\nor by ship", False),
+    ):
+        (file,) = evidence({"a.odt": said}).files
+        end = evidence({}).model_copy(update={"files": (file.model_copy(update=text),)})
+        wanted = "Trip plan\nBy night train"
+        assert ask(end, "check_file_text", file_path="a.odt", text=wanted) is expected
+
+
 def test_a_pdf_document_has_no_blank_lines_and_no_spaces_around_lines() -> None:
     page = evidence({"note.pdf": "Notice\n# Report\nSales grew\n"})
     pdf = page.model_copy(update={"files": (page.files[0].model_copy(update={"content": "pdf"}),)})
