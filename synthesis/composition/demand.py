@@ -1,8 +1,9 @@
 """What is still wanted while tasks are composed."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from taskloom.resources.capability_presets import Capability
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
@@ -25,6 +26,8 @@ class Row:
     count: int
     left: int
     """Tasks that are still lacking."""
+    need: float = 0.0
+    """How much is lacking for each of the open cells."""
 
 
 class Demand:
@@ -61,8 +64,13 @@ class Demand:
         self._least = [row("", levels, count) for levels, count in least if count and is_free]
         self._inside = inside
         self._taken: Counter[Cell] = Counter()
-        self.open_cells = self._open()
+        self._rows_of = {
+            cell: [[row for row in table if cell in row.cells] for table in (*self._tables, self._least)]
+            for cell in inside
+        }
+        self.open_cells: frozenset[Cell] = frozenset()
         """Cells of which another task would help."""
+        self._open()
 
     def most_wanted(self, cells: Collection[Cell]) -> Cell:
         """Of open cells, that of which most is lacking: of scarce rows first, then evenly."""
@@ -71,17 +79,17 @@ class Demand:
     def take(self, cell: Cell) -> None:
         """Count a task of `cell`, in each table towards the row that fewest cells can serve."""
         self._taken[cell] += 1
-        for row in self._wanting(self._least, cell):
+        *tables, least = self._wanting(cell)
+        chosen = [min(rows, key=lambda row: len(row.cells)) for rows in tables]
+        for row in (*least, *chosen):
             row.left -= 1
-        for table in self._tables:
-            row = min(self._wanting(table, cell), key=lambda row: len(row.cells))
-            row.left -= 1
-            if not row.left:
-                self.open_cells = self._open()
+            self._measure(row)
+        if not all(row.left for row in chosen):
+            self._open()
 
     def is_scarce(self, cell: Cell) -> bool:
         """Whether a cell counts for a level or a capability of which some are still lacking."""
-        return bool(self._wanting(self._least, cell))
+        return bool(self._wanting(cell)[-1])
 
     def missing(self) -> list[Row]:
         """Rows that were not filled, named in words; where there are several tables, with what the others
@@ -100,22 +108,21 @@ class Demand:
             found.append(replace(row, name=name, levels=levels, cells=cells))
         return found
 
-    def _open(self) -> frozenset[Cell]:
-        return frozenset(
-            cell for cell in self._inside if all(self._wanting(table, cell) for table in self._tables)
-        )
+    def _open(self) -> None:
+        self.open_cells = frozenset(cell for cell in self._inside if all(self._wanting(cell)[:-1]))
+        for row in chain(*self._tables, self._least):
+            self._measure(row)
 
-    def _wanting(self, table: list[Row], cell: Cell) -> list[Row]:
-        return [row for row in table if row.left and cell in row.cells]
+    def _measure(self, row: Row) -> None:
+        row.need = row.left / row.count / (len(row.cells & self.open_cells) or 1)
+
+    def _wanting(self, cell: Cell) -> list[list[Row]]:
+        """For every table, and at last for what is wanted at first, the rows of a cell that lack tasks."""
+        return [[row for row in rows if row.left] for rows in self._rows_of[cell]]
 
     def _need(self, cell: Cell) -> float:
-        """How much of the rows of a cell is left, for each of the open cells that can serve them."""
-
-        def needs(table: list[Row]) -> Iterator[float]:
-            for row in self._wanting(table, cell):
-                yield row.left / row.count / len(row.cells & self.open_cells)
-
-        return sum(max(needs(table)) for table in self._tables) + sum(needs(self._least))
+        *tables, least = self._wanting(cell)
+        return sum(max(row.need for row in rows) for rows in tables) + sum(row.need for row in least)
 
 
 def _only(dimension: Dimension, level: Level) -> LevelConstraint:
