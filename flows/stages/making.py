@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 
@@ -35,6 +35,7 @@ from taskloom.synthesis.cross_verification.verified_instances import instances_i
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
+from taskloom.synthesis.replay.order_facts import Pair
 from taskloom.synthesis.validation.calibration import doubt_about, try_judge
 from taskloom.synthesis.validation.validation import ValidatedTask, validate_task
 from taskloom.taskgraph.records.graph import TaskGraph
@@ -121,7 +122,7 @@ class TaskMaking:
         known = await self.replays.known_clashes()
         left_out = set(rejected)
         for _ in range(_COMPOSITIONS):
-            result = self._compose(asked, pool, intents, left_out)
+            result = self._compose(asked, pool, intents, left_out, known)
             iterator: Iterator[Task] = iter(result)
             batches: list[list[Task]] = []
             clashing: set[str] = set()
@@ -175,9 +176,10 @@ class TaskMaking:
         pool: Mapping[str, VerifiedSubtask],
         intents: Sequence[Intent],
         left_out: Collection[str],
+        clashes: Collection[Pair] = (),
     ) -> Composer:
         """Tasks, generated lazily; those that wait since they were composed come first. Of other runs' only
-        retired ones are made again, and none of `left_out`."""
+        retired ones are made again, and none of `left_out`. Of `clashes` none takes what the other makes."""
         run = self.run
         waiting = run.warehouse.read(Task, "status = 'composed'")
         begun = [task.graph for task in waiting if identity(task.graph) == task.task_id and not task.twin_of]
@@ -186,7 +188,9 @@ class TaskMaking:
             [run.run_id],
         ).rows()
         scenarios = load_scenarios()
-        sense = Sense.of([item.subtask for item in pool.values()], run.applications)
+        sense = replace(
+            Sense.of([item.subtask for item in pool.values()], run.applications), clashes=frozenset(clashes)
+        )
         instances = [instance for _, item in sorted(pool.items()) for instance in self.instances(item)]
         return compose(
             [*instances, *self._linked(pool, instances, asked, sense, begun)],

@@ -16,6 +16,7 @@ from itertools import chain, zip_longest
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell
 from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
+from taskloom.synthesis.composition.pool.instances import Instance
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import augment, bits, mask_of
 from taskloom.taskgraph.measures.cells import possible_cells
@@ -23,6 +24,8 @@ from taskloom.taskgraph.measures.complexity import cell_from_measures
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
+_MOST_PASTED = 2
+"""Places into which one copied text or picture goes at most."""
 _cell = cache(cell_from_measures)
 
 
@@ -77,11 +80,18 @@ class Enumeration:
         self._feeds = [localised(pool.feeds[number]) for number in order]
         self._readers = [tuple(map(localised, pool.readers[number])) for number in order]
         self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
+        self._outdated = [
+            tuple((localised(writers), localised(makers)) for writers, makers in pool.outdated[number])
+            for number in order
+        ]
+        self._dated = sum(1 << position for position, pairs in enumerate(self._outdated) if pairs)
         self._viewers = localised(pool.viewers)
         self._gatherers = localised(pool.gatherers)
         self._most_readers = [
-            limits.maximum_size if self._gatherers >> position & 1 else limits.maximum_readers
-            for position in range(len(chosen))
+            limits.maximum_size
+            if self._gatherers >> position & 1
+            else min(limits.maximum_readers, _MOST_PASTED if copies else limits.maximum_readers)
+            for position, copies in enumerate(map(_copies, chosen))
         ]
         self._category = [1 << instance.application_category for instance in chosen]
         self._occasions = [pool.occasions[number] for number in order]
@@ -232,12 +242,17 @@ class Enumeration:
 
         Nothing is copied or selected that no member reads; a place for several things is made for at least
         two; nothing is opened or shown in the end that another member reads too, so that it is not the end.
+        No file is taken as it was before what it is of is written anew.
         Of the members that no other one reads from, those that go to one place count once.
         """
         feeds = self._feeds
         for position in bits(members & self._means):
             if not all(readers & members for readers in self._readers[position]):
                 return False
+        for position in bits(members & self._dated):
+            for writers, makers in self._outdated[position]:
+                if members & writers and not members & makers:
+                    return False
         ends = [position for position in bits(members) if not feeds[position] & members]
         count = len(ends)
         for position in bits(members & self._gatherers):
@@ -252,6 +267,10 @@ class Enumeration:
     def _repetition(self, members: int) -> int:
         templates = [self._template[position] for position in bits(members)]
         return _SAME_TEMPLATE_PENALTY * (len(templates) - len(set(templates)))
+
+
+def _copies(instance: Instance) -> bool:
+    return any(item.is_transient for item in instance.node.outputs)
 
 
 def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:

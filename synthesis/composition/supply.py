@@ -98,13 +98,13 @@ class Supply:
     def work_for(self, targets: Set[Cell], is_scarce: Callable[[Cell], bool]) -> set[Cell]:
         """Enumerate a group for each of the `targets`; returns those of which no more are to be found.
 
-        Cells that are scarce, so that others cannot take their place, are searched for longer once one set of
-        theirs was found; not where tasks are so many that the best is not looked for either.
+        Cells that are scarce, so that others cannot take their place, are searched for longer; not where
+        tasks are so many that the best is not looked for either.
         """
         longer = _FOR_SCARCE if self._looked_at > 1 else 1
         dry = set()
         for cell in sorted(targets):
-            patience = self._patience * (longer if cell in self.reached and is_scarce(cell) else 1)
+            patience = self._patience * (longer if is_scarce(cell) else 1)
             if self._in_vain[cell] >= patience:
                 dry.add(cell)
                 continue

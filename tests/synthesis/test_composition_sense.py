@@ -37,6 +37,9 @@ def test_what_was_just_made_is_neither_deleted_nor_renamed() -> None:
     delete = consuming(node("delete", inputs=(file("a.txt"),)))
     rename = consuming(node("rename", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
     assert sets([written(), delete, rename]) == set()
+    folder = node("folder", outputs=(file("f", "directory_path"),))
+    move = node("move", inputs=(file("a.txt"), file("f", "directory_path")), outputs=(file("f/a.txt"),))
+    assert sets([written(), folder, move.model_copy(update={"consumed": move.inputs[:1]})]) == set()
     assert frozenset({"write", "rename"}) in sets([written(), delete, rename], None)
 
 
@@ -90,6 +93,37 @@ def test_nothing_is_turned_back_into_what_it_was_made_of() -> None:
         update={"parameters": {"archive_path": "a.zip", "made": "b/a.txt", "with": "a word"}}
     )
     assert frozenset({"write", "pack", "unpack"}) in sets([written(), pack, named])
+
+
+def copying(name: str, of: str) -> BoundSubtask:
+    return node(name, inputs=(file(of),), outputs=(clipboard(of),))
+
+
+def test_a_copied_text_does_not_come_back_to_the_form_or_the_clipboard_it_came_from() -> None:
+    copy, odt = copying("copy", "a.txt"), file("b.odt", "document_path")
+    paste = node("paste", inputs=(clipboard("a.txt"),), outputs=(odt,))
+    plain = node("plain", inputs=(odt,), outputs=(file("b.txt"),))
+    signed = plain.model_copy(update={"parameters": {"words": "with best wishes"}})
+    text = written()
+    assert sets([text, copy, paste, plain]) == {frozenset({"write", "copy", "paste"})}
+    assert frozenset({"write", "copy", "paste", "plain"}) in sets([text, copy, paste, signed])
+    same = node("same", inputs=(clipboard("a.txt"),), outputs=(file("b.txt"),))
+    twice = copying("twice", "b.txt"), node("last", inputs=(clipboard("b.txt"),), outputs=(file("l"),))
+    assert sets([text, copy, same, *twice]) == {frozenset({"write", "copy", "same"})}
+    joined = node("joined", inputs=(file("c.txt"), clipboard("a.txt")), outputs=(file("b.txt"),))
+    again, note = copying("again", "b.txt"), node("note", inputs=(clipboard("b.txt"),), outputs=(file("n"),))
+    other = node("other", outputs=(file("c.txt"),))
+    found = sets([text, copy, other, joined, again, note])
+    assert frozenset({"write", "other", "copy", "joined", "again", "note"}) in found
+
+
+def test_a_document_saved_in_another_format_is_not_put_back_into_the_first() -> None:
+    word = node("word", inputs=(file("a.odt"),), outputs=(file("a.docx"),))
+    append = node("append", inputs=(file("a.docx"), clipboard("c.txt")), outputs=(file("b.odt"),))
+    end = append.model_copy(update={"outputs": (file("b.docx"),)})
+    nodes = [written("c.txt"), node("begin", outputs=(file("a.odt"),)), word, copying("copy", "c.txt")]
+    assert not any({"word", "append"} <= names for names in sets([*nodes, append]))
+    assert any({"word", "append"} <= names for names in sets([*nodes, end]))
 
 
 def test_a_text_is_not_pasted_into_another_form_of_itself() -> None:
@@ -154,6 +188,96 @@ def test_one_thing_is_not_put_into_two_of_a_kind() -> None:
     found = sets([written(), *readers], maximum_ends=3, maximum_readers=3)
     assert frozenset({"write", "r0", "r2"}) in found and frozenset({"write", "r1", "r2"}) in found
     assert not any({"r0", "r1"} <= subtasks for subtasks in found)
+
+
+def test_one_thing_is_not_sent_twice_nor_taken_from_two_places() -> None:
+    pack = node("pack", inputs=(file("a.txt"), file("b.csv")), outputs=(file("a.zip", "archive_path"),))
+    store = node("store", inputs=(file("c.txt"), file("b.csv")), outputs=(file("c.zip", "archive_path"),))
+    letters = [
+        node(name, inputs=(what,), outputs=(file(name, "message"),))
+        for name, what in (("plain", file("a.txt")), ("packed", file("a.zip", "archive_path")))
+    ]
+    makers = [written(), node("list", outputs=(file("b.csv"),)), node("other", outputs=(file("c.txt"),))]
+    found = sets([*makers, pack, store, *letters], maximum_ends=3, maximum_readers=3)
+    assert any({"pack", "packed"} <= names for names in found)
+    assert not any({"pack", "store"} <= names or {"plain", "packed"} <= names for names in found)
+    exports = [node(name, outputs=(file(path),)) for name, path in (("e", "D/b-export.csv"), ("f", "b.csv"))]
+    page = node("page", outputs=(file("page", "directory_path"),))
+    attach = [
+        node(f"a{item.instance_id}", inputs=(item.outputs[0], page.outputs[0]), outputs=())
+        for item in exports
+    ]
+    assert not any({"ae", "af"} <= names for names in sets([*exports, page, *attach], maximum_ends=3))
+
+
+def test_what_was_seen_not_to_work_is_not_linked() -> None:
+    read = node("read", inputs=(file("a.txt"),), outputs=(file("r"),))
+    assert sets([written(), read]) == {frozenset({"write", "read"})}
+    assert sets([written(), read], Sense(clashes=frozenset({("write", "read")}))) == set()
+    assert sets([written(), read], Sense(clashes=frozenset({("read", "write")})))
+
+
+def test_what_was_copied_goes_into_two_places_at_most_and_into_one_file() -> None:
+    def paste(number: int, **values: str) -> BoundSubtask:
+        made = file(f"n{number}", f"kind{number}")
+        item = node(f"note{number}", inputs=(clipboard("a.txt"),), outputs=(made,))
+        return item.model_copy(update={"parameters": values})
+
+    def most(*notes: BoundSubtask) -> int:
+        found = sets([written(), copying("copy", "a.txt"), *notes], maximum_ends=3, maximum_readers=3)
+        return max(count(names, "note") for names in found)
+
+    assert most(*(paste(number, title="Words to it") for number in range(3))) == 2
+    assert most(*(paste(number) for number in range(3))) == 1
+
+
+def test_one_text_is_not_pasted_twice_into_what_becomes_one_file() -> None:
+    def paste(name: str, into: str, made: str) -> BoundSubtask:
+        return node(name, inputs=(file(into), clipboard("a.txt")), outputs=(file(made),))
+
+    line = node("line", inputs=(file("c.odt"),), outputs=(file("d.odt"),))
+    line = line.model_copy(update={"parameters": {"line": "Bring the agenda"}})
+    start = [written(), copying("copy", "a.txt"), node("begin", outputs=(file("b.odt"),))]
+    first, again, other = paste("first", "b.odt", "c.odt"), paste("again", "d.odt", "e.odt"), line
+    found = sets([*start, first, other, again])
+    assert frozenset({"write", "copy", "begin", "first", "line"}) in found
+    assert not any({"first", "again"} <= names for names in found)
+
+
+def test_files_go_to_one_place_in_one_application() -> None:
+    def move(name: str, application: str) -> BoundSubtask:
+        item = node(
+            f"{application}_{name}",
+            inputs=(file(f"{name}.txt"), file("f", "directory_path")),
+            outputs=(file(f"f/{name}.txt"),),
+        )
+        return item.model_copy(update={"application": application, "consumed": item.inputs[:1]})
+
+    pool = [
+        node("folder", outputs=(file("f", "directory_path"),)),
+        *(node(f"export_{name}", outputs=(file(f"{name}.txt"),)) for name in "ab"),
+        *(move(name, application) for name in "ab" for application in ("one", "other")),
+    ]
+    found = sets(pool, maximum_ends=3, maximum_readers=3)
+    assert any({"one_a", "one_b"} <= names for names in found)
+    assert not any({"one_a", "other_b"} <= names for names in found)
+
+
+def test_no_file_is_taken_as_it_was_before_what_it_is_of_is_written_anew() -> None:
+    text, pdf = file("a.txt"), file("a.pdf", "pdf_path")
+    write, mark = written(), node("mark", inputs=(pdf,), outputs=(file("b.pdf", "pdf_path"),))
+    pack = node("pack", inputs=(file("b.pdf", "pdf_path"),), outputs=(file("b.zip", "archive_path"),))
+    printing = node("print", inputs=(text,), outputs=(pdf,))
+    result = compose(
+        [write, mark, pack, printing],
+        [],
+        CompositionRequest(count=50, minimum_size=2, near_duplicate_share=1),
+        fixtures={"": frozenset({text, pdf})},
+        sense=SENSE,
+    )
+    found = {frozenset(item.subtask_id for item in task.graph.nodes) for task in result}
+    assert {frozenset({"mark", "pack"}), frozenset({"write", "print", "mark"})} <= found
+    assert not any({"write", "mark"} <= names and "print" not in names for names in found)
 
 
 def test_a_further_version_of_a_subtask_is_known_by_the_catalogue_too() -> None:

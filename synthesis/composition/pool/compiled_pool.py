@@ -10,7 +10,8 @@ from operator import or_
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.resources.worlds import stem_of
-from taskloom.synthesis.composition.pool.instances import Instance, Need, sensible
+from taskloom.synthesis.composition.pool.instances import Instance, Need
+from taskloom.synthesis.composition.pool.rivals import sensible
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
@@ -57,6 +58,10 @@ class CompiledPool:
     documents."""
     occasions: list[int]
     """For every instance, the occasions it is wanted for, as a bitmask."""
+    outdated: list[tuple[tuple[int, int], ...]]
+    """For every instance, per file that is there from the start: the instances that write anew, in another
+    form, what it is of, and those that make it; with one of the former it is out of date unless one of the
+    latter makes it."""
     sensible: bool = False
     """Whether only what people would ask for is wanted, not all that can be done."""
     viewers: int = 0
@@ -140,6 +145,7 @@ def compile_pool(
         readers=[_readers(instance, instances, feeds, sense) for instance in instances],
         originals=_originals(nodes),
         occasions=_occasions(nodes, sense),
+        outdated=_outdated(instances) if sense is not None else [()] * len(instances),
         sensible=sense is not None,
     )
     if sense is not None:
@@ -164,6 +170,27 @@ def _occasions(nodes: Sequence[BoundSubtask], sense: Sense | None) -> list[int]:
     named = sorted({name for names in wanted for name in names or ()})
     bit = {name: 1 << place for place, name in enumerate(named)}
     return [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
+
+
+def _outdated(instances: Sequence[Instance]) -> list[tuple[tuple[int, int], ...]]:
+    writers = Counter[tuple[str, str]]()
+    for instance in instances:
+        read, made = (
+            {stem_of(item.value) for item in side if item.kind is ResourceKind.FILE}
+            for side in (instance.node.inputs, instance.node.outputs)
+        )
+        for thing in made - read:
+            writers[instance.node.world, thing] |= 1 << instance.number
+    return [
+        tuple(
+            (others, need.producers)
+            for need in instance.needs
+            if need.fixture
+            and need.resource.kind is ResourceKind.FILE
+            and (others := writers[instance.node.world, stem_of(need.resource.value)] & ~need.producers)
+        )
+        for instance in instances
+    ]
 
 
 def _takes_one_thing_twice(node: BoundSubtask) -> bool:

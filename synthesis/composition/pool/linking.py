@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource
-from taskloom.resources.worlds import World
+from taskloom.resources.worlds import World, stem_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 _ROUNDS = 3
@@ -155,15 +155,23 @@ def _called_like(given: str, product: str, world: World | None = None) -> str:
     >>> _called_like("Documents/number.txt", "Downloads/stock-export.csv"), _called_like("men", "Stock list")
     ('Documents/stock_export_number.txt', 'stock_list')
     """
-    stem = PurePosixPath(product).stem
-    words = [word.lower() for word in re.split(r"[\W_]+|(?<=[^\W\dA-Z_])(?=[A-Z])", stem) if word]
-    path = PurePosixPath(given)
+    path, words = PurePosixPath(given), _words(PurePosixPath(product).stem)
     if path.suffix:
-        own = [path.stem] if world is None or not world.occasions_of(given) else []
+        own = [] if world and (world.occasions_of(given) or world.use(given)) else _words(path.stem)
         return str(path.with_name("_".join(dict.fromkeys([*words, *own])) + path.suffix))
     if given[:1].isupper() and " " in given:
-        title = (world.phrase(product) if world else "") or " ".join(words)
+        title = (_phrase(product, world) if world else "") or " ".join(words)
         return title[:1].upper() + title[1:]
     if given[:1].isupper():
         return "".join(word.capitalize() for word in words)
     return "_".join(words)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in re.split(r"[\W_]+|(?<=[^\W\dA-Z_])(?=[A-Z])", name) if word]
+
+
+def _phrase(product: str, world: World) -> str:
+    """How a sentence names a product, or the same thing in another form."""
+    others = (phrase for name, phrase in world.phrases.items() if stem_of(name) == stem_of(product))
+    return world.phrase(product) or next(others, "")

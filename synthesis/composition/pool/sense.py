@@ -8,6 +8,7 @@ from typing import Self
 
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
 from taskloom.resources.reading.translation import applications_in, world_records, worlds_of
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import FIRST_WORLD, World
@@ -39,6 +40,8 @@ class Sense:
     """By resource category: others that hold the same thing, because subtasks turn each into the other and
     add nothing."""
 
+    clashes: frozenset[tuple[str, str]] = frozenset()
+    """Subtasks of which the second was seen not to work after the first."""
     worlds: Mapping[str, World] = field(default_factory=dict)
     """By name: what the things of a world are wanted for."""
 
@@ -105,15 +108,18 @@ class Sense:
 
         What was just made is not deleted, not moved or renamed where its name could have been chosen, and not
         put back to what it was or into what it was made from; what was only put into another format is not
-        put into a third; and nothing is taken where it is of no use, or where something else is the subject.
+        put into a third; and nothing is taken where it is of no use, where something else is the subject, or
+        where that was seen not to work.
         """
+        if (producer.subtask_id, consumer.subtask_id) in self.clashes:
+            return True
         about, wanted = self.about(producer), self.about(consumer)
         if about and wanted and about != wanted:
             return True
         useless_for = self.useless_for.get(producer.subtask_id, ())
         if consumer.application in useless_for or stem_of(consumer.subtask_id) in useless_for:
             return True
-        if _turns_back(producer, consumer) or (_converts(producer) and _converts(consumer)):
+        if turns_back([producer], consumer) or (converts(producer) and converts(consumer)):
             return True
         taken = set(producer.outputs) & set(consumer.consumed)
         if not taken:
@@ -121,7 +127,8 @@ class Sense:
         if not consumer.outputs or set(consumer.outputs) & set(producer.consumed):
             return True
         free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
-        return len(consumer.inputs) == 1 and any(resource.value in free for resource in taken)
+        named = {item for item in taken if item.kind is ResourceKind.FILE or len(consumer.inputs) == 1}
+        return any(item.value in free for item in named)
 
 
 def _curated(applications: Mapping[str, Application]) -> dict[str, ExampleSubtask]:
@@ -166,21 +173,36 @@ def _formats(examples: Iterable[ExampleSubtask]) -> dict[str, frozenset[str]]:
     }
 
 
-def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
-    """Whether a subtask makes of a product, without values of its own, the kind of thing that it was made of:
-    unpacks what was packed."""
-    if _own_values(producer) or _own_values(consumer):
+def turns_back(makers: Sequence[BoundSubtask], consumer: BoundSubtask) -> bool:
+    """Whether a subtask makes, without values of its own, of what the `makers` made one after the other, also
+    without such values, the form that the first one read: unpacks what was packed, saves as plain text what
+    was pasted from a plain text, or copies what was only pasted."""
+    if any(map(_own_values, (*makers, consumer))) or any(len(maker.inputs) > 1 for maker in makers[1:]):
         return False
-    made = {item.category for item in set(producer.outputs) & set(consumer.inputs) if item.slot is None}
-    before = {item.category for item in producer.inputs} - made
-    return bool(made and before & {item.category for item in consumer.outputs} - made)
+    made = _forms(set(makers[-1].outputs) & set(consumer.inputs), copied=False)
+    before = _forms(makers[0].inputs, copied=len(makers[0].inputs) == 1) - made
+    return bool(made and before & _forms(consumer.outputs, copied=True) - made)
 
 
-def _converts(node: BoundSubtask) -> bool:
-    one_to_one = (len(node.inputs), len(node.outputs)) == (1, 1)
-    files = [item for item in (*node.inputs, *node.outputs) if item.kind is ResourceKind.FILE]
-    endings = {PurePosixPath(item.value).suffix for item in files}
-    return one_to_one and not _own_values(node) and len(endings) == 2
+def _forms(items: Iterable[Resource], *, copied: bool) -> set[tuple[str, str]]:
+    """What kinds of things these are, with the endings of their names; with or without what is copied."""
+    return {
+        (item.category, "" if item.is_transient else PurePosixPath(item.value).suffix)
+        for item in items
+        if item.slot is None or (copied and item.is_transient)
+    }
+
+
+def converts(node: BoundSubtask) -> bool:
+    """Whether a subtask only puts what a file or the clipboard holds into a file of another format."""
+    made = [item for item in node.outputs if item.slot is None]
+    if _own_values(node) or len(node.inputs) != 1 or [item.kind for item in made] != [ResourceKind.FILE]:
+        return False
+    (read,) = node.inputs
+    return read.is_transient or (
+        read.kind is ResourceKind.FILE
+        and PurePosixPath(read.value).suffix != PurePosixPath(made[0].value).suffix
+    )
 
 
 def _own_values(node: BoundSubtask) -> set[str]:
