@@ -166,7 +166,7 @@ def test_every_kind_of_spoilt_instruction_is_noticed(kind: SpoilKind) -> None:
 
 def test_a_goal_says_what_is_pasted() -> None:
     goals = [summarize(view(task), 0, BOOK).goal for task in tasks()]
-    pasted = [goal for goal in goals if "paste the text" in goal.lower()]
+    pasted = [goal for goal in goals if "paste the copied text" in goal.lower()]
     assert pasted
     assert all("copy " in goal.lower() for goal in pasted)
 
