@@ -81,8 +81,8 @@ def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
         for item in {item for item in node.inputs if item.is_transient}:
             pasted[item] |= 1 << number
         kinds, objects = _kinds_of_work(instance), _objects(node)
-        for key in product(kinds, objects):
-            workers[key].append(number)
+        for work in product(kinds, objects):
+            workers[work].append(number)
         for key in product(kinds, {*map(_thing, objects), *_packed(instance, instances)}):
             things[key].append(number)
     for numbers in workers.values():
