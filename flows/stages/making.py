@@ -176,7 +176,7 @@ class TaskMaking:
         pool: Mapping[str, VerifiedSubtask],
         intents: Sequence[Intent],
         left_out: Collection[str],
-        clashes: Collection[Pair] = (),
+        clashes: Collection[Pair],
     ) -> Composer:
         """Tasks, generated lazily; those that wait since they were composed come first. Of other runs' only
         retired ones are made again, and none of `left_out`. Of `clashes` none takes what the other makes."""

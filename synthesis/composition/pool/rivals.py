@@ -1,6 +1,6 @@
 """Which instances of a pool nobody would ask for together."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache, reduce
@@ -73,7 +73,7 @@ def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
         return not (before(one) >> other & 1 or before(other) >> one & 1)
 
     workers, things = defaultdict[object, list[int]](list), defaultdict[object, list[int]](list)
-    pasted = defaultdict[Resource, int](int)
+    pasted = Counter[Resource]()
     for instance in instances:
         node, number = instance.node, instance.number
         for made in {item for item in node.outputs if item.kind is ResourceKind.FILE and item.value}:
@@ -90,10 +90,10 @@ def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
     for numbers in things.values():
         yield from (pair for pair in combinations(numbers, 2) if are_apart(*pair))
     for instance in instances:
-        for need in instance.needs:
-            others = (other.producers for other in instance.needs if other is not need)
-            again = _come_of(instances, reduce(or_, others, 0)) if need.resource in pasted else 0
-            yield from ((number, instance.number) for number in bits(again & pasted[need.resource]))
+        for need in (need for need in instance.needs if need.resource in pasted):
+            others = reduce(or_, (other.producers for other in instance.needs if other is not need), 0)
+            again = _come_of(instances, others) & pasted[need.resource]
+            yield from ((number, instance.number) for number in bits(again))
 
 
 def _come_of(instances: Sequence[Instance], makers: int) -> int:
@@ -164,15 +164,6 @@ def _takers_beside_readers(instances: Sequence[Instance], sense: Sense) -> _Pair
                     yield taker.number, reader
 
 
-def _not_with(instances: Sequence[Instance], sense: Sense) -> _Pairs:
-    """Instances that the catalogue excludes from each other."""
-    for instance in instances:
-        unwanted = sense.not_with.get(instance.node.subtask_id, ())
-        for rival in instances if unwanted else ():
-            if rival is not instance and subtask_stem_of(rival.node.subtask_id) in unwanted:
-                yield instance.number, rival.number
-
-
 def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
     """Files that a subtask reads and makes another one of the same kind from; also one in another format of
     the same thing, where a value of its own goes into it."""
@@ -184,3 +175,12 @@ def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
         for resource in node.inputs
         if resource.kind is ResourceKind.FILE and resource.category in made and resource not in node.outputs
     }
+
+
+def _not_with(instances: Sequence[Instance], sense: Sense) -> _Pairs:
+    """Instances that the catalogue excludes from each other."""
+    for instance in instances:
+        unwanted = sense.not_with.get(instance.node.subtask_id, ())
+        for rival in instances if unwanted else ():
+            if rival is not instance and subtask_stem_of(rival.node.subtask_id) in unwanted:
+                yield instance.number, rival.number
