@@ -36,7 +36,7 @@ run: setup  ## Set up, then build a dataset from real applications with the offl
 desktop: setup  ## The same from applications of a Linux desktop, in containers of podman or docker, and of the web together (docs/desktop.md)
 	@$(BIN)/taskloom install --platform $(DESKTOP_PLATFORM) || [ $$? -eq 1 ]
 	@$(BIN)/taskloom build --set platform=$(DESKTOP_PLATFORM) --set environments=4 --tasks $(DESKTOP_TASKS) \
-	  --set exploration.core_only=true --set composition.maximum_size=10 --set composition.maximum_ends=4 \
+	  --set exploration.core_only=true --set composition.maximum_size=10 --set composition.maximum_ends=3 \
 	  --set composition.maximum_readers=3 --set replay.covered_only=true --set 'worlds=$(DESKTOP_WORLDS)' $(ARGS)
 
 .PHONY: test

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from taskloom.offline.phrasebook import WHOLE, Teller, Thing, name, named, parts_of
 from taskloom.prompts.inputs import ResourceLink
@@ -31,13 +32,18 @@ class Telling:
 
     def instruction(self, order: Sequence[int]) -> str:
         """The instruction: what needs the request before stands in one sentence with it, as far as that stays
-        short. The same asked of several things, one after the other, is one request."""
+        short. The same asked of several things, one after the other, is one request. A sentence over several
+        applications names them all."""
         pairs = {(link.producer, link.consumer) for link in self.links}
         sentences: list[list[str]] = []
         before = 0
-        for group in self._together(order):
+        for group, following in pairwise([*self._together(order), []]):
+            goes_on = (before, group[0]) in pairs and len(sentences[-1]) == 1
+            applications = {self.tellers[number].application for number in (group[-1], *following[:1])}
+            if not goes_on and len(applications) > 1 and (group[-1], following[0]) in pairs:
+                self._application = ""
             text = self.request(*group)
-            joined = [*sentences[-1], text] if (before, group[0]) in pairs else []
+            joined = [*sentences[-1], text] if goes_on else []
             before = group[-1]
             if len(joined) == 2 and len(" ".join(joined).split()) <= _LONGEST_SENTENCE:
                 sentences[-1] = joined
@@ -115,14 +121,15 @@ class Telling:
 
     def _words_for(self, thing: Thing, reader: Teller, behind: str = "") -> str:
         """The words for something that is read: its name at first, and those for its kind while that is clear
-        and they do not repeat a word that stands just before: not "the text of the text file"."""
+        and they do not repeat a word that stands just before: not "the texts of the text file"."""
         maker = self._maker(thing, reader)
         key = _key(thing, maker)
         recent = list(self._mentioned)[-_RECENT:]
         again = thing.category.again
         alone = [known for known, words in self._mentioned.items() if words == again] == [key]
         self._mention(thing, maker)
-        repeats = not set(again.split()[1:]).isdisjoint(behind.split()[-_JUST_BEFORE:])
+        before = (word.removesuffix("s") for word in behind.split()[-_JUST_BEFORE:])
+        repeats = not set(again.split()[1:]).isdisjoint(before)
         clear = again and alone and key in recent and not self.explicit
         return named(thing) if repeats or not clear else again
 

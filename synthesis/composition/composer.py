@@ -74,7 +74,6 @@ class Composer:
         self._served: set[str] = set()
         self._counted: Counter[str] = Counter()
         self._example_clash = ""
-        self._refused: Counter[Cell] = Counter()
         self._not_served: dict[str, str] = {}
         self._ended = False
 
@@ -100,10 +99,17 @@ class Composer:
 
     def selections(self) -> Iterator[Selection]:
         """The sets of which tasks are built: those begun before, one for every intent that can be served, and
-        the others chosen to fill the demand evenly."""
+        the others chosen to fill the demand evenly; more than a share that begin with one subtask only where
+        there are no others."""
         yield from self._begun_before()
         yield from self._for_intents()
-        supply, demand, dry = self._supply, self._demand, set[Cell]()
+        yield from self._chosen()
+        if self._supply.put_back():
+            yield from self._chosen()
+        self._ended = True
+
+    def _chosen(self) -> Iterator[Selection]:
+        supply, demand, dry, refused = self._supply, self._demand, set[Cell](), Counter[Cell]()
         while cells := [cell for cell in demand.open_cells if cell not in dry or supply.has(cell)]:
             cell = demand.most_wanted(cells)
             if not supply.has(cell):
@@ -111,15 +117,14 @@ class Composer:
                 dry |= supply.work_for(empty, demand.is_scarce)
                 continue
             members = supply.take(cell)
-            graph = self._accepted(members)
+            graph = self._accepted(members) if members else None
             if isinstance(graph, TaskGraph):
                 yield self._take(members, graph, cell, self._intent_of(graph))
-                self._refused[cell] = 0
+                refused[cell] = 0
             else:
-                self._refused[cell] += 1
-                if self._refused[cell] >= _PATIENCE:
+                refused[cell] += 1
+                if refused[cell] >= _PATIENCE:
                     dry.add(cell)
-        self._ended = True
 
     def _begun_before(self) -> Iterator[Selection]:
         for begun in self._begun:

@@ -241,8 +241,8 @@ class Enumeration:
         """Whether everything in a set serves its ends, and these are not too many.
 
         Nothing is copied or selected that no member reads; a place for several things is made for at least
-        two; nothing is opened or shown in the end that another member reads too, so that it is not the end.
-        No file is taken as it was before what it is of is written anew.
+        two; nothing is opened, shown or put into another format in the end that another member reads too, so
+        that it is not the end. No file is taken as it was before what it is of is written anew.
         Of the members that no other one reads from, those that go to one place count once.
         """
         feeds = self._feeds
@@ -260,8 +260,11 @@ class Enumeration:
                 return False
             count -= max(0, sum(feeds[position] >> end & 1 for end in ends) - 1)
         shown = (self._sources[end] & members for end in ends if self._viewers >> end & 1)
-        if any((feeds[source] & members).bit_count() > 1 for sources in shown for source in bits(sources)):
-            return False
+        for source in (source for sources in shown for source in bits(sources)):
+            if (feeds[source] & members).bit_count() > 1:
+                return False
+            if self._sources[source] & members & self._gatherers:
+                return False
         return count <= self._limits.maximum_ends
 
     def _repetition(self, members: int) -> int:

@@ -88,8 +88,9 @@ class Groups:
         self.excluded = 0
         """Instances that are in no further group."""
 
-    def around(self, cell: Cell, *, repeats: bool) -> tuple[list[int], int]:
-        """A group around a dependency path as deep as `cell` wants, empty when the pool has no such path.
+    def around(self, cell: Cell, *, repeats: bool, part: int = 0) -> tuple[list[int], int]:
+        """A group around a dependency path as deep as `cell` wants, empty when the pool has no such path; or
+        around `part` of a set that was found.
 
         After the path come the producers that its members need, and neighbours that widen it, from as many
         application categories as the cell's knowledge level allows, whichever come first; two instances of
@@ -103,6 +104,9 @@ class Groups:
         if len(self._pool.instances) <= max(size, SMALL_POOL):
             return list(bits(everything)), 0
         most = self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1]
+        if part:
+            group = _Group(self._pool, everything, self._inside, most, size, repeats=repeats)
+            return self._filled(group, list(bits(part & everything)), cell)
         length = self._generator.randint(max(1, low), max(1, low, min(high, low + 1)))
         allowed = everything
         if most == 1:
@@ -119,6 +123,9 @@ class Groups:
                 if not meets or mask_of(path) & meets:
                     break
         group = _Group(self._pool, allowed, self._inside, most, size, repeats=repeats)
+        return self._filled(group, path, cell)
+
+    def _filled(self, group: _Group, path: Sequence[int], cell: Cell) -> tuple[list[int], int]:
         for number in path:
             group.add(number)
         for number in group.members:

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice
 
-from taskloom.resources.dimensions import Cell
+from taskloom.resources.dimensions import LEVELS, Cell
 from taskloom.synthesis.composition.enumeration import Enumeration, all_cells, cell_of_set
 from taskloom.synthesis.composition.groups import SMALL_POOL, Groups
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
@@ -16,8 +16,10 @@ from taskloom.taskgraph.records.task import Intent
 
 _FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
 """Of a large pool, more groups are tried in vain before a cell counts as dry."""
-_FOR_SCARCE = 8
+_FOR_SCARCE = 16
 """So many times more are tried where the cell's level or capability is lacking."""
+_AFRESH = 0.2
+"""How often a set of such a cell is searched for without one that is nearly like it."""
 _BUDGET = 1_000
 """Closed sets of a group that are looked at."""
 _KEPT, _MOST_KEPT = 8, 400
@@ -52,8 +54,12 @@ class Supply:
         self._patience = max(_FEWEST_GROUPS, len(pool.instances) // _INSTANCES_PER_GROUP)
         self._in_vain: Counter[Cell] = Counter()
         self._stores: dict[Cell, list[int]] = {}
+        self._aside: dict[int, Cell] = {}
+        self._scraping = False
         self._alike: defaultdict[Cell | None, list[int]] = defaultdict(list)
         self._followed: list[int] = []
+        self._examples: defaultdict[Cell, list[int]] = defaultdict(list)
+        """Of every group and cell one set."""
         self.found: set[int] = set()
         """Every set that was ever in store."""
         self.examined = 0
@@ -68,7 +74,8 @@ class Supply:
 
     def take(self, cell: Cell) -> int:
         """Take the set out of the store of `cell` that adds most, of some that are looked at; best one that
-        costs no replay."""
+        costs no replay. It is put aside, and 0 returned, if it would be one more that begins with one
+        subtask."""
         if alike := self._alike.get(cell):
             self.found.add(alike[-1])
             return alike.pop()
@@ -76,7 +83,23 @@ class Supply:
         looked_at = range(min(self._looked_at, len(store)))
         best = min(looked_at, key=lambda place: self._taken.cost(store[place])) if looked_at.stop > 1 else 0
         store[best], store[-1] = store[-1], store[best]
-        return store.pop()
+        members = store.pop()
+        if self._looked_at > 1 and not self._scraping and self._taken.is_one_more_with_one_root(members):
+            self._aside[members] = cell
+            self.found.discard(members)
+            return 0
+        if members in self._aside:
+            if members in self.found:
+                return 0
+            self.found.add(members)
+        return members
+
+    def put_back(self) -> bool:
+        """Put what was put aside in store again, from now on for good; whether there was any."""
+        self._scraping = True
+        for members, cell in reversed(self._aside.items()):
+            self._stores.setdefault(cell, []).append(members)
+        return bool(self._aside)
 
     def add_like(self, members: int, wanted: Set[Cell]) -> None:
         """Once sets of enough patterns were taken, put in store what their replays show besides: the same
@@ -98,18 +121,20 @@ class Supply:
     def work_for(self, targets: Set[Cell], is_scarce: Callable[[Cell], bool]) -> set[Cell]:
         """Enumerate a group for each of the `targets`; returns those of which no more are to be found.
 
-        Cells that are scarce, so that others cannot take their place, are searched for longer; not where
-        tasks are so many that the best is not looked for either.
+        Cells that are scarce, so that others cannot take their place, are searched for longer, and around
+        parts of sets of their neighbours; not where tasks are so many that the best is not looked for either.
         """
         longer = _FOR_SCARCE if self._looked_at > 1 else 1
         dry = set()
         for cell in sorted(targets):
-            patience = self._patience * (longer if is_scarce(cell) else 1)
+            scarce = longer > 1 and is_scarce(cell)
+            patience = self._patience * (longer if scarce else 1)
             if self._in_vain[cell] >= patience:
                 dry.add(cell)
                 continue
             repeats = 4 * self._in_vain[cell] >= 3 * patience
-            brought = self._enumerate(cell, targets, repeats=repeats)
+            part = self._part_like(cell) if scarce else 0
+            brought = self._enumerate(cell, targets, repeats=repeats, part=part)
             self._in_vain[cell] = 0 if cell in brought else self._in_vain[cell] + 1
         return dry
 
@@ -120,19 +145,40 @@ class Supply:
             self._enumerate(cell, everything, repeats=True)
         return self.reached
 
-    def _enumerate(self, cell: Cell, wanted: Set[Cell], *, repeats: bool) -> Set[Cell]:
+    def _part_like(self, cell: Cell) -> int:
+        """Most times a part of a set found before whose cell differs from `cell` in one level at most; else
+        0."""
+        near = [
+            sets
+            for other, sets in self._examples.items()
+            if sum(abs(LEVELS.index(a) - LEVELS.index(b)) for a, b in zip(cell, other, strict=True)) <= 1
+        ]
+        if not near or self._generator.random() < _AFRESH:
+            return 0
+        example = self._generator.choice(self._generator.choice(near))
+        parts = beginnings(example, self._request.minimum_size, self._pool, self._generator)
+        return self._generator.choice(parts)
+
+    def _enumerate(self, cell: Cell, wanted: Set[Cell], *, repeats: bool, part: int = 0) -> Set[Cell]:
         """Put the new closed sets of a group in store; returns their cells."""
-        group, core = self.groups.around(cell, repeats=repeats)
+        group, core = self.groups.around(cell, repeats=repeats, part=part)
         if not group:
             return set()
         enumeration = Enumeration(self._pool, group, self._request, wanted, self._generator, first=core)
         harvest = enumeration.run(keep=self._keep, budget=self._budget, known=self.found)
         self.examined += harvest.examined
         self.reached |= harvest.cells
-        for reached, sets in harvest.sets.items():
+        new = {
+            reached: found
+            for reached, sets in harvest.sets.items()
+            if (found := [members for members in sets if members not in self._aside])
+        }
+        for reached, sets in new.items():
             self.found.update(sets)
             self._stores.setdefault(reached, []).extend(sets)
-        return harvest.sets.keys()
+            if self._looked_at > 1:
+                self._examples[reached] += sets[:1]
+        return new.keys()
 
 
 def beginnings(members: int, fewest: int, pool: CompiledPool, generator: random.Random) -> list[int]:

@@ -14,7 +14,7 @@ _TIMES_EVEN = 3
 _BOUND_PER_SUBTASK = 5
 _ALONE, _BOUND = 2.0, 0.5
 _APPLICATIONS = 0.5
-_MOST_OF_ONE_ROOT = Fraction(3, 5)
+_MOST_OF_ONE_ROOT, _WITH_ONE_ROOT_AT_FIRST = 0.6, 10
 _PER_PATTERN = 4
 """Of so many tasks one is of subtasks of its own before others are like it."""
 
@@ -82,6 +82,11 @@ class Taken:
             or any(self._bound[number] >= self._most_bound for number in bound)
         )
 
+    def is_one_more_with_one_root(self, members: int) -> bool:
+        """Whether a set begins with one subtask, as enough others do."""
+        more = self._with_one_root - _MOST_OF_ONE_ROOT * self._patterns.total()
+        return more > _WITH_ONE_ROOT_AT_FIRST and self._has_one_root(members)
+
     @property
     def has_many_patterns(self) -> bool:
         """Whether the sets are so different that more of the same are wanted, which cost no replays."""
@@ -89,8 +94,7 @@ class Taken:
 
     def cost(self, members: int) -> float:
         """What taking a set would cost: the share of its subtasks that stand alone, how often, against the
-        average, its subtasks, its bound subtasks and its group of applications were taken already, and
-        whether it begins with one subtask, as enough others do."""
+        average, its subtasks, its bound subtasks and its group of applications were taken already."""
         size = alone = templates = bound = 0
         for number in bits(members):
             size += 1
@@ -104,7 +108,6 @@ class Taken:
             + templates * len(self._templates) / size / taken
             + _BOUND * bound * len(self._bound) / size / taken
             + _APPLICATIONS * together * len(self._applications) / tasks
-            + (self._with_one_root > _MOST_OF_ONE_ROOT * tasks and self._has_one_root(members))
         )
 
     def _has_one_root(self, members: int) -> bool:

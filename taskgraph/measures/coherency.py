@@ -24,8 +24,9 @@ def coherency_score(applications: Sequence[str]) -> int:
 
 def continuity(graph: TaskGraph, order: Sequence[str]) -> int:
     """How easy it is to follow an order of `graph`, given as instance ids: one for each subtask in the
-    application of the one just before, less one for each subtask between the maker of a thing and its reader,
-    and less two where the thing is in the clipboard or another slot, which people keep in mind meanwhile.
+    application of the one just before, two more where both take one thing, less one for each subtask between
+    the maker of a thing and its reader, and less four where the thing is in the clipboard or another slot,
+    which people keep in mind meanwhile.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> applications = {"a": "Mail", "b": "Mail", "c": "Notes"}
@@ -38,8 +39,13 @@ def continuity(graph: TaskGraph, order: Sequence[str]) -> int:
     application = {node.instance_id: node.application for node in graph.nodes}
     slots = dict.fromkeys(graph.pairs, False)
     slots |= {(edge.producer, edge.consumer): True for edge in graph.edges if edge.resource.slot}
-    between = sum((place[pair[1]] - place[pair[0]] - 1) * (1 + slot) for pair, slot in slots.items())
-    return coherency_score([application[name] for name in order]) - between
+    between = sum((place[pair[1]] - place[pair[0]] - 1) * (1 + 3 * slot) for pair, slot in slots.items())
+    makers = {name: {maker for maker, reader in graph.pairs if reader == name} for name in order}
+    alike = sum(
+        application[one] == application[other] and not makers[one].isdisjoint(makers[other])
+        for one, other in pairwise(order)
+    )
+    return coherency_score([application[name] for name in order]) + 2 * alike - between
 
 
 def easier_order(graph: TaskGraph, orders: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -161,7 +161,7 @@ def test_the_catalogue_composes_deeper_graphs_with_links() -> None:
         for example in item.example_subtasks
     ]
     pool, _ = bind_pool(subtasks, CATEGORIES)
-    further = linked(pool, {item.subtask_id: item for item in subtasks}, CATEGORIES, most=60)
+    further = linked(pool, {item.subtask_id: item for item in subtasks}, CATEGORIES, most=150)
 
     def depths(nodes: Sequence[BoundSubtask]) -> list[int]:
         tasks = compose(

@@ -1,18 +1,29 @@
 """Instances that nobody would ask for beside each other are in no task together."""
 
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from tests.synthesis.test_composition_sense import SENSE, consuming, copying, count, sets, written
+from tests.synthesis.test_composition_sense import (
+    SENSE,
+    consuming,
+    copying,
+    count,
+    elsewhere,
+    sets,
+    with_words,
+    written,
+)
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 
 def test_one_thing_is_not_put_into_two_of_a_kind() -> None:
     kinds = ("archive_path", "archive_path", "pdf_path")
     readers = [
-        node(f"r{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", kind),))
+        with_words(node(f"r{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", kind),)))
         for number, kind in enumerate(kinds)
     ]
     found = sets([written(), *readers], maximum_ends=3, maximum_readers=3)
@@ -41,16 +52,17 @@ def test_one_thing_is_not_sent_twice_nor_taken_from_two_places() -> None:
 
 
 def test_what_was_copied_goes_into_two_places_at_most_and_into_one_file() -> None:
-    def paste(number: int, **values: str) -> BoundSubtask:
-        made = file(f"n{number}", f"kind{number}")
-        item = node(f"note{number}", inputs=(clipboard("a.txt"),), outputs=(made,))
-        return item.model_copy(update={"parameters": values})
+    def paste(number: int, *places: Resource) -> BoundSubtask:
+        made = places or (file(f"n{number}", f"kind{number}"),)
+        item = node(f"note{number}", inputs=(clipboard("a.txt"),), outputs=made)
+        return with_words(item)
 
     def most(*notes: BoundSubtask) -> int:
         found = sets([written(), copying("copy", "a.txt"), *notes], maximum_ends=3, maximum_readers=3)
         return max(count(names, "note") for names in found)
 
-    assert most(*(paste(number, title="Words to it") for number in range(3))) == 2
+    pages = [Resource(category=f"page{number}", kind=ResourceKind.RECORD, value="p") for number in range(3)]
+    assert most(*(paste(number, page) for number, page in enumerate(pages))) == 2
     assert most(*(paste(number) for number in range(3))) == 1
 
 
@@ -126,5 +138,45 @@ def test_beside_a_new_version_in_another_format_nobody_goes_on_with_the_old_one(
     counted = from_table("counted", "text_path", job="count")
     sense = Sense.of([], load_applications())
     assert not any({"longer", "attach"} <= names for names in sets([table, attach, longer], sense))
-    for beside in (converted, counted):
-        assert frozenset({"table", "attach", beside.subtask_id}) in sets([table, attach, beside], sense)
+    assert frozenset({"table", "attach", "counted"}) in sets([table, attach, counted], sense)
+    send = node("send", inputs=(file("b", "workbook_path"),))
+    assert frozenset({"table", "attach", "converted", "send"}) in sets(
+        [table, attach, converted, send], sense
+    )
+
+
+def test_nothing_is_only_put_into_another_format_or_together_beside_what_else_is_done_with_it() -> None:
+    attach = node("attach", inputs=(file("a.txt"),))
+    printing = node("print", inputs=(file("a.txt"),), outputs=(file("a.pdf", "pdf_path"),))
+    pack = node("pack", inputs=(file("a.txt"), file("b.txt")), outputs=(file("a.zip", "archive_path"),))
+    makers = [written(), node("other", outputs=(file("b.txt"),))]
+    for idle, kind in ((printing, "pdf_path"), (pack, "archive_path")):
+        alone = {"write", idle.subtask_id} | ({"other"} if idle is pack else set())
+        send = node("send", inputs=(file(idle.outputs[0].value, kind),))
+        found = sets([*makers, attach, idle, send], maximum_ends=3)
+        assert alone in found and alone | {"attach"} not in found and alone | {"attach", "send"} in found
+
+
+def test_what_an_application_wrote_it_does_not_save_again_under_another_name() -> None:
+    longer = node("longer", inputs=(file("a.txt"),), outputs=(file("b.txt"),))
+    assert sets([written(), longer]) == set()
+    assert sets([written(), elsewhere(longer)]) == {frozenset({"write", "longer"})}
+    paste = node("longer", inputs=(file("a.txt"), clipboard("c.txt")), outputs=(file("b.txt"),))
+    copy = [node("other", outputs=(file("c.txt"),)), copying("copy", "c.txt")]
+    assert {"write", "other", "copy", "longer"} in sets([written(), *copy, paste])
+
+
+def test_what_was_written_is_copied_where_it_was_written() -> None:
+    here, there = copying("here", "a.txt"), elsewhere(copying("there", "a.txt"))
+    paste = with_words(node("paste", inputs=(clipboard("a.txt"),), outputs=(file("note", "page_title"),)))
+    assert {"write", "there", "paste"} in sets([written(), there, paste])
+    assert sets([written(), here, there, paste]) == {frozenset({"write", "here", "paste"})}
+
+
+def test_nobody_is_written_to_twice() -> None:
+    def letter(name: str, to: str) -> BoundSubtask:
+        item = node(name, inputs=(file("a.txt"),), outputs=(file(name, "message"),))
+        return item.model_copy(update={"parameters": {"recipient": to}})
+
+    pool = [written(), letter("first", "tom@example.org"), letter("second", "tom@example.org")]
+    assert not any({"first", "second"} <= names for names in sets(pool))

@@ -33,6 +33,15 @@ def consuming(item: BoundSubtask) -> BoundSubtask:
     return item.model_copy(update={"consumed": item.inputs})
 
 
+def elsewhere(item: BoundSubtask) -> BoundSubtask:
+    return item.model_copy(update={"application": "elsewhere"})
+
+
+def with_words(item: BoundSubtask) -> BoundSubtask:
+    """A subtask that adds words of its own, different ones for each."""
+    return item.model_copy(update={"parameters": {"words": f"Words of {item.subtask_id}"}})
+
+
 def test_what_was_just_made_is_neither_deleted_nor_renamed() -> None:
     delete = consuming(node("delete", inputs=(file("a.txt"),)))
     rename = consuming(node("rename", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
@@ -149,7 +158,7 @@ def test_a_text_is_not_pasted_into_another_form_of_itself() -> None:
 
 
 def test_a_file_is_not_put_together_with_what_was_made_from_it() -> None:
-    extend = node("extend", inputs=(file("a.txt"),), outputs=(file("b.txt"),))
+    extend = elsewhere(node("extend", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
     join = node("join", inputs=(file("a.txt"), file("b.txt")), outputs=(file("a.zip", "archive_path"),))
     assert sets([written(), extend, join]) == {frozenset({"write", "extend"})}
     apart = node("join", inputs=(file("b.txt"), file("c.txt")), outputs=(file("a.zip", "archive_path"),))
@@ -172,7 +181,7 @@ def test_a_text_is_not_added_to_what_it_was_made_from_by_way_of_other_files() ->
 
 
 def test_a_file_is_not_put_into_one_format_after_the_other() -> None:
-    word = node("word", inputs=(file("a.txt"),), outputs=(file("a.docx"),))
+    word = elsewhere(node("word", inputs=(file("a.txt"),), outputs=(file("a.docx"),)))
     plain = node("plain", inputs=(file("a.docx"),), outputs=(file("b.odt"),))
     capitals = node("capitals", inputs=(file("a.docx"),), outputs=(file("big.docx"),))
     assert frozenset({"write", "word", "plain"}) not in sets([written(), word, plain])
@@ -180,7 +189,7 @@ def test_a_file_is_not_put_into_one_format_after_the_other() -> None:
 
 
 def test_what_was_seen_not_to_work_is_not_linked() -> None:
-    read = node("read", inputs=(file("a.txt"),), outputs=(file("r"),))
+    read = elsewhere(node("read", inputs=(file("a.txt"),), outputs=(file("r"),)))
     assert sets([written(), read]) == {frozenset({"write", "read"})}
     assert sets([written(), read], Sense(clashes=frozenset({("write", "read")}))) == set()
     assert sets([written(), read], Sense(clashes=frozenset({("read", "write")})))
@@ -275,7 +284,7 @@ def test_a_value_that_is_no_resource_belongs_to_the_file_of_its_example_unless_t
 
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:
     readers = [
-        node(f"read{number}", inputs=(file("a.txt"),), outputs=(file("a", f"kind_{number}"),))
+        with_words(node(f"read{number}", inputs=(file("a.txt"),), outputs=(file("a", f"kind_{number}"),)))
         for number in range(5)
     ]
     assert max(map(len, sets([written(), *readers], maximum_ends=5, maximum_readers=3))) == 4

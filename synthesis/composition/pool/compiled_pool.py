@@ -12,7 +12,7 @@ from taskloom.resources.instances import Resource
 from taskloom.resources.worlds import stem_of
 from taskloom.synthesis.composition.pool.instances import Instance, Need
 from taskloom.synthesis.composition.pool.rivals import sensible
-from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.synthesis.composition.pool.sense import Sense, converts, puts_together
 from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
 
@@ -65,7 +65,7 @@ class CompiledPool:
     sensible: bool = False
     """Whether only what people would ask for is wanted, not all that can be done."""
     viewers: int = 0
-    """Instances that only open or show what they read."""
+    """Instances that only open or show what they read, put it into another format or put files together."""
     gatherers: int = 0
     """Instances that make a place for several things, so that at least two must use it."""
 
@@ -151,7 +151,7 @@ def compile_pool(
     if sense is not None:
         gathers = [number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers]
         compiled.gatherers = mask_of(gathers)
-        compiled.viewers = mask_of([number for number, node in enumerate(nodes) if _only_shows(node)])
+        compiled.viewers = mask_of([number for number, node in enumerate(nodes) if _adds_nothing(node)])
     return compiled
 
 
@@ -202,10 +202,9 @@ def _takes_one_thing_twice(node: BoundSubtask) -> bool:
     return not set(names[0]).isdisjoint(names[1])
 
 
-def _only_shows(node: BoundSubtask) -> bool:
-    return bool(node.inputs and node.outputs) and all(
-        item.slot is not None and not item.is_transient for item in node.outputs
-    )
+def _adds_nothing(node: BoundSubtask) -> bool:
+    shows = node.inputs and all(item.slot is not None and not item.is_transient for item in node.outputs)
+    return bool(shows and node.outputs) or converts(node) or puts_together(node)
 
 
 def _instances(

@@ -129,11 +129,17 @@ def _renamed(
         kept = values[name] == given or made.kind is not ResourceKind.FILE
         if kept and name not in subtask.fresh:
             return None
-        if values[name] == given:
+        if values[name] == given and not (made.kind is ResourceKind.FILE and _is_of_several(example)):
             values[name] = _called_like(given, value, world)
         if values[name] == value:
             return None
     return values
+
+
+def _is_of_several(node: BoundSubtask) -> bool:
+    """Whether several files go into what is made, so that it is not named after one of them."""
+    files = [item.value for item in node.inputs if item.kind is ResourceKind.FILE and not item.is_transient]
+    return sum(bool(PurePosixPath(value).suffix) for value in files) > 1
 
 
 def _named_after(text: str, before: str, after: str) -> str:

@@ -12,7 +12,7 @@ from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.resources.worlds import stem_of
 from taskloom.synthesis.composition.pool.instances import Instance
-from taskloom.synthesis.composition.pool.sense import Sense, converts, turns_back
+from taskloom.synthesis.composition.pool.sense import Sense, own_values, turns_back
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.subtask import stem_of as subtask_stem_of
@@ -34,6 +34,7 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
         _lost_work(instances, sense),
         _work_done_twice(instances),
         _movers_to_one_place(instances),
+        _copied_elsewhere(instances),
         _takers_beside_readers(instances, sense),
         _not_with(instances, sense),
     ):
@@ -83,6 +84,10 @@ def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
         kinds, objects = _kinds_of_work(instance), _objects(node)
         for work in product(kinds, objects):
             workers[work].append(number)
+        for item in _pasted_into_files(node):
+            workers["pasted", item].append(number)
+        for value, made in product(own_values(node), node.outputs):
+            workers[node.application, value, made.category].append(number)
         for key in product(kinds, {*map(_thing, objects), *_packed(instance, instances)}):
             things[key].append(number)
     for numbers in workers.values():
@@ -106,11 +111,15 @@ def _come_of(instances: Sequence[Instance], makers: int) -> int:
 
 
 def _kinds_of_work(instance: Instance) -> list[int | str]:
-    """What is done once with one thing: a subtask, each kind of thing it makes, and any file of a copy."""
-    node = instance.node
-    made = {item.category for item in node.outputs if item.slot is None}
-    copied = [""] if converts(node) and node.inputs[0].is_transient else []
-    return [instance.template, *sorted(made), *copied]
+    """What is done once with one thing: a subtask, and each kind of thing it makes."""
+    made = {item.category for item in instance.node.outputs if item.slot is None}
+    return [instance.template, *sorted(made)]
+
+
+def _pasted_into_files(node: BoundSubtask) -> set[Resource]:
+    """What is taken from the clipboard into a file, which is done once with one copy."""
+    makes_files = any(item.kind is ResourceKind.FILE for item in node.outputs)
+    return {item for item in node.inputs if item.is_transient} if makes_files else set()
 
 
 def _objects(node: BoundSubtask) -> Set[Resource]:
@@ -146,6 +155,21 @@ def _movers_to_one_place(instances: Sequence[Instance]) -> _Pairs:
         for one, other in combinations(group, 2):
             if one.node.application != other.node.application:
                 yield one.number, other.number
+
+
+def _copied_elsewhere(instances: Sequence[Instance]) -> _Pairs:
+    """Makers and copiers of a file in two applications, where that of the maker copies such files too."""
+    copiers = [
+        (item, item.node.inputs[0].category)
+        for item in instances
+        if item.node.inputs and any(made.is_transient for made in item.node.outputs)
+    ]
+    known = {(item.node.application, category) for item, category in copiers}
+    for copier, category in copiers:
+        for number in bits(copier.sources):
+            application = instances[number].node.application
+            if application != copier.node.application and (application, category) in known:
+                yield number, copier.number
 
 
 def _takers_beside_readers(instances: Sequence[Instance], sense: Sense) -> _Pairs:

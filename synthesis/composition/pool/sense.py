@@ -1,6 +1,6 @@
 """Which subtasks nobody would ask for together, although one makes what the other reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import PurePosixPath
@@ -108,8 +108,9 @@ class Sense:
 
         What was just made is not deleted, not moved or renamed where its name could have been chosen, and not
         put back to what it was or into what it was made from; what was only put into another format is not
-        put into a third; and nothing is taken where it is of no use, where something else is the subject, or
-        where that was seen not to work.
+        put into a third, and what an application saved under a name of its own is not saved there under
+        another with more in it; and nothing is taken where it is of no use, where something else is the
+        subject, or where that was seen not to work.
         """
         if (producer.subtask_id, consumer.subtask_id) in self.clashes:
             return True
@@ -121,14 +122,28 @@ class Sense:
             return True
         if turns_back([producer], consumer) or (converts(producer) and converts(consumer)):
             return True
+        free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
+        if producer.application == consumer.application and self._saved_again(producer, consumer, free):
+            return True
         taken = set(producer.outputs) & set(consumer.consumed)
         if not taken:
             return False
         if not consumer.outputs or set(consumer.outputs) & set(producer.consumed):
             return True
-        free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
         named = {item for item in taken if item.kind is ResourceKind.FILE or len(consumer.inputs) == 1}
         return any(item.value in free for item in named)
+
+    def _saved_again(self, producer: BoundSubtask, consumer: BoundSubtask, free: Set[str | None]) -> bool:
+        """Whether a file of a free name becomes another file of its kind, or one that holds the same, and
+        nothing is pasted into it."""
+        if any(item.is_transient for item in consumer.inputs):
+            return False
+        made = {item.category for item in consumer.outputs if item.kind is ResourceKind.FILE}
+        read = set(producer.outputs) & set(consumer.inputs)
+        return any(
+            item.value in free and made & {item.category, *self.formats.get(item.category, ())}
+            for item in read
+        )
 
 
 def _curated(applications: Mapping[str, Application]) -> dict[str, ExampleSubtask]:
@@ -177,7 +192,7 @@ def turns_back(makers: Sequence[BoundSubtask], consumer: BoundSubtask) -> bool:
     """Whether a subtask makes, without values of its own, of what the `makers` made one after the other, also
     without such values, the form that the first one read: unpacks what was packed, saves as plain text what
     was pasted from a plain text, or copies what was only pasted."""
-    if any(map(_own_values, (*makers, consumer))) or any(len(maker.inputs) > 1 for maker in makers[1:]):
+    if any(map(own_values, (*makers, consumer))) or any(len(maker.inputs) > 1 for maker in makers[1:]):
         return False
     made = _forms(set(makers[-1].outputs) & set(consumer.inputs), copied=False)
     before = _forms(makers[0].inputs, copied=len(makers[0].inputs) == 1) - made
@@ -196,7 +211,7 @@ def _forms(items: Iterable[Resource], *, copied: bool) -> set[tuple[str, str]]:
 def converts(node: BoundSubtask) -> bool:
     """Whether a subtask only puts what a file or the clipboard holds into a file of another format."""
     made = [item for item in node.outputs if item.slot is None]
-    if _own_values(node) or len(node.inputs) != 1 or [item.kind for item in made] != [ResourceKind.FILE]:
+    if own_values(node) or len(node.inputs) != 1 or [item.kind for item in made] != [ResourceKind.FILE]:
         return False
     (read,) = node.inputs
     return read.is_transient or (
@@ -205,7 +220,15 @@ def converts(node: BoundSubtask) -> bool:
     )
 
 
-def _own_values(node: BoundSubtask) -> set[str]:
+def puts_together(node: BoundSubtask) -> bool:
+    """Whether a subtask makes one file of several, such as an archive, and adds nothing."""
+    things = [*node.inputs, *node.outputs]
+    made = [item for item in node.outputs if item.slot is None]
+    only_files = all(item.kind is ResourceKind.FILE and item.slot is None for item in things)
+    return only_files and len(node.inputs) > 1 == len(made) and not node.consumed and not own_values(node)
+
+
+def own_values(node: BoundSubtask) -> set[str]:
     """The parameters of a subtask that are no resources, such as a text."""
     return set(node.parameters.values()) - {item.value for item in (*node.inputs, *node.outputs)}
 

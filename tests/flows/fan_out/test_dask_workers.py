@@ -22,7 +22,8 @@ psutil: Any = pytest.importorskip("psutil")  # which it brings
 pytestmark = pytest.mark.slow
 
 KILLS = 10
-CALLS_BETWEEN_KILLS = 3
+CALLS_PER_KILL = 3
+"""Of all calls so far: calls that come at once must not use up the build before the last kill."""
 CALLS = "SELECT stage, item_id, role, attempt FROM model_calls"
 """An item may have several calls of one attempt, such as votes."""
 QUERIES = (
@@ -103,10 +104,10 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(
     async def kill() -> None:
         drawn = random.Random(4)
         while len(killed) < KILLS:
-            before = calls_in(tmp_path / "ledger.sqlite")
-            while calls_in(tmp_path / "ledger.sqlite") < before + CALLS_BETWEEN_KILLS:
+            due = (len(killed) + 1) * CALLS_PER_KILL
+            while calls_in(tmp_path / "ledger.sqlite") < due:
                 await asyncio.sleep(0.05)
-            while not (present := own_workers()):
+            while not (present := [worker for worker in own_workers() if worker.pid not in killed]):
                 await asyncio.sleep(0.05)
             victim = drawn.choice(present)
             victim.kill()
