@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import re
+import unicodedata
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 _MOST_PIXELS = 16_000_000
 _MOST_PAGES = 200
 _MOST_OPERATIONS = 100_000
+_LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 """Operations of all pages together; a document that is drawn with more is not read to its end."""
 _PICTURES = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 """Kinds of pictures that are read. Others are texts of another sort, or drawn by programs that they start."""
@@ -104,8 +106,8 @@ def _rendered(text: str) -> tuple[str, str] | None:
 
 
 def _pages(content: bytes) -> str | None:
-    """The lines of all pages in the order in which they are written, without spaces around them; pages
-    without text are empty, a document that is too long or cannot be read has no text."""
+    """The lines of all pages in the order in which they are written, without spaces around them, ligatures as
+    letters; pages without text are empty, a document that is too long or cannot be read has no text."""
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -127,7 +129,7 @@ def _pages(content: bytes) -> str | None:
         return None
     if operations > _MOST_OPERATIONS:
         return None
-    lines = [line.strip() for text in texts for line in text.splitlines()]
+    lines = [line.strip() for text in texts for line in text.translate(_LIGATURES).splitlines()]
     return "".join(f"{line}\n" for line in lines if line)
 
 

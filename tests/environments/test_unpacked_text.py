@@ -93,6 +93,12 @@ def test_what_only_looks_like_a_journal_stays_what_it_is(content: bytes) -> None
     assert unpacked_text(gzip.compress(content)) == ("packed", content.decode())
 
 
+def test_a_ligature_in_a_document_is_its_letters() -> None:
+    encoding = b"<< /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [126 /fi] >>"
+    content = document(["Read this ~rst"]).replace(b"/WinAnsiEncoding", encoding)
+    assert unpacked_text(content) == ("pdf", "Read this first\n")
+
+
 @given(LINES, st.sampled_from(["", "% more\n"]))
 def test_a_document_is_its_lines_however_it_is_written(lines: list[str], tail: str) -> None:
     assert unpacked_text(document(lines, tail)) == ("pdf", "".join(f"{line}\n" for line in lines))
