@@ -31,8 +31,8 @@ _MOST_BYTES = 16 * 1024 * 1024
 _MOST_PIXELS = 16_000_000
 _MOST_PAGES = 200
 _MOST_OPERATIONS = 100_000
-_LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 """Operations of all pages together; a document that is drawn with more is not read to its end."""
+_LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 _PICTURES = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 """Kinds of pictures that are read. Others are texts of another sort, or drawn by programs that they start."""
 _WHITE = (255, 255, 255, 255)

@@ -85,7 +85,7 @@ class Enumeration:
             for number in order
         ]
         self._dated = sum(1 << position for position, pairs in enumerate(self._outdated) if pairs)
-        self._viewers = localised(pool.viewers)
+        self._adds_nothing = localised(pool.adds_nothing)
         self._gatherers = localised(pool.gatherers)
         self._most_readers = [
             limits.maximum_size
@@ -242,7 +242,8 @@ class Enumeration:
 
         Nothing is copied or selected that no member reads; a place for several things is made for at least
         two; nothing is opened, shown or put into another format in the end that another member reads too, so
-        that it is not the end. No file is taken as it was before what it is of is written anew.
+        that it is not the end, or that was gathered in a place. No file is taken as it was before what it is
+        of is written anew.
         Of the members that no other one reads from, those that go to one place count once.
         """
         feeds = self._feeds
@@ -259,7 +260,7 @@ class Enumeration:
             if (feeds[position] & members).bit_count() < FEWEST_GATHERED:
                 return False
             count -= max(0, sum(feeds[position] >> end & 1 for end in ends) - 1)
-        shown = (self._sources[end] & members for end in ends if self._viewers >> end & 1)
+        shown = (self._sources[end] & members for end in ends if self._adds_nothing >> end & 1)
         for source in (source for sources in shown for source in bits(sources)):
             if (feeds[source] & members).bit_count() > 1:
                 return False

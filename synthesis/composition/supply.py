@@ -55,7 +55,8 @@ class Supply:
         self._in_vain: Counter[Cell] = Counter()
         self._stores: dict[Cell, list[int]] = {}
         self._aside: dict[int, Cell] = {}
-        self._scraping = False
+        """Sets that begin with one subtask, of which there were enough."""
+        self._takes_all = False
         self._alike: defaultdict[Cell | None, list[int]] = defaultdict(list)
         self._followed: list[int] = []
         self._examples: defaultdict[Cell, list[int]] = defaultdict(list)
@@ -84,7 +85,7 @@ class Supply:
         best = min(looked_at, key=lambda place: self._taken.cost(store[place])) if looked_at.stop > 1 else 0
         store[best], store[-1] = store[-1], store[best]
         members = store.pop()
-        if self._looked_at > 1 and not self._scraping and self._taken.is_one_more_with_one_root(members):
+        if self._looked_at > 1 and not self._takes_all and self._taken.is_one_more_with_one_root(members):
             self._aside[members] = cell
             self.found.discard(members)
             return 0
@@ -96,7 +97,7 @@ class Supply:
 
     def put_back(self) -> bool:
         """Put what was put aside in store again, from now on for good; whether there was any."""
-        self._scraping = True
+        self._takes_all = True
         for members, cell in reversed(self._aside.items()):
             self._stores.setdefault(cell, []).append(members)
         return bool(self._aside)

@@ -64,7 +64,7 @@ class CompiledPool:
     latter makes it."""
     sensible: bool = False
     """Whether only what people would ask for is wanted, not all that can be done."""
-    viewers: int = 0
+    adds_nothing: int = 0
     """Instances that only open or show what they read, put it into another format or put files together."""
     gatherers: int = 0
     """Instances that make a place for several things, so that at least two must use it."""
@@ -151,7 +151,7 @@ def compile_pool(
     if sense is not None:
         gathers = [number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers]
         compiled.gatherers = mask_of(gathers)
-        compiled.viewers = mask_of([number for number, node in enumerate(nodes) if _adds_nothing(node)])
+        compiled.adds_nothing = mask_of([number for number, node in enumerate(nodes) if _adds_nothing(node)])
     return compiled
 
 

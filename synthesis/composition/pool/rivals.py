@@ -65,9 +65,10 @@ def _lost_work(instances: Sequence[Instance], sense: Sense) -> _Pairs:
 
 def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
     """Two instances of one subtask, or two that make the same kind of thing, with the same object: nobody
-    exports one table twice, attaches one file to two pages or packs it into two archives. Nor is a thing sent
-    both by itself and in an archive, taken from two places, such as the export of a table and the file that a
-    job writes, or pasted twice into what becomes one file; but what was made of it is another thing."""
+    exports one table twice, attaches one file to two pages or packs it into two archives, pastes one copy
+    into two files, or writes to one person twice. Nor is a thing sent both by itself and in an archive, taken
+    from two places, such as the export of a table and the file that a job writes, or pasted twice into what
+    becomes one file; but what was made of it is another thing."""
     before = cache(lambda number: _come_of(instances, instances[number].sources))
 
     def are_apart(one: int, other: int) -> bool:
