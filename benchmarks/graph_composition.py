@@ -18,8 +18,7 @@ from benchmarks.run import Figure
 from benchmarks.synthetic_pool import synthetic_pool
 from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.synthesis.composition.building import TaskBuilder
-from taskloom.synthesis.composition.composer import Composer
-from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.composition import Composer, compose
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import bits
@@ -97,7 +96,7 @@ def composition(quick: bool) -> list[Figure]:
         maximum_ends=SIZE,
     )
     builder = TaskBuilder(pool, (), None, seed=0, provenance=Provenance())
-    composer = Composer(pool, intents, request, builder)
+    composer = Composer(intents, request, builder)
     selected = {selection.members for selection in composer.selections()}
     ours = time.process_time() - start
     cells = len(composer.account.per_cell)

@@ -25,8 +25,7 @@ from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.resources.scenarios import scenario_of
 from taskloom.synthesis.composition.building import identity
-from taskloom.synthesis.composition.composer import Composer
-from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.composition import Composer, compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense

@@ -1,7 +1,9 @@
 """From a closed set of instances to a task record."""
 
+import random
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import PurePosixPath
 
 from taskloom.resources.capability_presets import Capability
@@ -16,7 +18,7 @@ from taskloom.taskgraph.measures.complexity import (
     complexity_of,
     depth_by_instance,
 )
-from taskloom.taskgraph.measures.interference import Orders, orders_of
+from taskloom.taskgraph.measures.interference import Orders, orders_of, successful_table, threats_of
 from taskloom.taskgraph.measures.symmetry import canonical_key, task_id
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
@@ -141,3 +143,29 @@ def describe_clash(clash: Sequence[Interference]) -> str:
         origin = f" of {item.producer}" if item.producer else ""
         parts.append(f"{item.spoiler} {deed} {item.resource}{origin} which {item.consumer} still needs")
     return "; ".join(parts)
+
+
+def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
+    """Up to `number` different successful orders of a task as instance ids, far apart from one another.
+
+    An instruction written along each of them tells the same task in another order. The first is the order of
+    `low_level_instructions`; each further one is, of a uniform draw, the one with the most pairs turned
+    round.
+    """
+    graph = task.graph
+    table = successful_table(graph.predecessors, threats_of(graph))
+    drawn = table.listed(1)
+    if task.successful_order_count > 1:
+        pool = min(task.successful_order_count, 40)
+        candidates = table.sampled(pool, random.Random(f"permutations 0 {task.task_id}"))
+        while candidates and len(drawn) < number:
+            best = max(candidates, key=lambda order: (min(_turned(order, other) for other in drawn), order))
+            candidates.remove(best)
+            if best not in drawn:
+                drawn.append(best)
+    return [tuple(graph.nodes[index].instance_id for index in order) for order in drawn]
+
+
+def _turned(first: Sequence[int], second: Sequence[int]) -> int:
+    places = map(second.index, first)
+    return sum(early > late for early, late in combinations(places, 2))

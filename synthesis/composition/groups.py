@@ -22,6 +22,7 @@ _CATEGORIES, _DEPTH, _WIDTH = (
 _LOOKED_AT = 12
 _DRAWS = 12
 _KNOWN_WALKS = 400
+_CHAINS_LOOKED_AT = 300
 
 
 class Paths:
@@ -216,3 +217,25 @@ class _Group:
         self.read_by |= self._pool.feeds[number]
         self.sources |= instance.sources
         self._gathered |= self._pool.feeds[number] if self._pool.gatherers >> number & 1 else 0
+
+
+def chains_like(members: int, pool: CompiledPool, paths: Paths, seed: int) -> list[int]:
+    """Chains of as many subtasks as the set `members`, from its application categories, those most like it
+    first.
+
+    A closed chain has depth n, so that only one order exists.
+    """
+    generator = random.Random(f"twin {seed} {members}")
+
+    def categories(of: int) -> Counter[int]:
+        return Counter(pool.instances[number].application_category for number in bits(of))
+
+    wanted = categories(members)
+    allowed = mask_of([item.number for item in pool.instances if item.application_category in wanted])
+    size = members.bit_count()
+    drawn = {mask_of(paths.draw(allowed, size, generator)) for _ in range(_CHAINS_LOOKED_AT)} - {0}
+
+    def unlikeness(chain: int) -> tuple[int, int, int]:
+        return (wanted - categories(chain)).total(), -(chain & members).bit_count(), chain
+
+    return sorted(drawn, key=unlikeness)

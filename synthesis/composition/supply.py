@@ -14,10 +14,11 @@ from taskloom.synthesis.composition.taken import Taken
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.task import Intent
 
-_FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 20
-"""Of a large pool, more groups are tried in vain before a cell counts as dry."""
-_FOR_SCARCE = 16
-"""So many times more are tried where the cell's level or capability is lacking."""
+_FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 8
+"""Where a world has many instances, more groups are tried in vain before a cell counts as dry."""
+_FOR_SCARCE, _FOR_UNSEEN = 16, 4
+"""So many times more are tried where the cell's level or capability is lacking: if a set of it was ever seen,
+and if none was."""
 _AFRESH = 0.2
 """How often a set of such a cell is searched for without one that is nearly like it."""
 _BUDGET = 1_000
@@ -51,7 +52,8 @@ class Supply:
         self._keep = min(_MOST_KEPT, max(_KEPT, request.wanted // 500))
         self._looked_at = _LOOKED_AT if request.wanted <= _CHOSEN_AMONG else 1
         self._budget = _BUDGET if len(pool.instances) > SMALL_POOL else 1 << SMALL_POOL
-        self._patience = max(_FEWEST_GROUPS, len(pool.instances) // _INSTANCES_PER_GROUP)
+        per_world = Counter(instance.node.world for instance in pool.instances)
+        self._patience = max(_FEWEST_GROUPS, max(per_world.values(), default=0) // _INSTANCES_PER_GROUP)
         self._in_vain: Counter[Cell] = Counter()
         self._stores: dict[Cell, list[int]] = {}
         self._aside: dict[int, Cell] = {}
@@ -125,10 +127,10 @@ class Supply:
         Cells that are scarce, so that others cannot take their place, are searched for longer, and around
         parts of sets of their neighbours; not where tasks are so many that the best is not looked for either.
         """
-        longer = _FOR_SCARCE if self._looked_at > 1 else 1
         dry = set()
         for cell in sorted(targets):
-            scarce = longer > 1 and is_scarce(cell)
+            scarce = self._looked_at > 1 and is_scarce(cell)
+            longer = _FOR_SCARCE if cell in self.reached else _FOR_UNSEEN
             patience = self._patience * (longer if scarce else 1)
             if self._in_vain[cell] >= patience:
                 dry.add(cell)

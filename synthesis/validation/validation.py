@@ -11,7 +11,7 @@ from pydantic import Field
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.resources.record import Record
-from taskloom.synthesis.composition.twins import permuted_orders
+from taskloom.synthesis.composition.building import permuted_orders
 from taskloom.synthesis.instructions.instructions import Written, in_order, numbered, write_instruction
 from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
 from taskloom.synthesis.ports import Models

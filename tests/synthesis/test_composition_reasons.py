@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from taskloom.synthesis.composition.building import TaskBuilder
-from taskloom.synthesis.composition.composer import Composer
+from taskloom.synthesis.composition.composition import Composer
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest, Quota
 from taskloom.taskgraph.errors import GraphTooLargeError
@@ -145,6 +145,6 @@ def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted() -> None:
     request = CompositionRequest(
         count=50, maximum_size=23, near_duplicate_share=1, ranges=MeasureRanges(instruction=(20, 23))
     )
-    composer = Composer(pool, intents, request, builder)
+    composer = Composer(intents, request, builder)
     assert [task.complexity.nodes for task in composer] == [20, 21]
     assert composer.account.uncountable == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.synthesis.composition.twins import permuted_orders
+from taskloom.synthesis.composition.building import permuted_orders
 from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskloom.taskgraph.records.subtask import BoundSubtask

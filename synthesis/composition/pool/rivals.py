@@ -204,8 +204,9 @@ def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
 
 def _not_with(instances: Sequence[Instance], sense: Sense) -> _Pairs:
     """Instances that the catalogue excludes from each other."""
+    by_stem = defaultdict[str, list[int]](list)
     for instance in instances:
-        unwanted = sense.not_with.get(instance.node.subtask_id, ())
-        for rival in instances if unwanted else ():
-            if rival is not instance and subtask_stem_of(rival.node.subtask_id) in unwanted:
-                yield instance.number, rival.number
+        by_stem[subtask_stem_of(instance.node.subtask_id)].append(instance.number)
+    for instance in instances:
+        for stem in sense.not_with.get(instance.node.subtask_id, ()):
+            yield from ((instance.number, rival) for rival in by_stem[stem] if rival != instance.number)
