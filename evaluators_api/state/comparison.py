@@ -27,7 +27,7 @@ class Change:
     kind: EffectKind
     before: Node | None
     after: Node | None
-    parents: tuple[Node, Node] | None
+    parents: tuple[Node, Node] | None = None
     """The groups that hold it, in both trees; None for what lies inside of something added or removed."""
     around: tuple[tuple[Node, ...], ...] = ()
     """The records and parts of lists it lies in that were there before, each as it was and, if it still is

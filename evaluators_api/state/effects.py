@@ -2,16 +2,16 @@
 one place where states are compared; only files whose content differs are read."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
-from taskloom.evaluators_api.state.nodes import Naming, Node
+from taskloom.evaluators_api.state.nodes import NOTHING, Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
-from taskloom.evaluators_api.state.reading import all_formats, read, says_itself, tree_at
+from taskloom.evaluators_api.state.reading import FALLBACK, all_formats, read, says_itself, tree_at
 from taskloom.evaluators_api.state.references import (
     HeldValues,
     References,
@@ -118,15 +118,16 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
     if before is None and after is None:
         return "", ()
     name, tree = read(path, after if after is not None else before or "")
-    if before is None or after is None:
-        empty = all_formats()["lines"].parse("")
-        return name, compare(empty, tree) if before is None else ()
+    if after is None:
+        return name, ()
+    if before is None:
+        return name, compare(NOTHING, tree)
     old_name, old = read(path, before)
     if old_name == name == DATABASE:
         return name, database.without_shifts(old, tree, compare(old, tree))
     if old_name != name:
-        name, lines = "lines", all_formats()["lines"]
-        old, tree = lines.parse(before), lines.parse(after)
+        name = FALLBACK
+        old, tree = (all_formats()[name].parse(text) for text in (before, after))
     return name, compare(old, tree)
 
 
@@ -175,22 +176,15 @@ def holder_of(effect: Effect) -> tuple[str, ...]:
     return (effect.container, *(effect.address[:1] if effect.format == DATABASE else ()))
 
 
-def generalised(
-    address: tuple[str, ...],
-    namings: tuple[Naming, ...],
-    kind: EffectKind,
-    parameters: Mapping[str, str],
-    *,
-    known: bool = False,
-) -> tuple[str, ...]:
-    """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a
+def _general_address(change: Change, parameters: Mapping[str, str], *, known: bool) -> tuple[str, ...]:
+    """The address in terms of the parameters. Positions, ids of new and lost records, and numbers that a
     record has for a key become `*`: another row of the table is the same work with other parameters. So do
     ids of changed records that are `known` by a parameter, and numbers of one or two digits: a weight of 2 is
     the number of the second row by chance. A key of several parts is one part after the other.
     """
-    free = kind != "changed" or known
+    free = change.kind != "changed" or known
     segments = []
-    for segment, naming in zip(address, namings, strict=True):
+    for segment, naming in zip(change.address, change.namings, strict=True):
         template = templated(segment, parameters)
         if naming == "record":
             template = _general_key(template, parameters, free=free)
@@ -223,6 +217,7 @@ class _Builder:
         self._start = start
         self._around = HeldValues(start, end, parameters, held)
         self._parameters = parameters
+        self._telling = {value for value in parameters.values() if len(value) >= _SHORTEST_SOURCE}
         self._references = (References(start, parameters), References(end, parameters))
         self._noise = noise_between(start, end)
         self._touched = _touched(start, end, parameters, self._noise)
@@ -232,38 +227,23 @@ class _Builder:
         path = (new or old or _NO_FILE).path
         told = name == DATABASE and old is not None and new is not None and old.text != new.text
         if old is None or new is None or not (changes or told) or _made_otherwise(old, new):
-            whole = self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
-            yield whole if new is None else whole.model_copy(update={"content": new.content})
+            whole = Change((), (), _kind(old, new), _whole(_content(old)), _whole(_content(new)))
+            yield self.effect("file", path, whole, name, content=None if new is None else new.content)
         sources = sources_of_records(self._start, path, changes)
         tree = tree_at(self._start, path) if changes else None
         for change in changes:
             follows = tree is not None and self._touched.is_followed(tree, change)
-            yield self.effect(
-                "file",
-                path,
-                change.address,
-                change.namings,
-                change.kind,
-                None if change.before is None else change.before.content(),
-                None if change.after is None else change.after.content(),
-                name,
-                known=follows or self._is_known(change),
-                follows=follows,
-                around=change.around,
-                records_of=sources.get(change.address[:-1], "") if change.kind == "added" else "",
-            )
-
-    def _is_known(self, change: Change) -> bool:
-        """Whether a parameter names the record around a change, such as the tab with that label."""
-        values = [value for value in self._parameters.values() if len(value) >= _SHORTEST_SOURCE]
-        held = change.parents[0].children if change.parents is not None else ()
-        return any(child.value in values for child in held if child.value)
+            # or a parameter names the record around it, such as the tab with that label
+            beside = change.parents[0].children if change.parents is not None else ()
+            known = follows or any(child.value in self._telling for child in beside)
+            copied = sources.get(change.address[:-1], "") if change.kind == "added" else ""
+            yield self.effect("file", path, change, name, known=known, follows=follows, records_of=copied)
 
     def directories(self, end: Evidence) -> Iterator[Effect]:
         for path in sorted({*self._start.directories} ^ {*end.directories}):
             kind: EffectKind = "added" if path in end.directories else "removed"
             if not self._noise.covers("directory", path, (), kind):
-                yield self.effect("directory", path, (), (), kind, None, None)
+                yield self.effect("directory", path, Change((), (), kind, None, None))
 
     def slots(self, end: Evidence, *, screen: bool) -> Iterator[Effect]:
         old, new = _slots(self._start, screen=screen), _slots(end, screen=screen)
@@ -271,49 +251,53 @@ class _Builder:
             before, after = old.get((area, where)), new.get((area, where))
             kind = _kind(before, after)
             if before != after and not self._noise.covers(area, "", where, kind):
-                yield self.effect(area, "", where, (_FIELD,) * len(where), kind, before, after)
+                change = Change(where, (_FIELD,) * len(where), kind, _whole(before), _whole(after))
+                yield self.effect(area, "", change)
 
     def effect(
         self,
         area: Area,
         container: str,
-        address: tuple[str, ...],
-        namings: tuple[Naming, ...],
-        kind: EffectKind,
-        before: str | None,
-        after: str | None,
+        change: Change,
         name: str = "",
         *,
         known: bool = False,
         follows: bool = False,
-        around: Sequence[Sequence[Node]] = (),
         records_of: str = "",
+        content: str | None = None,
     ) -> Effect:
-        values = self._parameters
+        values, address, kind = self._parameters, change.address, change.kind
+        before, after = (None if node is None else node.content() for node in (change.before, change.after))
         shown = [None if text is None else cut_text(text, LONGEST_VALUE) for text in (before, after)]
         templates = [None if text is None else templated(text, values) for text in shown]
         told = before if kind == "removed" else after
+        source = source_of_text(self._start, container, after)
         own = {*address[-2:-1], *container.split("/"), PurePosixPath(container).stem}
         refers = area == "file" and bool(address) and told not in own
         return Effect(
             area=area,
             container=container,
             format=name,
+            content=content,
             address=address,
             kind=kind,
             before=shown[0],
             after=shown[1],
             container_template=templated_path(steady_path(container), values),
-            address_template=generalised(address, namings, kind, values, known=known),
+            address_template=_general_address(change, values, known=known),
             before_template=templates[0],
             after_template=templates[1],
-            source=(source := source_of_text(self._start, container, after)),
+            source=source,
             source_template=templated(source, values),
             refers_template=self._references[kind != "removed"].named(told) if refers else "",
             follows=follows,
             records_of=templated(records_of, values),
-            holds=self._around.told(container, around),
+            holds=self._around.told(container, change.around),
         )
+
+
+def _whole(text: str | None) -> Node | None:
+    return None if text is None else Node("", "field", (0, 0), text)
 
 
 def _slots(evidence: Evidence, *, screen: bool) -> dict[tuple[Area, tuple[str, ...]], str | None]:

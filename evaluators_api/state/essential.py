@@ -56,16 +56,16 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     for changes, parameters in performances:
         wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
         there: set[_Key] = set()
-        found: tuple[list[Effect], list[Effect]] = ([], [])
+        essential, incidental = [], []
         for effect in changes:
             whole = effect.address in wholes
-            if _essential(effect, parameters, performances, tables, whole=whole, there=there):
-                found[0].append(effect)
-                if effect.kind == "added":
-                    there.add(effect.place)
-            else:
-                found[1].append(effect)
-        divisions.append(Division(tuple(found[0]), tuple(found[1])))
+            if not _essential(effect, parameters, performances, tables, whole=whole, there=there):
+                incidental.append(effect)
+                continue
+            essential.append(effect)
+            if effect.kind == "added":
+                there.add(effect.place)
+        divisions.append(Division(tuple(essential), tuple(incidental)))
     return tuple(map(_without_passing, _alike(divisions)))
 
 
@@ -92,9 +92,13 @@ def _values_by_key(changes: Sequence[Effect], parameters: Mapping[str, str]) -> 
     table: _Table = {}
     for effect in changes:
         for key in _keys(effect, parameters):
-            told = {effect.after, effect.after_template, effect.refers_template or effect.after}
-            table.setdefault(key, set()).update(told)
+            table.setdefault(key, set()).update(_left(effect))
     return table
+
+
+def _left(effect: Effect) -> set[str | None]:
+    """The value that it left, in all the ways in which another performance may have left the same."""
+    return {effect.after, effect.after_template, effect.refers_template or effect.after}
 
 
 def _keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
@@ -123,9 +127,7 @@ def _essential(
             if same_parameters or there.isdisjoint(effect.around):
                 return False
             continue
-        same_value = bool(
-            {effect.after, effect.after_template, effect.refers_template or effect.after} & values
-        )
+        same_value = not values.isdisjoint(_left(effect))
         if same_parameters and not same_value and not whole:
             return False
         agreed = agreed and same_value
@@ -176,7 +178,7 @@ def _meant(
     for item in changes:
         number = item.after or ""
         if item.area == "file" and item.kind != "removed" and number.isdigit() and item.key not in called:
-            held.setdefault(item.key, {})[number] = references.numbered(number)
+            held.setdefault(item.key, {})[number] = references.numbered.get(number, frozenset())
     return held
 
 
@@ -233,7 +235,7 @@ def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
     told = [{(item.key, item.after_template) for item in found} for found in each]
     return any(
         not all((item.key, item.after_template) in other for other in told)
-        and not _was_there(item.after or "", trajectory.initial_evidence)
+        and not any((item.after or "").strip() in text for text in _texts(trajectory.initial_evidence))
         for found, trajectory in zip(each, trajectories, strict=True)
         for item in found
     )
@@ -241,20 +243,17 @@ def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
 
 def _is_value(effect: Effect, among: Sequence[Effect]) -> bool:
     """Whether it left a text that nothing but this effect tells."""
-    depth = len(effect.address)
-    whole = any(
-        item.container == effect.container
-        and len(item.address) > depth
-        and item.address[:depth] == effect.address
-        for item in among
-    )
+    whole = any(effect.place in item.around for item in among)
     said = bool(effect.source or effect.refers_template) or effect.after in (None, "")
     return bool(effect.format) and not whole and not said
 
 
-def _was_there(value: str, start: Evidence) -> bool:
-    held = (start.clipboard.text, *(file.text for file in start.files))
-    return any(text is not None and value.strip() in text for text in held)
+def _texts(evidence: Evidence) -> list[str]:
+    return [
+        text
+        for text in (evidence.clipboard.text, *(file.text for file in evidence.files))
+        if text is not None
+    ]
 
 
 def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[_Key]:
@@ -275,7 +274,7 @@ def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division
     return frozenset(found) if any(holder not in found for holder in each[0]) else frozenset()
 
 
-def _by_container(found: Sequence[Effect]) -> Mapping[_Key, frozenset[_Key]]:
+def _by_container(found: Sequence[Effect]) -> dict[_Key, set[_Key]]:
     """What is changed in each file, folder and table; a copy of something that was there is one change, and
     of what holds no text it only counts that it changed."""
     copies = {item.container for item in found if not item.address and item.source}
@@ -285,4 +284,4 @@ def _by_container(found: Sequence[Effect]) -> Mapping[_Key, frozenset[_Key]]:
             told = item.after or "" if item.format or item.area == "clipboard" else ""
             value = f"= {item.source}" if item.source else told
             held.setdefault(holder_of(item), set()).add((item.area, item.kind, *item.address, value))
-    return {holder: frozenset(atoms) for holder, atoms in held.items()}
+    return held

@@ -96,6 +96,10 @@ def group(
     return Node(name, naming, raw, None, children, extent, None, hash(names))
 
 
+NOTHING = group("", "field", (0, 0), ())
+"""The tree of an empty text."""
+
+
 def separated(spans: list[Span]) -> list[Span]:
     """The extents of list items at `spans`: each with the separator behind it, the last with that before."""
     if len(spans) < 2:
