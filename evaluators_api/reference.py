@@ -4,9 +4,8 @@ import inspect
 from collections.abc import Iterable
 from functools import cache
 
-from taskloom.evaluators_api.checks.declaration import Check, Content
-from taskloom.evaluators_api.checks.registry import checks
-from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.evaluators_api.checks.declaration import Check, Content, checks
+from taskloom.evaluators_api.evidence.sandbox_paths import PATH_FUNCTIONS
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, Reads
 from taskloom.taskgraph.text_folding import COMPARING
 

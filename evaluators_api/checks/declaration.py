@@ -1,10 +1,12 @@
-"""Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it."""
+"""Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it; and
+the checks by name: those of the modules beside this one, and those that other packages declare."""
 
 import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Literal, TypeVar, cast, get_args
 
@@ -16,6 +18,8 @@ from taskloom.evaluators_api.errors import (
 )
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.ocr import TextReader
+from taskloom.evaluators_api.evidence.sandbox_paths import LONGEST_ARGUMENT
+from taskloom.resources.plugins import PluginKind, report
 from taskloom.taskgraph.records.evaluation_function import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed
@@ -29,8 +33,13 @@ AnswerType = Literal["bool", "str", "int", "float"]
 """Name of the type of an answer."""
 LONGEST_TEXT = 262_144
 """Characters of a file that checks look at. Evidence keeps less; only that from elsewhere may hold more."""
-LONGEST_ARGUMENT = 10_000
-"""Characters in one argument of a check."""
+CHECKS: PluginKind[ModuleType] = PluginKind(
+    "module of checks",
+    CheckDeclarationError,
+    folder="taskloom.evaluators_api.checks",
+    group="taskloom.checks",
+)
+"""Each is a module that declares checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +270,35 @@ def check(
     return declare
 
 
-def declared_in(module: ModuleType) -> tuple[Check, ...]:
-    """The checks that `module` declares, in its order."""
+@cache
+def checks() -> Mapping[str, Check]:
+    """Every check by name: the paper's eleven first, then those beyond it, module by module.
+
+    Raises:
+        CheckDeclarationError: two checks of taskloom's own have the same name; such a check of a package is
+            reported and left out.
+    """
+    own = CHECKS.built_in()
+    found: dict[str, Check] = {}
+    for place, module in sorted(CHECKS.each(), key=lambda item: item[0] not in own):
+        for item in _declared_in(module):
+            if item.name not in found:
+                found[item.name] = item
+                continue
+            places = " and ".join(sorted({item.function.__module__, found[item.name].function.__module__}))
+            problem = f"There are two checks called {item.name}: in {places}."
+            if place in own:
+                raise CheckDeclarationError(problem)
+            report(f"{problem} That of the package {CHECKS.package_of(place)} is left out.")
+    return dict(sorted(found.items(), key=lambda item: not item[1].in_paper))
+
+
+def check_facts() -> dict[str, CheckFacts]:
+    """What is known of every check by its name, for readers that do not ask checks themselves."""
+    return {name: item.facts for name, item in checks().items()}
+
+
+def _declared_in(module: ModuleType) -> tuple[Check, ...]:
     found = (getattr(item, _DECLARATION, None) for item in vars(module).values() if inspect.isfunction(item))
     return tuple(
         item for item in found if isinstance(item, Check) and inspect.getmodule(item.function) is module
