@@ -3,7 +3,6 @@ start of the subtask."""
 
 import json
 import re
-from collections.abc import Iterator
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.errors import CheckUnavailableError
@@ -35,11 +34,10 @@ def check_packed(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_packed(source='Documents/archive', target='Downloads/archive.zip')
     """
-    packed = _packed(scene.view, target)
-    file = scene.start.file(source)
+    packed, file = _packed(scene.view, target), scene.start.file(source)
     if file is not None:
         return _is_among(file, packed)
-    held = set(_below(scene.start, source))
+    held = _below(scene.start, source)
     if not packed or not held:
         return False
     first = min(held)[0]
@@ -55,20 +53,14 @@ def check_unpacked(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_unpacked(source='Documents/meeting.zip', target='Documents/archive')
     """
-    packed = _packed(scene.start, source)
-    file = scene.view.file(target)
+    packed, file = _packed(scene.start, source), scene.view.file(target)
     if file is not None:
         return _is_among(file, packed)
-    held = list(_below(scene.view, target))
+    held = _below(scene.view, target)
     return bool(packed) and all(
         any(digest == other and f"/{place}".endswith(f"/{path}") for place, other in held)
         for path, digest in packed
     )
-
-
-def _packed(view: EvidenceView, path: str) -> set[_Member]:
-    archive = view.file(path)
-    return set() if archive is None else set(_members(archive))
 
 
 def _is_among(file: FileState, packed: set[_Member]) -> bool:
@@ -81,31 +73,33 @@ def is_archive(file: FileState) -> bool:
     return file.content in (None, "archive") and delimited.recognises(file.text or "")
 
 
-def _members(archive: FileState) -> Iterator[_Member]:
+def _packed(view: EvidenceView, path: str) -> set[_Member]:
     """The files in an archive; nothing of any other file.
 
     Raises:
         CheckUnavailableError: there are too many to be known, or one is too large.
     """
-    if not is_archive(archive):
-        return
+    archive = view.file(path)
+    if archive is None or not is_archive(archive):
+        return set()
     rows = read("", text_of_file(archive, whole=True))[1].at(("rows",))
+    packed = set()
     for row in rows.children if rows is not None else ():
         member, _, checksum = (*(cell.value or "" for cell in row.children), "", "", "")[:3]
         if _NOT_READ.fullmatch(checksum):
             raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")
-        yield member.removeprefix("./"), checksum
+        packed.add((member.removeprefix("./"), checksum))
+    return packed
 
 
-def _below(view: EvidenceView, folder: str) -> Iterator[_Member]:
+def _below(view: EvidenceView, folder: str) -> set[_Member]:
     place = relative_to_home(folder)
     if not place:
-        return
+        return set()
     view.must_be_seen(place, below=True)
     inside = f"{place}/"
-    for path, file in view.files.items():
-        if path.startswith(inside):
-            yield path.removeprefix(inside), file.sha256
+    files = ((path, file.sha256) for path, file in view.files.items() if path.startswith(inside))
+    return {(path.removeprefix(inside), digest) for path, digest in files}
 
 
 @check("files")
@@ -229,8 +223,9 @@ def _copied(scene: Scene, source: str, first: FileState, second: FileState, whol
             return times == 1 or second.content != _DOCUMENT
     if CLIPBOARD not in (source, second.path) and not _comparable(first, second):
         return False
-    if second.path == CLIPBOARD != source and _names(scene.view, source):
-        return True
+    name = scene.view.evidence.clipboard.file_name if second.path == CLIPBOARD != source else None
+    if name is not None and same_content(last_part(source), last_part(name)):
+        return True  # the clipboard holds the file itself rather than its text
     wanted, found = text_of_file(first, whole=True), text_of_file(second, whole=True)
     if not wanted.strip():
         return False
@@ -244,9 +239,3 @@ def _comparable(first: FileState, second: FileState) -> bool:
         return first.size == second.size
     made_of = {first.content, second.content}
     return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= _TEXTS))
-
-
-def _names(view: EvidenceView, source: str) -> bool:
-    """Whether the clipboard holds the file itself rather than its text."""
-    name = view.evidence.clipboard.file_name
-    return name is not None and same_content(last_part(source), last_part(name))

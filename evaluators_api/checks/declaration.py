@@ -165,9 +165,9 @@ class Check:
                 continue
             value, wanted = given[parameter.name], str(parameter.annotation)
             if not any(_KINDS[kind](value) for kind in wanted.split(" | ")):
-                raise CheckMisusedError(
-                    f"{self.name} takes {wanted} as {parameter.name!r}, not {_described(value)}."
-                )
+                kind = "None" if value is None else type(value).__name__
+                kind += " with other things than text in it" if kind in ("list", "dict") else ""
+                raise CheckMisusedError(f"{self.name} takes {wanted} as {parameter.name!r}, not {kind}.")
             if _length(value) > LONGEST_ARGUMENT:
                 raise CheckMisusedError(
                     f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."
@@ -203,11 +203,6 @@ def _composed(value: object) -> object:
 
 def _type_name(annotation: object) -> str:
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-
-
-def _described(value: object) -> str:
-    kind = "None" if value is None else type(value).__name__
-    return f"{kind} with other things than text in it" if kind in ("list", "dict") else kind
 
 
 def _length(value: object) -> int:

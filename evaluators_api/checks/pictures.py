@@ -17,7 +17,6 @@ from taskloom.evaluators_api.text_matching import has_phrase, shown_in
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.text_folding import written_out
 
-_WRITTEN = "text"
 _FIRST_TAG = re.compile(r"<([A-Za-z][\w.-]*)")
 _Colour = tuple[int, int, int]
 _Grid = tuple[tuple[_Colour, ...], ...]
@@ -148,26 +147,21 @@ def _said(text: str) -> str:
     return " ".join(written_out(text).split())
 
 
-def _is_drawing(file: FileState) -> bool:
-    """Whether a file holds text; one called a picture must be one, and not a diagram under that name."""
-    text = text_of_file(file)
-    first = _FIRST_TAG.search(text)
-    return bool(text) and (
-        not file.path.casefold().endswith(".svg") or (first is not None and first[1].casefold() == "svg")
-    )
-
-
 def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
     file = view.file(path)
-    tree = None if file is None or not _is_drawing(file) else read(file.path, text_of_file(file))[1]
-    drawn = None if tree is None else tree.at((SHAPES,))
-    if drawn is None:
+    held = "" if file is None else text_of_file(file)
+    if file is None or not held:
         return None
+    first = _FIRST_TAG.search(held) if file.path.casefold().endswith(".svg") else None
+    named = first[1].casefold() if first is not None else ""
+    drawn = read(file.path, held)[1].at((SHAPES,))
+    if drawn is None or (file.path.casefold().endswith(".svg") and named != "svg"):
+        return None  # no drawing, or a diagram under the name of a picture
     shapes: Counter[str] = Counter()
     texts: Counter[str] = Counter()
     for item in drawn.children:
         kind, text = item.at((SHAPE,)), item.at((TEXT,))
-        if kind is not None and kind.value and kind.value != _WRITTEN:
+        if kind is not None and kind.value and kind.value != TEXT:
             shapes[kind.value.casefold()] += 1
         if text is not None and text.value:
             texts[_said(text.value)] += 1

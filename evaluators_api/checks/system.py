@@ -121,7 +121,9 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
         wanted = meaning(*read(file_path, f"{before.rstrip()}\n\n{text}\n"))
         found = meaning(*read(file_path, after))
         return [item.content() for item in wanted.children] == [item.content() for item in found.children]
-    old, new, added = (_lines(item) for item in (before, after, text))
+    old, new, added = (
+        [line.rstrip() for line in item.splitlines() if line.strip()] for item in (before, after, text)
+    )
     return new == [*old, *added]
 
 
@@ -131,10 +133,6 @@ def _text(view: EvidenceView, path: str, field: str) -> str | None:
         return None if file is None or file.text is None else text_of_file(file)
     found = view.node(path, parts_of(field))
     return None if found is None else text_of(found)
-
-
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
 @check("files", in_paper=True)
@@ -209,10 +207,8 @@ def check_file_missing(scene: Scene, file_path: str) -> bool:
     Example:
         check_file_missing(file_path='Documents/old.txt')
     """
-    inside = relative_to_home(file_path)
-    return (
-        inside is not None and scene.view.file(file_path) is None and not scene.view.is_directory(file_path)
-    )
+    there = scene.view.file(file_path) is not None or scene.view.is_directory(file_path)
+    return relative_to_home(file_path) is not None and not there
 
 
 @check("files")

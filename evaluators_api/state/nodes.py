@@ -172,8 +172,8 @@ def _identities(items: Sequence[Node]) -> list[str] | None:
         return None
     for name in (child.name for child in items[0].children):
         values = [child.value for item in items for child in item.children if child.name == name]
-        named = [value for value in values if value]
-        if len(named) == len(items) and len(set(named)) == len(named):
+        named = list(filter(None, values))
+        if len(set(named)) == len(named) == len(items):
             return named
     return None
 
