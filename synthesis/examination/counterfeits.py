@@ -51,7 +51,10 @@ def counterfeits(subject: Subject) -> Iterator[Case]:
         for item in wrong[:: max(1, -(-len(wrong) // MOST_PER_FAMILY))]:
             yield subject.case(family, item.description, item.evidence, item.start)
     yield from other_content_given(subject)
-    yield from _untouched(subject)
+    if any(effect.area in ("file", "directory") for effect in subject.essential):
+        start = subject.end.model_copy(update={"inputs": (), "step": 0})
+        told = "nothing was done: what the end shows had been there at the start"
+        yield subject.case("untouched_product", told, start, start)
 
 
 def _undone(subject: Subject) -> Iterator[Edited]:
@@ -60,8 +63,8 @@ def _undone(subject: Subject) -> Iterator[Edited]:
         if evidence is not None:
             yield Edited(f"this is missing: {effect.describe()}", evidence)
     if subject.shown:
-        evidence = subject.with_first_screen(subject.end)
-        yield Edited("the screen still shows what it showed at the start", evidence)
+        told = "the screen still shows what it showed at the start"
+        yield Edited(told, subject.with_first_screen(subject.end))
 
 
 def _wrong_values(subject: Subject) -> Iterator[Edited]:
@@ -91,7 +94,10 @@ def _others(effect: Effect, elsewhere: Sequence[str], *, spaced: bool) -> Iterat
     yield plausible, f"is {_shown(plausible, beside=right)}"
     if right.strip():
         yield "", "is empty"
-    if _was_typed(effect):
+    given = (
+        _ONE_PARAMETER.fullmatch(effect.after_template or "") is not None and effect.format != _SHOWN_FORMAT
+    )
+    if effect.area == "file" and effect.address and given and right.swapcase() != right:
         yield right.swapcase(), "is written with capital letters for small ones"
         if spaced:
             yield f" {right}", "has a space before it"
@@ -106,17 +112,6 @@ def _others(effect: Effect, elsewhere: Sequence[str], *, spaced: bool) -> Iterat
         yield f"{right} {effect.before}", "holds the old value as well"
 
 
-def _was_typed(effect: Effect) -> bool:
-    """Whether it is a value of a record that a parameter gives, with letters in it."""
-    return (
-        effect.area == "file"
-        and bool(effect.address)
-        and effect.format != _SHOWN_FORMAT
-        and _ONE_PARAMETER.fullmatch(effect.after_template or "") is not None
-        and (effect.after or "").swapcase() != effect.after
-    )
-
-
 def _wrong_places(subject: Subject) -> Iterator[Edited]:
     for effect in (item for item in subject.asked if item.area == "file"):
         if effect.kind == "removed" and subject.is_outermost(effect):
@@ -129,14 +124,6 @@ def _wrong_places(subject: Subject) -> Iterator[Edited]:
             yield from islice(moved(subject.start, subject.end, effect), 2)
         if effect.kind == "added" and subject.is_outermost(effect):
             yield from put_first(subject.start, subject.end, effect)
-
-
-def _untouched(subject: Subject) -> Iterator[Case]:
-    if not any(effect.area in ("file", "directory") for effect in subject.essential):
-        return
-    start = subject.end.model_copy(update={"inputs": (), "step": 0})
-    told = "nothing was done: what the end shows had been there at the start"
-    yield subject.case("untouched_product", told, start, start)
 
 
 def _shown(value: str, *, beside: str = "") -> str:

@@ -35,14 +35,13 @@ def genuine_variants(subject: Subject) -> Iterator[Case]:
     without_inputs = subject.end.model_copy(update={"inputs": ()})
     told = "the same was reached by another way: nothing is known of clicks and typing"
     yield subject.case("without_route", told, without_inputs)
-    if not subject.shown:
-        first_screen = subject.with_first_screen(without_inputs)
-        if subject.reached(first_screen):
-            told = "it is done and stored, and the application is back at its first page"
-            yield subject.case("without_messages", told, first_screen)
-    else:
+    first_screen = subject.with_first_screen(without_inputs)
+    if subject.shown:
         yield from _without_messages(subject)
         yield from _seen_again(subject)
+    elif subject.reached(first_screen):
+        told = "it is done and stored, and the application is back at its first page"
+        yield subject.case("without_messages", told, first_screen)
     yield from given_otherwise(subject)
     yield from _laid_out_otherwise(subject)
     yield from _incidental(subject)
@@ -53,9 +52,8 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
     passing = {place for place in _said(subject.incidental) if place[-1] not in opened}
     if passing:
         told = ", ".join(map(repr, sorted(place[-1] for place in passing)[:3]))
-        evidence = subject.end.model_copy(
-            update={"controls": _without(subject, passing, in_rows=True), "text_under_cursor": ""}
-        )
+        left = {"controls": _without(subject, passing, in_rows=True), "text_under_cursor": ""}
+        evidence = subject.end.model_copy(update=left)
         yield subject.case("without_messages", f"messages that come and go are gone: {told}", evidence)
 
 
@@ -71,14 +69,12 @@ def _without(
     subject: Subject, said: Collection[tuple[str, ...]], *, in_rows: bool = False
 ) -> tuple[Control, ...]:
     """The controls at the end without those that say this; those in rows stay unless they are meant too."""
-    places = shown_controls(subject.end.controls)
-    own = [control for control in subject.end.controls if control.application != "environment"]
-    gone = {
-        id(item)
-        for item, place in zip(own, places, strict=True)
-        if place in said and (in_rows or not item.row)
-    }
-    return tuple(control for control in subject.end.controls if id(control) not in gone)
+    places = iter(shown_controls(subject.end.controls))
+    return tuple(
+        control
+        for control in subject.end.controls
+        if control.application == "environment" or next(places) not in said or (control.row and not in_rows)
+    )
 
 
 def _opened(subject: Subject) -> set[str]:
@@ -100,10 +96,14 @@ def _seen_again(subject: Subject) -> Iterator[Case]:
     Where there is no more than a message, nothing tells the work from none, and no function can accept this
     and reject that.
     """
-    same_page = urlsplit(subject.start.url).path == urlsplit(subject.end.url).path
-    if not same_page or not (_state_on_screen(subject) or _told_by_address(subject)):
+    start, said, address = subject.start, _said(subject.shown), urlsplit(subject.end.url)
+    # a text that stands in the address as well is a message, which is gone with the next address
+    query = fold_text(unquote_plus(address.query))
+    texts = (place[-1] for place in said if len(place[-1].split()) >= _WORDS_OF_A_MESSAGE)
+    tells = any(fold_text(text) in query for text in texts) or _state_on_screen(subject)
+    if urlsplit(start.url).path != address.path or not tells:
         return
-    start, kept = subject.start, _without(subject, _said(subject.shown))
+    kept = _without(subject, said)
     if start.url != subject.end.url or kept != subject.end.controls:
         again = {"inputs": (), "controls": kept, "window_title": start.window_title, "url": start.url}
         evidence = subject.end.model_copy(update={**again, "text_under_cursor": ""})
@@ -122,22 +122,13 @@ def _state_on_screen(subject: Subject) -> bool:
     return any(before.get(row, text) != text for row, text in after.items())
 
 
-def _told_by_address(subject: Subject) -> bool:
-    """Whether a text that is shown now stands in the address as well: a message, which is gone with the next
-    address."""
-    query = fold_text(unquote_plus(urlsplit(subject.end.url).query))
-    said = (place[-1] for place in _said(subject.shown))
-    return any(len(text.split()) >= _WORDS_OF_A_MESSAGE and fold_text(text) in query for text in said)
-
-
 def _laid_out_otherwise(subject: Subject) -> Iterator[Case]:
     for effect in subject.asked:
         file = subject.end.file(effect.container) if effect.area == "file" and not effect.address else None
         if effect.kind != "added" or effect.format not in _LAID_OUT or file is None or not file.text:
             continue
         text = _WIDE.sub(lambda match: match.group() + "    ", file.text)
-        name, tree = read(file.path, text)
-        same = not compare(meaning(name, tree), meaning(*read(file.path, file.text)))
+        same = not compare(meaning(*read(file.path, text)), meaning(*read(file.path, file.text)))
         if text != file.text and same and not effect.source:
             told = f"{effect.container} holds the same data with more space between them"
             yield subject.case("second_positive", told, with_text(subject.end, effect.container, text))
