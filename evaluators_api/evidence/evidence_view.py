@@ -155,10 +155,9 @@ class EvidenceView:
         one around them."""
         named = [item for item in self.evidence.controls if shown_exactly(text, item.text)]
         around = {(item.parent_text, item.parent_type) for item in named}
-        alone = [item for item in named if (item.text, item.control_type) not in around]
-        if not named:
-            return 0
-        return max(len(alone), *(count_phrases(text, item.text) for item in self.evidence.controls))
+        alone = sum((item.text, item.control_type) not in around for item in named)
+        most = max((count_phrases(text, item.text) for item in self.evidence.controls), default=0)
+        return max(alone, most) if named else 0
 
     @cached_property
     def canvases(self) -> tuple[str, ...]:

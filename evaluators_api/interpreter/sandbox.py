@@ -6,6 +6,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -117,7 +118,7 @@ class EvaluationSandbox:
         self.confined = False
         """Whether workers run inside bubblewrap; known once entered."""
         self._reader = reader or ScreenReader(self.settings.ocr_folder)
-        self._program: WorkerProgram | None = None
+        self._started = ExitStack()
         self._pool: Monty | None = None
         self._verdicts: dict[str, str] = {}
         self._runs: Callable[[str, tuple[tuple[str, str], ...]], RememberedRuns] = lru_cache(_KEPT_FUNCTIONS)(
@@ -136,39 +137,32 @@ class EvaluationSandbox:
         Raises:
             SandboxUnavailableError: the interpreter is missing, or the requested isolation is not available.
         """
-        program = WorkerProgram(self.settings.isolation)
+        self._program = program = WorkerProgram(self.settings.isolation)
         self.confined = program.confined
-        try:
-            pool = Monty(
-                binary_path=program.path,
-                min_processes=1,
-                max_processes=self.settings.workers,
-                request_timeout=self.settings.seconds + _PATIENCE,
-                max_checkouts_per_worker=self.settings.evaluations_per_worker,
-                feed_duration_limit_grace=self.settings.grace_seconds,
-            )
-            pool.__enter__()
-        except (OSError, RuntimeError, MontyError) as error:
-            program.close()
-            raise SandboxUnavailableError(
-                f"The sandbox's workers do not start: {str(error)[:300]}."
-            ) from error
-        except BaseException:
-            program.close()
-            raise
-        self._program, self._pool = program, pool
+        with ExitStack() as started:
+            started.callback(program.close)
+            try:
+                pool = Monty(
+                    binary_path=program.path,
+                    min_processes=1,
+                    max_processes=self.settings.workers,
+                    request_timeout=self.settings.seconds + _PATIENCE,
+                    max_checkouts_per_worker=self.settings.evaluations_per_worker,
+                    feed_duration_limit_grace=self.settings.grace_seconds,
+                )
+                self._pool = started.enter_context(pool)
+            except (OSError, RuntimeError, MontyError) as error:
+                reason = f"The sandbox's workers do not start: {str(error)[:300]}."
+                raise SandboxUnavailableError(reason) from error
+            self._started = started.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stop the workers and remove their files."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.__exit__(kind, error, trace)
-        program, self._program = self._program, None
-        if program is not None:
-            program.close()
+        self._pool = None
+        self._started.__exit__(kind, error, trace)
 
     def evaluate(
         self,
@@ -228,15 +222,13 @@ class EvaluationSandbox:
         analysis = analyse(source, parameter_names)
         if analysis.problems:
             return analysis
-        verdict = self._verdicts.get(analysis.prepared)
-        if verdict is None:
-            found = (self._check_types(analysis.prepared) for _ in range(_TRIES))
-            verdict = next((said for said in found if said is not None), None)
-            if verdict is None:
-                return analysis.refused_for(_TOO_SLOW)
-            if len(self._verdicts) >= _KEPT_VERDICTS:
-                self._verdicts.clear()
-            self._verdicts[analysis.prepared] = verdict
+        if len(self._verdicts) >= _KEPT_VERDICTS:
+            self._verdicts.clear()
+        for _ in range(_TRIES if analysis.prepared not in self._verdicts else 0):
+            if (said := self._check_types(analysis.prepared)) is not None:
+                self._verdicts[analysis.prepared] = said
+                break
+        verdict = self._verdicts.get(analysis.prepared, _TOO_SLOW)
         return analysis if not verdict else analysis.refused_for(verdict)
 
     def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:

@@ -16,8 +16,7 @@ from taskloom.evaluators_api.checks.declaration import Answer, Check, checks
 from taskloom.evaluators_api.interpreter.recorder import LONGEST_RECORDED, Alteration
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.templates import names_parameter, templated
-from taskloom.synthesis.examination.counterfeits import counterfeits
-from taskloom.synthesis.examination.genuine_variants import genuine_variants
+from taskloom.synthesis.examination.altered_work import counterfeits, genuine_variants
 from taskloom.synthesis.examination.other_work import (
     other_subtasks,
     recordings_with_other_parameters,
