@@ -192,13 +192,11 @@ _KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 
 
 def _composed(value: object) -> object:
-    if isinstance(value, str):
-        return composed(value)
-    if type(value) is list:
-        return [_composed(item) for item in value]
-    if type(value) is dict:
-        return {_composed(key): _composed(item) for key, item in value.items()}
-    return value
+    if isinstance(value, list):
+        return list(map(composed, value))
+    if isinstance(value, dict):
+        return {composed(key): composed(item) for key, item in value.items()}
+    return composed(value) if isinstance(value, str) else value
 
 
 def _type_name(annotation: object) -> str:
@@ -206,13 +204,11 @@ def _type_name(annotation: object) -> str:
 
 
 def _length(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, list | tuple):
-        return sum(len(item) + 1 for item in value)
     if isinstance(value, dict):
         return sum(len(key) + len(item) + 1 for key, item in value.items())
-    return 0
+    if isinstance(value, list):
+        return sum(len(item) + 1 for item in value)
+    return len(value) if isinstance(value, str) else 0
 
 
 _DECLARATION = "declared_check"

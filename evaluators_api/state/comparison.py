@@ -135,23 +135,18 @@ def _match_content(
 def alike(old: Node, new: Node) -> bool:
     """Whether `new` can be what became of `old`: the same kind of group, a text that shares half of its words
     or ends, one word in the place of another. Records that one field tells apart are not."""
-    if old.naming == new.naming == "record" and _called_by(old) == _called_by(new):
+    called_by = (
+        next((child.name for child in node.children if child.value == node.name), "") for node in (old, new)
+    )
+    if old.naming == new.naming == "record" and len(set(called_by)) == 1:
         return False
     if old.value is None or new.value is None:
-        if old.value is not None or new.value is not None:
-            return False
-        names = {child.name for child in old.children}
-        values = {(child.name, child.digest) for child in old.children}
-        shared = sum((child.name, child.digest) in values for child in new.children)
-        return bool(shared) and names == {child.name for child in new.children}
+        one, other = ({(child.name, child.digest) for child in node.children} for node in (old, new))
+        same_names = {name for name, _ in one} == {name for name, _ in other}
+        return old.value is new.value and same_names and not one.isdisjoint(other)
     if len(old.value.split()) == len(new.value.split()) == 1:
         return True
     return _similar(old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED])
-
-
-def _called_by(record: Node) -> str:
-    """The field by which a record is called; empty where it is called by several, or as a whole."""
-    return next((child.name for child in record.children if child.value == record.name), "")
 
 
 def _similar(first: str, second: str) -> bool:

@@ -256,7 +256,7 @@ def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence:
 
 def change_of(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
     """The change in a file that `effect` tells of."""
-    changes = file_changes(start.file(effect.container), end.file(effect.container))[1]
+    changes = file_changes(start, end, effect.container)[1]
     wanted = (effect.address, effect.kind)
     return next((item for item in changes if (item.address, item.kind) == wanted), None)
 

@@ -66,10 +66,8 @@ def effects(
     old, new = start.files_by_path(), end.files_by_path()
     for path in changed_paths(start, end):
         if files is None or path in files:
-            found += builder.file(old.get(path), new.get(path))
-    found += builder.directories(end)
-    found += builder.slots(end, screen=screen)
-    return tuple(found)
+            found += builder.file(path, old.get(path), new.get(path))
+    return (*found, *builder.directories(), *builder.slots(screen=screen))
 
 
 def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
@@ -78,16 +76,14 @@ def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
     noise = noise_between(start, end)
     differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
     whole = (path for path in differing if not (new.get(path) or old[path]).part_of)
-    return tuple(sorted(path for path in whole if not _only_noise(old.get(path), new.get(path), noise)))
 
+    def is_noise(path: str) -> bool:
+        if not noise.concerns(path):
+            return False
+        told = bool(file_changes(start, end, path)[1]) and not file_changes(start, end, path, noise)[1]
+        return told or noise.covers("file", path, (), _kind(old.get(path), new.get(path)))
 
-def _only_noise(old: FileState | None, new: FileState | None, noise: Noise) -> bool:
-    path = (new or old or _NO_FILE).path
-    if not noise.concerns(path):
-        return False
-    if noise.covers("file", path, (), _kind(old, new)):
-        return True
-    return bool(file_changes(old, new)[1]) and not file_changes(old, new, noise)[1]
+    return tuple(sorted(path for path in whole if not is_noise(path)))
 
 
 def is_implied(end: Evidence, effect: Effect) -> bool:
@@ -101,12 +97,10 @@ def _kind(old: object, new: object) -> EffectKind:
 
 
 def file_changes(
-    old: FileState | None, new: FileState | None, noise: Noise = NO_NOISE
+    start: Evidence, end: Evidence, path: str, noise: Noise = NO_NOISE
 ) -> tuple[str, tuple[Change, ...]]:
     """Format and changes of a file from start to end, without noise; no changes where it holds no text."""
-    path = (new or old or _NO_FILE).path
-    before = None if old is None else old.text
-    after = None if new is None else new.text
+    before, after = (None if file is None else file.text for file in (start.file(path), end.file(path)))
     name, changes = _changes(path, before, after)
     if noise.concerns(path):
         changes = tuple(item for item in changes if not noise.covers("file", path, item.address, item.kind))
@@ -132,12 +126,12 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
 
 
 def _touched(start: Evidence, end: Evidence, parameters: Mapping[str, str], noise: Noise) -> Touched:
-    old, new = start.files_by_path(), end.files_by_path()
+    new = end.files_by_path()
     changes = (
-        (read(path, file.text)[1], change)
-        for path, file in old.items()
-        if file.text is not None and path in new and not _same_file(file, new[path])
-        for change in file_changes(file, new[path], noise)[1]
+        (read(file.path, file.text)[1], change)
+        for file in start.files
+        if file.text is not None and file.path in new and not _same_file(file, new[file.path])
+        for change in file_changes(start, end, file.path, noise)[1]
     )
     return Touched(changes, parameters)
 
@@ -214,7 +208,7 @@ class _Builder:
     def __init__(
         self, start: Evidence, end: Evidence, parameters: Mapping[str, str], held: Collection[str] | None
     ) -> None:
-        self._start = start
+        self._start, self._end = start, end
         self._around = HeldValues(start, end, parameters, held)
         self._parameters = parameters
         self._telling = {value for value in parameters.values() if len(value) >= _SHORTEST_SOURCE}
@@ -222,12 +216,11 @@ class _Builder:
         self._noise = noise_between(start, end)
         self._touched = _touched(start, end, parameters, self._noise)
 
-    def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
-        name, changes = file_changes(old, new, self._noise)
-        path = (new or old or _NO_FILE).path
+    def file(self, path: str, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
+        name, changes = file_changes(self._start, self._end, path, self._noise)
         told = name == DATABASE and old is not None and new is not None and old.text != new.text
         if old is None or new is None or not (changes or told) or _made_otherwise(old, new):
-            whole = Change((), (), _kind(old, new), _whole(_content(old)), _whole(_content(new)))
+            whole = Change((), (), _kind(old, new), _content(old), _content(new))
             yield self.effect("file", path, whole, name, content=None if new is None else new.content)
         sources = sources_of_records(self._start, path, changes)
         tree = tree_at(self._start, path) if changes else None
@@ -239,14 +232,14 @@ class _Builder:
             copied = sources.get(change.address[:-1], "") if change.kind == "added" else ""
             yield self.effect("file", path, change, name, known=known, follows=follows, records_of=copied)
 
-    def directories(self, end: Evidence) -> Iterator[Effect]:
-        for path in sorted({*self._start.directories} ^ {*end.directories}):
-            kind: EffectKind = "added" if path in end.directories else "removed"
+    def directories(self) -> Iterator[Effect]:
+        for path in sorted({*self._start.directories} ^ {*self._end.directories}):
+            kind: EffectKind = "added" if path in self._end.directories else "removed"
             if not self._noise.covers("directory", path, (), kind):
                 yield self.effect("directory", path, Change((), (), kind, None, None))
 
-    def slots(self, end: Evidence, *, screen: bool) -> Iterator[Effect]:
-        old, new = _slots(self._start, screen=screen), _slots(end, screen=screen)
+    def slots(self, *, screen: bool) -> Iterator[Effect]:
+        old, new = (_slots(state, screen=screen) for state in (self._start, self._end))
         for area, where in dict.fromkeys((*old, *new)):
             before, after = old.get((area, where)), new.get((area, where))
             kind = _kind(before, after)
@@ -300,6 +293,12 @@ def _whole(text: str | None) -> Node | None:
     return None if text is None else Node("", "field", (0, 0), text)
 
 
+def _content(file: FileState | None) -> Node | None:
+    if file is None:
+        return None
+    return _whole(file.text if file.text is not None else f"sha256:{file.sha256}")
+
+
 def _slots(evidence: Evidence, *, screen: bool) -> dict[tuple[Area, tuple[str, ...]], str | None]:
     held = evidence.clipboard
     found: dict[tuple[Area, tuple[str, ...]], str | None] = {
@@ -330,24 +329,12 @@ def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
     return shown
 
 
-_NO_FILE = FileState(path="", size=0, sha256="")
-
-
 def _same_file(old: FileState | None, new: FileState | None) -> bool:
-    if old is None or new is None:
-        return old is new
-    if _made_otherwise(old, new):
+    if old is None or new is None or _made_otherwise(old, new):
         return False
-    if old.text is None or new.text is None or old.truncated or new.truncated:
-        return old.sha256 == new.sha256 and old.text == new.text
-    return old.text == new.text
+    certain = old.text is not None and not old.truncated and not new.truncated
+    return old.text == new.text and (certain or old.sha256 == new.sha256)
 
 
 def _made_otherwise(old: FileState, new: FileState) -> bool:
     return old.content != new.content and None not in (old.content, new.content)
-
-
-def _content(file: FileState | None) -> str | None:
-    if file is None:
-        return None
-    return file.text if file.text is not None else f"sha256:{file.sha256}"

@@ -4,7 +4,7 @@ for what writers are shown, what examinations demand and what the account takes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
@@ -66,26 +66,20 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
             if effect.kind == "added":
                 there.add(effect.place)
         divisions.append(Division(tuple(essential), tuple(incidental)))
-    return tuple(map(_without_passing, _alike(divisions)))
+    return tuple(_alike(divisions))
 
 
-def _alike(divisions: Sequence[Division]) -> list[Division]:
+def _alike(divisions: Sequence[Division]) -> Iterator[Division]:
     """With what is essential nowhere at its place in one performance, because it does not come about again
-    with the same parameters, essential in none."""
-    needed = [{effect.key for effect in division.essential} for division in divisions]
-    passing = {
-        effect.key
-        for division, keys in zip(divisions, needed, strict=True)
-        for effect in division.incidental
-        if effect.key not in keys
-    }
-    return [division.without(lambda item: item.key in passing) for division in divisions]
-
-
-def _without_passing(division: Division) -> Division:
-    """What is only open counts where nothing else lasts: what was saved may be closed afterwards."""
-    saved = division.without(lambda item: item.area == "file" and is_open_document(item.container))
-    return saved if any(item.area in LASTING for item in saved.essential) else division
+    with the same parameters, essential in none. What is only open counts where nothing else lasts: what was
+    saved may be closed afterwards."""
+    passing: set[_Key] = set()
+    for division in divisions:
+        passing |= {item.key for item in division.incidental} - {item.key for item in division.essential}
+    for division in divisions:
+        again = division.without(lambda item: item.key in passing)
+        saved = again.without(lambda item: item.area == "file" and is_open_document(item.container))
+        yield saved if any(item.area in LASTING for item in saved.essential) else again
 
 
 def _values_by_key(changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
@@ -166,8 +160,8 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
 def _called(changes: Sequence[Effect]) -> frozenset[_Key]:
     texts = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
     other = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
-    found = (item for item in changes if item.key not in other)
-    return frozenset(item.key for item in found if (item.container, *item.address[:-1]) in texts)
+    found = {item.key for item in changes if (item.container, *item.address[:-1]) in texts}
+    return frozenset(found - other)
 
 
 def _meant(

@@ -136,7 +136,7 @@ def halved(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterat
     record with the other half has been there from the start: what is wrong here is right there."""
     for path, text, leaves in _new_values(start, end, wanted):
         before, name = text_at(start, path), read(path, text)[0]
-        for change in file_changes(start.file(path), end.file(path))[1]:
+        for change in file_changes(start, end, path)[1]:
             record, address = change.after, change.address
             own = [node for place, node in leaves.items() if place[: len(address)] == address]
             if change.kind != "added" or record is None or len(own) < 2 or before is None:
@@ -220,7 +220,7 @@ def _new_values(
         new = end.file(path)
         if new is None or new.text is None or new.truncated:
             continue
-        changes = file_changes(start.file(path), new)[1]
+        changes = file_changes(start, end, path)[1]
         addresses = {effect.address for effect in wanted if effect.container == path}
         found = ((item.address, item.after) for item in changes if item.address in addresses)
         leaves = {

@@ -21,10 +21,7 @@ def records_of(tree: Node, within: str = "", *, outermost: bool = False) -> Iter
     pending = [] if top is None else [top]
     while pending:
         node = pending.pop()
-        is_record = node.naming != "schema" and any(
-            child.naming == "field" and (child.value is not None or is_lines(child))
-            for child in node.children
-        )
+        is_record = node.naming != "schema" and any(map(_is_field, node.children))
         if is_record:
             yield node
         if not (outermost and is_record):
@@ -40,11 +37,11 @@ def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], 
 
 def named_fields(record: Node) -> dict[str, str]:
     """Values, and texts in lines, of a record's own fields by name."""
-    return {
-        child.name: text_of(child)
-        for child in record.children
-        if child.naming == "field" and (child.value is not None or is_lines(child))
-    }
+    return {child.name: text_of(child) for child in filter(_is_field, record.children)}
+
+
+def _is_field(node: Node) -> bool:
+    return node.naming == "field" and (node.value is not None or is_lines(node))
 
 
 def holds(record: Node, fields: Mapping[str, str]) -> bool:

@@ -115,12 +115,11 @@ def _record_of(tree: Node, change: Change) -> tuple[Node, tuple[Node, ...]]:
 
 
 def _told(file: FileState, value: str) -> frozenset[str]:
-    if file.text is None:
-        return frozenset()
     path = PurePosixPath(file.path)
-    if value in (*path.parts, path.stem):
-        return _texts(file.path, file.text).get("", frozenset())
-    return _texts(file.path, file.text).get(value, frozenset()) if value in file.text else frozenset()
+    own = value in (*path.parts, path.stem)
+    if file.text is None or not (own or value in file.text):
+        return frozenset()
+    return _texts(file.path, file.text).get("" if own else value, frozenset())
 
 
 @lru_cache(maxsize=256)

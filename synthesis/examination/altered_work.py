@@ -93,7 +93,7 @@ def _wrong_values(subject: Subject) -> Iterator[Edited]:
             evidence = replaced(subject.start, subject.end, effect, value)
             if evidence is None or (effect.address and same_value(value, effect.after)):
                 continue
-            name, changes = file_changes(file, evidence.file(effect.container)) if whole else ("", ())
+            name, changes = file_changes(subject.end, evidence, effect.container) if whole else ("", ())
             if name == _DRAWING and not changes:
                 continue  # only what its format does not count differs, such as when a drawing was saved
             told = f"{effect.where} {words} instead of {_shown(effect.after, beside=value)}"
