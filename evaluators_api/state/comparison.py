@@ -4,7 +4,7 @@ that changed is one change."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from taskloom.evaluators_api.state.nodes import Naming, Node
@@ -12,6 +12,7 @@ from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000
 """Changes of one container that are told apart; further ones are left out."""
+_LISTED = ("record", "position")
 _ALIKE = 0.5
 _LONGEST_COMPARED = 400
 
@@ -36,48 +37,36 @@ class Change:
 
 def compare(before: Node, after: Node) -> tuple[Change, ...]:
     """All differences, outermost first; what was added as a group is followed by all that is in it."""
-    return tuple(islice(_differences(before, after, (), (), ()), MOST_CHANGES))
+    whole = Change((), (), "changed", before, after)
+    return tuple(islice(_differences(whole, before, after), MOST_CHANGES))
 
 
-def _differences(
-    before: Node,
-    after: Node,
-    address: tuple[str, ...],
-    namings: tuple[Naming, ...],
-    around: tuple[tuple[Node, ...], ...],
-) -> Iterator[Change]:
-    groups = (before, after)
+def _differences(here: Change, before: Node, after: Node) -> Iterator[Change]:
+    """What differs between two groups, which are `here`."""
+
+    def change(kind: EffectKind, node: Node, old: Node | None, new: Node | None, *listed: Node) -> Change:
+        address, namings = (*here.address, node.name), (*here.namings, node.naming)
+        around = (*here.around, listed) if listed and listed[0].naming in _LISTED else here.around
+        return Change(address, namings, kind, old, new, (before, after), around)
+
     pairs, gone, new = match_parts(before.children, after.children)
     for node in gone:
-        where, kinds = (*address, node.name), (*namings, node.naming)
-        yield Change(where, kinds, "removed", node, None, groups, (*around, *_listed(node)))
+        yield change("removed", node, node, None, node)
     for old, fresh in pairs:
-        if old.digest == fresh.digest and old.value == fresh.value:
-            continue
-        where, kinds = (*address, fresh.name), (*namings, fresh.naming)
-        within = (*around, *_listed(old, fresh))
-        below: list[Change] = []
-        if old.value is None and fresh.value is None and (old.children or fresh.children):
-            below = list(_differences(old, fresh, where, kinds, within))
-        yield from below or [Change(where, kinds, "changed", old, fresh, groups, within)]
+        if old.digest != fresh.digest or old.value != fresh.value:
+            this = change("changed", fresh, old, fresh, old, fresh)
+            groups = old.value is None and fresh.value is None and (old.children or fresh.children)
+            yield from (list(_differences(this, old, fresh)) if groups else []) or [this]
     for node in new:
-        yield from _added(node, (*address, node.name), (*namings, node.naming), groups, around)
+        yield from _with_parts(change("added", node, None, node), node)
 
 
-def _listed(*item: Node) -> tuple[tuple[Node, ...], ...]:
-    return (item,) if item[0].naming in ("record", "position") else ()
-
-
-def _added(
-    node: Node,
-    address: tuple[str, ...],
-    namings: tuple[Naming, ...],
-    parents: tuple[Node, Node] | None,
-    around: tuple[tuple[Node, ...], ...],
-) -> Iterator[Change]:
-    yield Change(address, namings, "added", None, node, parents, around)
+def _with_parts(addition: Change, node: Node) -> Iterator[Change]:
+    yield addition
     for child in node.children:
-        yield from _added(child, (*address, child.name), (*namings, child.naming), None, around)
+        address, namings = (*addition.address, child.name), (*addition.namings, child.naming)
+        inner = replace(addition, address=address, namings=namings, after=child, parents=None)
+        yield from _with_parts(inner, child)
 
 
 def match_parts(

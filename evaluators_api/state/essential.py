@@ -51,22 +51,47 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     - What is left of its value without the parameters does not look generated (a time, a hash, a random id),
       unless all performances agree on it, or it is the id of a record that a parameter names.
     """
-    tables = [_values_by_key(changes, parameters) for changes, parameters in performances]
-    divisions = []
+    tables: list[_Table] = []
     for changes, parameters in performances:
-        wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
-        there: set[_Key] = set()
-        essential, incidental = [], []
+        tables.append({})
         for effect in changes:
-            whole = effect.address in wholes
-            if not _essential(effect, parameters, performances, tables, whole=whole, there=there):
-                incidental.append(effect)
+            for key in _keys(effect, parameters):
+                tables[-1].setdefault(key, set()).update(_left(effect))
+    return tuple(_alike([_told_apart(performance, performances, tables) for performance in performances]))
+
+
+def _told_apart(
+    performance: Performance, performances: Sequence[Performance], tables: Sequence[_Table]
+) -> Division:
+    changes, parameters = performance
+    wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
+    there: set[_Key] = set()
+
+    def is_essential(effect: Effect) -> bool:
+        agreed, keys, whole = True, _keys(effect, parameters), effect.address in wholes
+        for (_, others), table in zip(performances, tables, strict=True):
+            values = next((table[key] for key in keys if key in table), None)
+            same_parameters = dict(others) == dict(parameters)
+            if values is None:
+                if same_parameters or there.isdisjoint(effect.around):
+                    return False
                 continue
-            essential.append(effect)
-            if effect.kind == "added":
-                there.add(effect.place)
-        divisions.append(Division(tuple(essential), tuple(incidental)))
-    return tuple(_alike(divisions))
+            same_value = not values.isdisjoint(_left(effect))
+            if same_parameters and not same_value and not whole:
+                return False
+            agreed = agreed and same_value
+        generated = effect.after_template is not None and not whole and is_generated(effect.after_template)
+        return not generated or (agreed and len(performances) > 1) or bool(effect.refers_template)
+
+    essential, incidental = [], []
+    for effect in changes:
+        if not is_essential(effect):
+            incidental.append(effect)
+            continue
+        essential.append(effect)
+        if effect.kind == "added":
+            there.add(effect.place)
+    return Division(tuple(essential), tuple(incidental))
 
 
 def _alike(divisions: Sequence[Division]) -> Iterator[Division]:
@@ -82,14 +107,6 @@ def _alike(divisions: Sequence[Division]) -> Iterator[Division]:
         yield saved if any(item.area in LASTING for item in saved.essential) else again
 
 
-def _values_by_key(changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
-    table: _Table = {}
-    for effect in changes:
-        for key in _keys(effect, parameters):
-            table.setdefault(key, set()).update(_left(effect))
-    return table
-
-
 def _left(effect: Effect) -> set[str | None]:
     """The value that it left, in all the ways in which another performance may have left the same."""
     return {effect.after, effect.after_template, effect.refers_template or effect.after}
@@ -102,31 +119,6 @@ def _keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
     if effect.refers_template and effect.kind != "removed":
         keys.append(("refers", effect.area, effect.container_template, *effect.address_template))
     return keys
-
-
-def _essential(
-    effect: Effect,
-    parameters: Mapping[str, str],
-    performances: Sequence[Performance],
-    tables: Sequence[_Table],
-    *,
-    whole: bool,
-    there: set[_Key],
-) -> bool:
-    agreed, keys = True, _keys(effect, parameters)
-    for (_, others), table in zip(performances, tables, strict=True):
-        values = next((table[key] for key in keys if key in table), None)
-        same_parameters = dict(others) == dict(parameters)
-        if values is None:
-            if same_parameters or there.isdisjoint(effect.around):
-                return False
-            continue
-        same_value = not values.isdisjoint(_left(effect))
-        if same_parameters and not same_value and not whole:
-            return False
-        agreed = agreed and same_value
-    generated = effect.after_template is not None and not whole and is_generated(effect.after_template)
-    return not generated or (agreed and len(performances) > 1) or bool(effect.refers_template)
 
 
 def is_unreadable(effect: Effect) -> bool:
