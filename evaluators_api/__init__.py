@@ -4,8 +4,6 @@ checks/           the functions they call
 evidence/         what the checks read
 interpreter/      static analysis and the sandbox
 state/            files as trees of addressed values, compared (effects) and edited
-path_functions    functions on path names
-result            strict reading of what a function returned
 reference         the description of the checks that models are shown
 text_matching     the one definition of equal texts
 judging_folders   judges an exported task by its home folder

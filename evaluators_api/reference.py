@@ -3,10 +3,10 @@
 import inspect
 from collections.abc import Iterable
 from functools import cache
+from textwrap import indent
 
-from taskloom.evaluators_api.checks.declaration import Check, Content
-from taskloom.evaluators_api.checks.registry import checks
-from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.evaluators_api.checks.declaration import Check, Content, checks
+from taskloom.evaluators_api.evidence.sandbox_paths import PATH_FUNCTIONS
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, Reads
 from taskloom.taskgraph.text_folding import COMPARING
 
@@ -83,20 +83,15 @@ def type_stubs() -> str:
 
 def signature(item: Check) -> str:
     """The `def` line of a check as generated code sees it, without the colon."""
-    parameters = ", ".join(_parameter(parameter) for parameter in item.parameters)
-    return f"def {item.name}({parameters}) -> {item.returns}"
-
-
-def _parameter(parameter: inspect.Parameter) -> str:
-    default = "" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}"
-    return f"{parameter.name}: {parameter.annotation}{default}"
+    parameters = (
+        f"{parameter.name}: {parameter.annotation}"
+        + ("" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}")
+        for parameter in item.parameters
+    )
+    return f"def {item.name}({', '.join(parameters)}) -> {item.returns}"
 
 
 def _entries(items: Iterable[Check]) -> str:
-    return "```python\n" + "\n\n".join(map(_entry, items)) + "\n```"
-
-
-def _entry(item: Check) -> str:
-    documentation = inspect.getdoc(item.function) or ""
-    indented = "\n".join(f"    {line}".rstrip() for line in documentation.splitlines())
-    return f'{signature(item)}:\n    """{indented.strip()}\n    """'
+    documented = ((signature(item), indent(inspect.getdoc(item.function) or "", "    ")) for item in items)
+    entries = (f'{head}:\n    """{words.strip()}\n    """' for head, words in documented)
+    return "```python\n" + "\n\n".join(entries) + "\n```"

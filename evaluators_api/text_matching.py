@@ -15,7 +15,11 @@ LONG_TEXT_WORDS = 6
 LONG_TEXT_CHARACTERS = 48
 """From so many characters on, a text is long even if it has few words."""
 
-_JOINERS = "-.'@"
+_INSIDE_OF_WORD = re.compile(
+    r"(?<=\w)(?=\w|[-.'@]\w)|(?<=\w[-.'@])(?=\w)"
+    r"|(?<=[\d\xb2\xb3\xb9])(?=[,:][\d\xb2\xb3\xb9])|(?<=[\d\xb2\xb3\xb9][,:])(?=[\d\xb2\xb3\xb9])"
+)
+"""Between letters and digits, beside a sign that joins two words, or beside a separator in a number."""
 _PUNCTUATION = ".,;:!?()[]\"'"
 _SHORTEST_FORGIVEN = 4
 _ESCAPES = re.compile(r"\\(u[0-9a-fA-F]{4}|[\"\\/nrt])")
@@ -125,8 +129,7 @@ def count_phrases(wanted: str, text: str) -> int:
     >>> count_phrases("Router", "Router Router"), count_phrases("Router", "Routers"), count_phrases("", "a")
     (2, 0, 0)
     """
-    found, left = 0, " ".join(text.split())
-    wanted = " ".join(wanted.split())
+    found, left, wanted = 0, " ".join(text.split()), " ".join(wanted.split())
     while (place := find_phrase(wanted, left)) >= 0:
         found, left = found + 1, left[place + len(wanted) :]
     return found
@@ -159,26 +162,9 @@ def read_in_picture(wanted: str, reading: str) -> bool:
 
 
 def _boundary(text: str, position: int) -> bool:
-    if position in (0, len(text)):
+    if position in (0, len(text)) or _spaceless(text[position - 1]) or _spaceless(text[position]):
         return True
-    before, after = text[position - 1], text[position]
-    if _spaceless(before) or _spaceless(after):
-        return True
-    if _wordlike(before) and _wordlike(after):
-        return False
-    if before in _JOINERS and position > 1:
-        return not (_wordlike(after) and _wordlike(text[position - 2]))
-    if after in _JOINERS and position + 1 < len(text):
-        return not (_wordlike(before) and _wordlike(text[position + 1]))
-    if before in ",:" and position > 1:
-        return not (after.isdigit() and text[position - 2].isdigit())
-    if after in ",:" and position + 1 < len(text):
-        return not (before.isdigit() and text[position + 1].isdigit())
-    return True
-
-
-def _wordlike(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return _INSIDE_OF_WORD.match(text, position) is None
 
 
 def _spaceless(character: str) -> bool:
@@ -192,14 +178,13 @@ def _readings(text: str) -> tuple[str, ...]:
     if "&" in text and ";" in text:
         readings.append(html.unescape(text))
     if "\\" in text:
-        readings.append(_ESCAPES.sub(_unescape, text))
+        readings.append(_ESCAPES.sub(lambda match: _unescaped(match[1]), text))
     if "''" in text:
         readings.append(text.replace("''", "'"))
     return tuple(dict.fromkeys(fold_text(reading) for reading in readings))
 
 
-def _unescape(match: re.Match[str]) -> str:
-    code = match.group(1)
+def _unescaped(code: str) -> str:
     return chr(int(code[1:], 16)) if code[0] == "u" else _ESCAPED.get(code, code)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import prefect
 
-from taskloom.evaluators_api.checks.registry import check_facts
+from taskloom.evaluators_api.checks.declaration import check_facts
 from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
 from taskloom.flows.hosting.contexts import Work, begin, timed

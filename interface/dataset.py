@@ -110,7 +110,7 @@ class Dataset:
             TaskloomError: no such format, the folder exists, or the format can express nothing; nothing is
                 left behind.
         """
-        from taskloom.evaluators_api.checks.registry import check_facts
+        from taskloom.evaluators_api.checks.declaration import check_facts
         from taskloom.warehouse.exporting.exporting import export
 
         checks = check_facts()

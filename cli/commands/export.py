@@ -143,7 +143,7 @@ def export(
     from rich.console import Console
     from rich.markup import escape
 
-    from taskloom.evaluators_api.checks.registry import check_facts
+    from taskloom.evaluators_api.checks.declaration import check_facts
     from taskloom.flows.settings import describe_problems, load_settings
     from taskloom.warehouse.exporting.exporting import ExportOptions
     from taskloom.warehouse.exporting.exporting import export as run_export

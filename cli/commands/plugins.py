@@ -23,7 +23,7 @@ def plugins(as_json: JsonOption = False) -> None:
     """
     from taskloom.cli.answer_printing import print_records
     from taskloom.environments.lookup import PLATFORMS
-    from taskloom.evaluators_api.checks.registry import CHECKS
+    from taskloom.evaluators_api.checks.declaration import CHECKS
     from taskloom.model_clients.client import PROVIDERS
     from taskloom.omnieval.lookup import ACTION_METRICS, AGENTS, METRICS
     from taskloom.warehouse.lookup import EXPORTS, IMPORTS

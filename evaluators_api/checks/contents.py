@@ -1,19 +1,105 @@
-"""Checks of whole contents: exact texts, and what was copied from where at the start of the subtask."""
+"""Checks of whole contents: what was packed and unpacked, exact texts, and what was copied from where at the
+start of the subtask."""
 
 import json
+import re
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from taskloom.evaluators_api.state.comparison import compare
+from taskloom.evaluators_api.state.formats import delimited
 from taskloom.evaluators_api.state.reading import FALLBACK, meaning, read
 from taskloom.evaluators_api.text_matching import document_contains, same_content, with_plain_headings
 from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed, exact_text
 
+_NOT_READ = re.compile(r"[0-9a-f]{8}")
+"""The checksum of what evidence did not read, as the archive states it; else it is a SHA-256 digest."""
+_Member = tuple[str, str]
+"""Path and digest of a file."""
 _JSON = "json_tree"
 _DOCUMENT, _PDF = "document", "pdf"
 _TEXTS = frozenset({"text", "packed", "playlist", _DOCUMENT})
+
+
+@check("files", of_source=True)
+def check_packed(scene: Scene, source: str, target: str) -> bool:
+    """Checks if an archive holds a file as it was at the start, under its name; or all files that a folder
+    held, at their places in it, and no others.
+
+    They may be at the top of the archive or in folders such as the packed one.
+
+    Example:
+        check_packed(source='Documents/archive', target='Downloads/archive.zip')
+    """
+    packed, file = _packed(scene.view, target), scene.start.file(source)
+    if file is not None:
+        return _is_among(file, packed)
+    held = _below(scene.start, source)
+    if not packed or not held:
+        return False
+    first = min(held)[0]
+    places = {path.removesuffix(first) for path, _ in packed if f"/{path}".endswith(f"/{first}")}
+    return any(packed == {(place + path, digest) for path, digest in held} for place in places)
+
+
+@check("files", of_source=True)
+def check_unpacked(scene: Scene, source: str, target: str) -> bool:
+    """Checks if what lay in an archive at the start was taken out of it: the target is one of its files, or a
+    folder with all of them in it or below it, under the names that they had in the archive.
+
+    Example:
+        check_unpacked(source='Documents/meeting.zip', target='Documents/archive')
+    """
+    packed, file = _packed(scene.start, source), scene.view.file(target)
+    if file is not None:
+        return _is_among(file, packed)
+    held = _below(scene.view, target)
+    return bool(packed) and all(
+        any(digest == other and f"/{place}".endswith(f"/{path}") for place, other in held)
+        for path, digest in packed
+    )
+
+
+def _is_among(file: FileState, packed: set[_Member]) -> bool:
+    """Whether an archive holds the file under its name, in whichever folder."""
+    return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+
+
+def is_archive(file: FileState) -> bool:
+    """Whether a file is told by what is packed in it."""
+    return file.content in (None, "archive") and delimited.recognises(file.text or "")
+
+
+def _packed(view: EvidenceView, path: str) -> set[_Member]:
+    """The files in an archive; nothing of any other file.
+
+    Raises:
+        CheckUnavailableError: there are too many to be known, or one is too large.
+    """
+    archive = view.file(path)
+    if archive is None or not is_archive(archive):
+        return set()
+    rows = read("", text_of_file(archive, whole=True))[1].at(("rows",))
+    packed = set()
+    for row in rows.children if rows is not None else ():
+        member, _, checksum = (*(cell.value or "" for cell in row.children), "", "", "")[:3]
+        if _NOT_READ.fullmatch(checksum):
+            raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")
+        packed.add((member.removeprefix("./"), checksum))
+    return packed
+
+
+def _below(view: EvidenceView, folder: str) -> set[_Member]:
+    place = relative_to_home(folder)
+    if not place:
+        return set()
+    view.must_be_seen(place, below=True)
+    inside = f"{place}/"
+    files = ((path, file.sha256) for path, file in view.files.items() if path.startswith(inside))
+    return {(path.removeprefix(inside), digest) for path, digest in files}
 
 
 @check("files")
@@ -137,8 +223,9 @@ def _copied(scene: Scene, source: str, first: FileState, second: FileState, whol
             return times == 1 or second.content != _DOCUMENT
     if CLIPBOARD not in (source, second.path) and not _comparable(first, second):
         return False
-    if second.path == CLIPBOARD != source and _names(scene.view, source):
-        return True
+    name = scene.view.evidence.clipboard.file_name if second.path == CLIPBOARD != source else None
+    if name is not None and same_content(last_part(source), last_part(name)):
+        return True  # the clipboard holds the file itself rather than its text
     wanted, found = text_of_file(first, whole=True), text_of_file(second, whole=True)
     if not wanted.strip():
         return False
@@ -152,9 +239,3 @@ def _comparable(first: FileState, second: FileState) -> bool:
         return first.size == second.size
     made_of = {first.content, second.content}
     return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= _TEXTS))
-
-
-def _names(view: EvidenceView, source: str) -> bool:
-    """Whether the clipboard holds the file itself rather than its text."""
-    name = view.evidence.clipboard.file_name
-    return name is not None and same_content(last_part(source), last_part(name))

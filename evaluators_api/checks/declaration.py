@@ -1,10 +1,12 @@
-"""Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it."""
+"""Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it; and
+the checks by name: those of the modules beside this one, and those that other packages declare."""
 
 import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Literal, TypeVar, cast, get_args
 
@@ -16,6 +18,8 @@ from taskloom.evaluators_api.errors import (
 )
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.ocr import TextReader
+from taskloom.evaluators_api.evidence.sandbox_paths import LONGEST_ARGUMENT
+from taskloom.resources.plugins import PluginKind, report
 from taskloom.taskgraph.records.evaluation_function import CheckFacts, Reads
 from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed
@@ -29,8 +33,13 @@ AnswerType = Literal["bool", "str", "int", "float"]
 """Name of the type of an answer."""
 LONGEST_TEXT = 262_144
 """Characters of a file that checks look at. Evidence keeps less; only that from elsewhere may hold more."""
-LONGEST_ARGUMENT = 10_000
-"""Characters in one argument of a check."""
+CHECKS: PluginKind[ModuleType] = PluginKind(
+    "module of checks",
+    CheckDeclarationError,
+    folder="taskloom.evaluators_api.checks",
+    group="taskloom.checks",
+)
+"""Each is a module that declares checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +165,9 @@ class Check:
                 continue
             value, wanted = given[parameter.name], str(parameter.annotation)
             if not any(_KINDS[kind](value) for kind in wanted.split(" | ")):
-                raise CheckMisusedError(
-                    f"{self.name} takes {wanted} as {parameter.name!r}, not {_described(value)}."
-                )
+                kind = "None" if value is None else type(value).__name__
+                kind += " with other things than text in it" if kind in ("list", "dict") else ""
+                raise CheckMisusedError(f"{self.name} takes {wanted} as {parameter.name!r}, not {kind}.")
             if _length(value) > LONGEST_ARGUMENT:
                 raise CheckMisusedError(
                     f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."
@@ -183,32 +192,23 @@ _KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 
 
 def _composed(value: object) -> object:
-    if isinstance(value, str):
-        return composed(value)
-    if type(value) is list:
-        return [_composed(item) for item in value]
-    if type(value) is dict:
-        return {_composed(key): _composed(item) for key, item in value.items()}
-    return value
+    if isinstance(value, list):
+        return list(map(composed, value))
+    if isinstance(value, dict):
+        return {composed(key): composed(item) for key, item in value.items()}
+    return composed(value) if isinstance(value, str) else value
 
 
 def _type_name(annotation: object) -> str:
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
-def _described(value: object) -> str:
-    kind = "None" if value is None else type(value).__name__
-    return f"{kind} with other things than text in it" if kind in ("list", "dict") else kind
-
-
 def _length(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, list | tuple):
-        return sum(len(item) + 1 for item in value)
     if isinstance(value, dict):
         return sum(len(key) + len(item) + 1 for key, item in value.items())
-    return 0
+    if isinstance(value, list):
+        return sum(len(item) + 1 for item in value)
+    return len(value) if isinstance(value, str) else 0
 
 
 _DECLARATION = "declared_check"
@@ -261,8 +261,35 @@ def check(
     return declare
 
 
-def declared_in(module: ModuleType) -> tuple[Check, ...]:
-    """The checks that `module` declares, in its order."""
+@cache
+def checks() -> Mapping[str, Check]:
+    """Every check by name: the paper's eleven first, then those beyond it, module by module.
+
+    Raises:
+        CheckDeclarationError: two checks of taskloom's own have the same name; such a check of a package is
+            reported and left out.
+    """
+    own = CHECKS.built_in()
+    found: dict[str, Check] = {}
+    for place, module in sorted(CHECKS.each(), key=lambda item: item[0] not in own):
+        for item in _declared_in(module):
+            if item.name not in found:
+                found[item.name] = item
+                continue
+            places = " and ".join(sorted({item.function.__module__, found[item.name].function.__module__}))
+            problem = f"There are two checks called {item.name}: in {places}."
+            if place in own:
+                raise CheckDeclarationError(problem)
+            report(f"{problem} That of the package {CHECKS.package_of(place)} is left out.")
+    return dict(sorted(found.items(), key=lambda item: not item[1].in_paper))
+
+
+def check_facts() -> dict[str, CheckFacts]:
+    """What is known of every check by its name, for readers that do not ask checks themselves."""
+    return {name: item.facts for name, item in checks().items()}
+
+
+def _declared_in(module: ModuleType) -> tuple[Check, ...]:
     found = (getattr(item, _DECLARATION, None) for item in vars(module).values() if inspect.isfunction(item))
     return tuple(
         item for item in found if isinstance(item, Check) and inspect.getmodule(item.function) is module

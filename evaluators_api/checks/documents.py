@@ -37,7 +37,10 @@ def check_says_all(scene: Scene, source: str, target: str) -> bool:
     """
     file = scene.start.place(source)
     marked = file is not None and file.content == _DOCUMENT
-    wanted, lines = _said(scene.start, source), _lines(scene.view, target, marked=marked)
+    wanted, made = _said(scene.start, source), _held(scene.view, target, marked=marked)
+    if made is None or not made.text:
+        return False
+    lines = _bare(*(_values(made.path, made.text) if _is_page(made) else made.text.splitlines()))
     return bool(wanted) and all(_stands_in(lines, part) for part in wanted)
 
 
@@ -61,13 +64,6 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
     header, rows = tree.at((HEADER,)), tree.at((ROWS,))
     lines = [header, *(rows.children if rows is not None else ())]
     return _bare(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
-
-
-def _lines(view: EvidenceView, place: str, *, marked: bool) -> tuple[str, ...]:
-    file = _held(view, place, marked=marked)
-    if file is None or not file.text:
-        return ()
-    return _bare(*(_values(file.path, file.text) if _is_page(file) else file.text.splitlines()))
 
 
 def _held(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:

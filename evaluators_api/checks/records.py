@@ -176,7 +176,12 @@ def check_records_copied(
         for items in (found, former)
     )
     if not names or not held or not all(names <= fields.keys() for fields in wanted):
-        return _some_held(wanted, found, names)
+        # records that do not all have the same fields: whether all are there
+        there = {row_of(fields, names) for fields in found}
+        known_names = {name for fields in found for name in fields}
+        return (
+            bool(names) and names <= known_names and all(row_of(fields, names) in there for fields in wanted)
+        )
     added = Counter(row_of(fields, names) for fields in wanted)
     return all(
         held[row] == times if before is None else held[row] >= known[row] + times
@@ -202,26 +207,14 @@ def check_one_record_copied(
     first, second = _tree(scene.start, source), _tree(scene.view, target)
     if first is None or second is None:
         return False
-    wanted = _in_order(first, source_within)[number - 1 : number] if number > 0 else []
+    held = fields_in(first, source_within)
+    count = first.at((*parts_of(source_within), "count"))
+    if count is not None and count.naming == "schema":
+        # newest first; their order is not known where only the newest were kept
+        held = held[::-1] if text_of(count) == str(len(held)) else []
+    wanted = held[number - 1 : number] if number > 0 else []
     rows = [[row_of(fields, set(fields)) for fields in items] for items in (wanted, fields_in(second, ""))]
     return bool(wanted) and rows[0] == rows[1]
-
-
-def _in_order(tree: Node, within: str) -> list[dict[str, str]]:
-    """Records in their order; none of a table of which only the newest rows were kept, newest first."""
-    held = fields_in(tree, within)
-    count = tree.at((*parts_of(within), "count"))
-    if count is None or count.naming != "schema":
-        return held
-    return held[::-1] if text_of(count) == str(len(held)) else []
-
-
-def _some_held(wanted: list[dict[str, str]], found: list[dict[str, str]], names: set[str]) -> bool:
-    """Whether all records are there, for records that do not all have the same fields."""
-    if not names or not names <= {name for fields in found for name in fields}:
-        return False
-    held = {row_of(fields, names) for fields in found}
-    return all(row_of(fields, names) in held for fields in wanted)
 
 
 def _tree(view: EvidenceView, path: str) -> Node | None:

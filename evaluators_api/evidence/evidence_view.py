@@ -44,27 +44,29 @@ class EvidenceView:
     @cached_property
     def typed(self) -> tuple[str, ...]:
         """What was typed: each run of characters into one control, its lines, each event, keys by name."""
-        runs: list[str] = []
+        runs = [""]
         single: list[str] = []
-        run, focus = "", ""
+        focus = ""
         for event in self.evidence.inputs:
             where = event.control.text + "/" + event.control.control_type if event.control else focus
             if event.kind == "text":
-                run = run + event.text if where == focus or not run else _closed(runs, run) + event.text
+                if where != focus:
+                    runs.append("")
+                runs[-1] += event.text
                 focus = where
                 single.append(event.text)
             elif event.kind == "key":
                 name = event.text.casefold()
                 single.append(event.text)
                 if name in _WRITTEN:
-                    run += _WRITTEN[name]
+                    runs[-1] += _WRITTEN[name]
                 elif name == "backspace":
-                    run = run[:-1]
+                    runs[-1] = runs[-1][:-1]
                 elif name != "shift":
-                    run = _closed(runs, run)
+                    runs.append("")
             elif event.kind == "click":
-                run, focus = _closed(runs, run), where
-        _closed(runs, run)
+                runs.append("")
+                focus = where
         lines = [line for run in runs for line in run.replace("\t", "\n").split("\n")]
         return tuple(dict.fromkeys(text for text in (*runs, *lines, *single) if text.strip()))
 
@@ -153,10 +155,9 @@ class EvidenceView:
         one around them."""
         named = [item for item in self.evidence.controls if shown_exactly(text, item.text)]
         around = {(item.parent_text, item.parent_type) for item in named}
-        alone = [item for item in named if (item.text, item.control_type) not in around]
-        if not named:
-            return 0
-        return max(len(alone), *(count_phrases(text, item.text) for item in self.evidence.controls))
+        alone = sum((item.text, item.control_type) not in around for item in named)
+        most = max((count_phrases(text, item.text) for item in self.evidence.controls), default=0)
+        return max(alone, most) if named else 0
 
     @cached_property
     def canvases(self) -> tuple[str, ...]:
@@ -167,12 +168,6 @@ class EvidenceView:
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""
         return tuple(control for control in self.evidence.controls if same_label(text, control.text))
-
-
-def _closed(runs: list[str], run: str) -> str:
-    if run:
-        runs.append(run)
-    return ""
 
 
 _views: OrderedDict[int, EvidenceView] = OrderedDict()

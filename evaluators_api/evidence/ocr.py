@@ -48,13 +48,10 @@ class ScreenReader:
         with self._lock:
             lock = self._locks.setdefault(screenshot.sha256, Lock())
         with lock:
-            found = self._readings.get(screenshot.sha256)
-            if found is None:
+            if screenshot.sha256 not in self._readings:
                 found = self._stored(screenshot.sha256)
-            if found is None:
-                found = self._read_anew(screenshot)
-            self._readings[screenshot.sha256] = found
-            return found
+                self._readings[screenshot.sha256] = self._read_anew(screenshot) if found is None else found
+            return self._readings[screenshot.sha256]
 
     def _read_anew(self, screenshot: Screenshot) -> tuple[str, ...]:
         png = screenshot.png or self._pictures(screenshot.sha256)

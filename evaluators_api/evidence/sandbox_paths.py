@@ -1,11 +1,17 @@
 r"""Normalises the paths that evaluation functions may write to those of evidence: relative to the sandbox
 home, with forward slashes. Models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://`
-addresses."""
+addresses. And the functions on path names that generated code calls, for paths of both systems, on text
+alone: inside the sandbox `os.path` knows POSIX only, and `os.path.basename("C:\\a\\b")` would be the whole
+text."""
 
+import ntpath
+import posixpath
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import unquote
 
+from taskloom.evaluators_api.errors import CheckMisusedError
 from taskloom.taskgraph.text_folding import composed
 
 _HOME = re.compile(
@@ -15,7 +21,18 @@ _HOME = re.compile(
 _DRIVE = re.compile(r"^[a-z]:", re.IGNORECASE)
 LONGEST_PATH = 4_096
 """Characters of a path; systems allow no more, and a longer text names nothing."""
+LONGEST_ARGUMENT = 10_000
+"""Characters in one argument of a check, or of a function on path names."""
 _LONGEST_REMEMBERED = 256
+PATH_FUNCTIONS = {
+    "path_basename": "path: str) -> str",
+    "path_dirname": "path: str) -> str",
+    "path_join": "path: str, *paths: str) -> str",
+    "path_normpath": "path: str) -> str",
+    "path_split": "path: str) -> tuple[str, str]",
+    "path_splitext": "path: str) -> tuple[str, str]",
+}
+"""By the name that rewritten code calls: the declaration after the opening bracket, up to the colon."""
 
 
 def relative_to_home(path: str) -> str | None:
@@ -72,3 +89,26 @@ def last_part(path: str) -> str:
     ('b.txt', 'b', 'b.txt')
     """
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def replaced_function(name: str) -> str:
+    """The function that one of `PATH_FUNCTIONS` stands for: `os.path.join`."""
+    return name.replace("path_", "os.path.", 1)
+
+
+def apply_path_function(name: str, *paths: object, **named: object) -> str | tuple[str, ...]:
+    """What one of `PATH_FUNCTIONS` says.
+
+    Raises:
+        CheckMisusedError: an argument is not text, is too long, or was given by name.
+    """
+    if named or not paths or len(paths) > 16 or (name != "path_join" and len(paths) > 1):
+        raise CheckMisusedError(f"{replaced_function(name)} takes paths by position.")
+    texts = [path for path in paths if isinstance(path, str) and len(path) <= LONGEST_ARGUMENT]
+    if len(texts) != len(paths):
+        raise CheckMisusedError(
+            f"{replaced_function(name)} takes texts of at most {LONGEST_ARGUMENT} characters."
+        )
+    flavour = ntpath if any(is_windows_path(text) for text in texts) else posixpath
+    function: Callable[..., str | tuple[str, ...]] = getattr(flavour, name.removeprefix("path_"))
+    return function(*texts)

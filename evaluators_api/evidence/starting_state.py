@@ -1,18 +1,17 @@
 """Whether an attempt starts with what its subtask needs; else it is invalid, neither passed nor failed. Which
 document is open in an application is not asked for: evidence does not tell."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 
-_NO_FIXTURES: Mapping[str, str] = MappingProxyType({})
-
 
 def missing_at_start(
-    needed: Sequence[Resource], evidence: Evidence, fixtures: Mapping[str, str] = _NO_FIXTURES
+    needed: Sequence[Resource], evidence: Evidence, fixtures: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
     """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what
     it should be.
@@ -55,15 +54,10 @@ def holds(clipboard: ClipboardState, category: str) -> bool:
 
 def mentions(evidence: Evidence, value: str) -> bool:
     """Whether any state or control mentions `value`."""
-    wanted = value.casefold()
-    texts: Iterable[str] = (
-        *(control.text for control in evidence.controls),
-        *(control.value for control in evidence.controls),
-        evidence.window_title,
-        *(file.path for file in evidence.files),
-        *(file.text for file in evidence.files if file.text is not None),
-    )
-    return any(wanted in text.casefold() for text in texts)
+    shown = (text for control in evidence.controls for text in (control.text, control.value))
+    held = (text for file in evidence.files for text in (file.path, file.text or ""))
+    texts = chain(shown, (evidence.window_title,), held)
+    return any(value.casefold() in text.casefold() for text in texts)
 
 
 def paths_of(evidence: Evidence) -> set[str]:

@@ -1,8 +1,7 @@
 """Where generated code runs.
 
-static_analysis    admits a small language, by `language_rules`, `check_usage` and `generators`
-dialect            rewrites what models habitually write into that language
+dialect            rewrites what models habitually write into the language that the sandbox runs
+static_analysis    admits that language
 sandbox            runs functions in worker processes; `worker_isolation` is the program they run
-recorder           the doors to the checks; every call is recorded
-remembered_runs    runs that need not be repeated
+recorder           the doors to the checks; every call is recorded, and runs need not be repeated
 """

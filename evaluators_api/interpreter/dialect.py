@@ -17,13 +17,20 @@ fences and prose around the code    dropped
 import ast
 import re
 
-from taskloom.evaluators_api.checks.registry import checks
-from taskloom.evaluators_api.interpreter.generators import stepped
-from taskloom.evaluators_api.interpreter.language_rules import REWRITTEN_MODULES
+from taskloom.evaluators_api.checks.declaration import checks
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 from taskloom.taskgraph.source_parsing import parse_source
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n`]*)$")
+REWRITTEN_MODULES = frozenset({"os", "os.path", "ntpath", "posixpath", "pathlib", "logging"})
+"""Modules whose uses are rewritten; what is left of them afterwards is refused."""
+LAZY = frozenset(["enumerate", "filter", "map", "zip"])
+_LISTS_IN_THE_SANDBOX = LAZY | {"reversed"}
+"""Built-in functions whose result is a list in the sandbox and an iterator in Python."""
+_FENCED = re.compile(
+    r"^[ \t]*((?>`{3,}|~{3,}))[^\n`]*\n(.*?)(?:^[ \t]*\1[^\S\n]*$|(\Z))", re.MULTILINE | re.DOTALL
+)
+"""The marks of a fence, what stands behind it up to the next one of the same marks; one never closed holds
+nothing."""
 _SAME_EXCEPTION = {"IOError": "OSError", "EnvironmentError": "OSError"}
 _PATH_MODULES = {"os.path", "ntpath", "posixpath"}
 _PATH_CLASSES = {f"pathlib.{pure}{kind}Path" for pure in ("", "Pure") for kind in ("", "Posix", "Windows")}
@@ -47,27 +54,8 @@ def unfence(text: str) -> str:
     >>> unfence("Here it is:\n```python\nx = 1\n```\nDone.")
     'x = 1\n'
     """
-    blocks = _blocks(text)
-    if not blocks:
-        return text
-    return next((block for block in blocks if f"def {ENTRY_POINT}" in block), blocks[0])
-
-
-def _blocks(text: str) -> list[str]:
-    """What stands between a fence and the next one of the same marks; one never closed holds nothing."""
-    blocks: list[str] = []
-    fence, begin, position = "", 0, 0
-    for line in text.splitlines(keepends=True):
-        match = _FENCE.match(line.rstrip("\r\n"))
-        position += len(line)
-        if match is None:
-            continue
-        if not fence:
-            fence, begin = match.group(1), position
-        elif match.group(1) == fence and not match.group(2).strip():
-            blocks.append(text[begin : position - len(line)])
-            fence = ""
-    return blocks
+    blocks = [match[2] for match in _FENCED.finditer(text) if match[3] is None]
+    return next((block for block in blocks if f"def {ENTRY_POINT}" in block), (blocks or [text])[0])
 
 
 def rewrite(tree: ast.Module) -> ast.Module:
@@ -186,7 +174,7 @@ class _Rewriter(ast.NodeTransformer):
                 named = _call("namedtuple", node.args[0], ast.List(fields, ast.Load()))
                 return ast.copy_location(named, node)
         self.generic_visit(node)
-        return stepped(node)
+        return _stepped(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         self.generic_visit(node)
@@ -233,22 +221,32 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
+def _stepped(call: ast.Call) -> ast.Call:
+    """`call`, with an iterator as the first argument where it is `next` of what the sandbox makes a list."""
+    first = call.args[0] if call.args and _name_of(call.func) == "next" else None
+    if isinstance(first, ast.GeneratorExp):
+        call.args[0] = _call("iter", ast.ListComp(first.elt, first.generators))
+    elif isinstance(first, ast.Call) and _name_of(first.func) in _LISTS_IN_THE_SANDBOX:
+        call.args[0] = _call("iter", first)
+    return call
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _is_demonstration(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.If) and isinstance(statement.test, ast.Compare):
-        left = statement.test.left
-        return isinstance(left, ast.Name) and left.id == "__name__"
+        return _name_of(statement.test.left) == "__name__"
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        return isinstance(function, ast.Name) and function.id in ("print", ENTRY_POINT)
+        return _name_of(statement.value.func) in ("print", ENTRY_POINT)
     return False
 
 
 def _binds(tree: ast.Module, name: str) -> bool:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-            return True
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
-            return True
-        if isinstance(node, ast.alias) and (node.asname or node.name) == name:
-            return True
-    return False
+    return any(
+        (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name)
+        or (isinstance(node, ast.alias) and (node.asname or node.name) == name)
+        for node in ast.walk(tree)
+    )

@@ -1,16 +1,16 @@
 """The doors between generated code and the checks: every call and its answer are recorded on our side."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from taskloom.evaluators_api.checks.declaration import Answer, Check, Scene
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import Answer, Check, Scene, checks
 from taskloom.evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
-from taskloom.evaluators_api.interpreter.remembered_runs import LONGEST_RUN, Asked, Fork, size_of
-from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS, apply_path_function
+from taskloom.evaluators_api.evidence.sandbox_paths import PATH_FUNCTIONS, apply_path_function
 from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
@@ -21,6 +21,10 @@ LONGEST_REMEMBERED = 1_000
 """Characters of a call with its answer up to which it is remembered; longer ones are cheap to ask again."""
 MOST_REMEMBERED = 2_000
 """Answers about one state that are remembered."""
+_LONGEST_RUN = 10_000
+"""Characters of the calls and answers of a run that is kept."""
+_MOST_RUNS = 500
+"""Runs of one function with the same parameters that are kept."""
 _OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
 """Checks that also ask a reader of pictures, which is not the same for every sandbox."""
 BEHIND = "__ask_"
@@ -58,6 +62,46 @@ Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
 """Given the number of a call (from 0), check, arguments as text and answer: the answer given instead."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call as the function made it."""
+
+    check: Check
+    positional: tuple[object, ...]
+    named: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class Fork:
+    """What a function does after some answers: another call, or its end."""
+
+    asked: Asked | None = None
+    ended: Evaluation | None = None
+    """The result, without the calls that led to it."""
+    after: dict[tuple[type, Answer], Fork] = field(default_factory=dict)
+    """What follows each answer to the call."""
+
+
+@dataclass(slots=True)
+class RememberedRuns:
+    """Runs that need not be repeated: a function sees nothing but its parameters and the answers of its
+    checks, so runs with one source and parameters are a tree of calls, answers and results. As long as the
+    answers to new evidence lead along known ways, the interpreter is not needed. Threads may share it."""
+
+    beginning: Fork = field(default_factory=Fork)
+    kept: int = 0
+
+    def keep(self, calls: Sequence[tuple[Asked, Answer]], ended: Evaluation) -> None:
+        """Remember a run: its calls with the answers that the function was given, and its result."""
+        if self.kept < _MOST_RUNS:
+            self.kept += 1
+            fork = self.beginning
+            for asked, answer in calls:
+                fork.asked = fork.asked or asked
+                fork = fork.after.setdefault((type(answer), answer), Fork())
+            fork.ended = ended
+
+
 class CallRecorder:
     """Answers the calls of one evaluation and remembers them.
 
@@ -77,27 +121,25 @@ class CallRecorder:
         self._calls: list[CheckCall] = []
         self._run: list[tuple[Asked, Answer]] = []
         self._size = 0
-        self._ahead: list[tuple[tuple[Asked, Answer], CheckCall]] = []
         self.refusal = ""
         """Why a call could not be answered; empty when all were."""
 
     @property
     def run(self) -> list[tuple[Asked, Answer]] | None:
         """The calls with the answers that were given; None where they are too long to be remembered."""
-        return self._run if self._size <= LONGEST_RUN else None
+        return self._run if self._size <= _LONGEST_RUN else None
 
     def follow(self, fork: Fork | None) -> Evaluation | None:
-        """The result of the function, if what it does with the answers of this scene is known; else what was
-        found on the way is given again when the function is run."""
-        while fork is not None and fork.asked is not None and not self.refusal:
+        """The result of the function, if what it does with the answers of this scene is known; else nothing
+        is recorded yet, unless a call could not be answered."""
+        while fork is not None and fork.asked is not None:
             try:
                 answer = self._ask(fork.asked.check, *fork.asked.positional, **fork.asked.named)
             except TypeError:
                 return None
             fork = fork.after.get((type(answer), answer))
-        if fork is not None and fork.ended is not None and not self.refusal:
+        if fork is not None and fork.ended is not None:
             return fork.ended.model_copy(update={"calls": self.calls()})
-        self._ahead = list(zip(self.run or (), self._calls, strict=False))
         self._calls, self._run, self._size = [], [], 0
         return None
 
@@ -113,22 +155,9 @@ class CallRecorder:
         """The calls so far, in order, cut to a readable length."""
         return tuple(self._calls)
 
-    def _keep(self, asked: Asked, answer: Answer, told: CheckCall) -> None:
-        self._calls.append(told)
-        self._size += size_of(asked, answer)
-        if self._size <= LONGEST_RUN:
-            self._run.append((asked, answer))
-
     def _ask(self, item: Check, *positional: object, **named: object) -> Answer:
         if self.refusal:
             raise TypeError(self.refusal)
-        asked = Asked(item, positional, named)
-        if self._ahead:
-            (known, answer), told = self._ahead.pop(0)
-            if known == asked:
-                self._keep(asked, answer, told)
-                return answer
-            self._ahead = []
         if self._spent > self._seconds:
             raise self._overdue()
         started = time.monotonic()
@@ -148,12 +177,14 @@ class CallRecorder:
             self._spent += time.monotonic() - started
         if self._alter is not None:
             answer = self._alter(len(self._calls), item, arguments, answer)
-        told = CheckCall.model_construct(
-            check=item.name,
-            arguments={name: value[:LONGEST_RECORDED] for name, value in arguments.items()},
-            answer=str(answer)[:LONGEST_RECORDED],
+        shown = {name: value[:LONGEST_RECORDED] for name, value in arguments.items()}
+        told = str(answer)
+        self._calls.append(
+            CheckCall.model_construct(check=item.name, arguments=shown, answer=told[:LONGEST_RECORDED])
         )
-        self._keep(asked, answer, told)
+        self._size += len(repr(positional)) + len(repr(named)) + len(told)
+        if self._size <= _LONGEST_RUN:
+            self._run.append((Asked(item, positional, named), answer))
         return answer
 
     def _answer(

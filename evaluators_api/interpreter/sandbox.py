@@ -3,10 +3,12 @@ one fresh session per evaluation in a worker process without access to the host,
 recursion, calls and output. Same source, parameters and evidence: same evaluation."""
 
 import datetime
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +16,7 @@ from pydantic import Field
 from pydantic_monty import (
     CollectString,
     Monty,
+    MontyClassProxy,
     MontyCrashedError,
     MontyError,
     MontyRuntimeError,
@@ -29,14 +32,18 @@ from taskloom.evaluators_api.checks.declaration import Scene
 from taskloom.evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.evidence.ocr import ScreenReader, TextReader
-from taskloom.evaluators_api.interpreter.recorder import BEHIND, Alteration, CallRecorder, entrance
-from taskloom.evaluators_api.interpreter.remembered_runs import RememberedRuns
+from taskloom.evaluators_api.interpreter.recorder import (
+    BEHIND,
+    Alteration,
+    CallRecorder,
+    RememberedRuns,
+    entrance,
+)
 from taskloom.evaluators_api.interpreter.static_analysis import Analysis, analyse
 from taskloom.evaluators_api.interpreter.worker_isolation import WorkerProgram
 from taskloom.evaluators_api.reference import type_stubs
-from taskloom.evaluators_api.result import parse_result
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, Evaluation
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, EvalResult, Evaluation
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.text_folding import composed
 
@@ -53,11 +60,19 @@ _TAKEN_SERIOUSLY = re.compile(
     re.MULTILINE,
 )
 _KEPT_VERDICTS = 4096
+_KEPT_FUNCTIONS = 256
+"""Functions, each with certain parameters, whose runs are remembered."""
 _TRIES = 2
 """How often types are checked: a busy machine may not do it in time."""
 _PATIENCE = 10.0
 """Seconds beyond its own limit after which a worker that does not answer is killed."""
 _TOO_SLOW = f"its types cannot be checked within {_PATIENCE:g} seconds; write it more plainly"
+
+
+LONGEST_MESSAGE = 4_000
+"""Characters of a message that are kept."""
+_FIELDS = ("success", "message", "progress")
+_REMEDY = "return EvalResult(success, message, progress)"
 
 
 class _UnreadableResultError(EvaluatorsApiError):
@@ -103,11 +118,12 @@ class EvaluationSandbox:
         self.confined = False
         """Whether workers run inside bubblewrap; known once entered."""
         self._reader = reader or ScreenReader(self.settings.ocr_folder)
-        self._program: WorkerProgram | None = None
+        self._started = ExitStack()
         self._pool: Monty | None = None
         self._verdicts: dict[str, str] = {}
-        self._verdicts_lock = Lock()
-        self._remembered = RememberedRuns()
+        self._runs: Callable[[str, tuple[tuple[str, str], ...]], RememberedRuns] = lru_cache(_KEPT_FUNCTIONS)(
+            lambda source, parameters: RememberedRuns()
+        )
         self._limits: ResourceLimits = {
             "max_feed_duration_secs": self.settings.seconds,
             "max_memory": self.settings.memory_bytes,
@@ -121,39 +137,32 @@ class EvaluationSandbox:
         Raises:
             SandboxUnavailableError: the interpreter is missing, or the requested isolation is not available.
         """
-        program = WorkerProgram(self.settings.isolation)
+        self._program = program = WorkerProgram(self.settings.isolation)
         self.confined = program.confined
-        try:
-            pool = Monty(
-                binary_path=program.path,
-                min_processes=1,
-                max_processes=self.settings.workers,
-                request_timeout=self.settings.seconds + _PATIENCE,
-                max_checkouts_per_worker=self.settings.evaluations_per_worker,
-                feed_duration_limit_grace=self.settings.grace_seconds,
-            )
-            pool.__enter__()
-        except (OSError, RuntimeError, MontyError) as error:
-            program.close()
-            raise SandboxUnavailableError(
-                f"The sandbox's workers do not start: {str(error)[:300]}."
-            ) from error
-        except BaseException:
-            program.close()
-            raise
-        self._program, self._pool = program, pool
+        with ExitStack() as started:
+            started.callback(program.close)
+            try:
+                pool = Monty(
+                    binary_path=program.path,
+                    min_processes=1,
+                    max_processes=self.settings.workers,
+                    request_timeout=self.settings.seconds + _PATIENCE,
+                    max_checkouts_per_worker=self.settings.evaluations_per_worker,
+                    feed_duration_limit_grace=self.settings.grace_seconds,
+                )
+                self._pool = started.enter_context(pool)
+            except (OSError, RuntimeError, MontyError) as error:
+                reason = f"The sandbox's workers do not start: {str(error)[:300]}."
+                raise SandboxUnavailableError(reason) from error
+            self._started = started.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stop the workers and remove their files."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.__exit__(kind, error, trace)
-        program, self._program = self._program, None
-        if program is not None:
-            program.close()
+        self._pool = None
+        self._started.__exit__(kind, error, trace)
 
     def evaluate(
         self,
@@ -180,7 +189,8 @@ class EvaluationSandbox:
             return Evaluation(outcome="refused", message=message)
         scene = Scene(view(evidence), self._reader, None if start is None else view(start))
         recorder = CallRecorder(scene, seconds=self.settings.check_seconds, alter=alter)
-        known = recorder.follow(self._remembered.beginning(source, parameters))
+        runs = self._runs(source, tuple(sorted(parameters.items())))
+        known = recorder.follow(runs.beginning)
         if known is not None:
             return known
         analysis = self.admit(source, tuple(parameters))
@@ -188,10 +198,10 @@ class EvaluationSandbox:
             return Evaluation(outcome="refused", message=analysis.message)
         try:
             evaluation = parse_result(self._run(analysis, parameters, recorder))
-        except _UnreadableResultError as error:
-            return Evaluation(outcome="bad_result", message=str(error), calls=recorder.calls())
         except MontyError as error:
             evaluation = self._explain(error)
+        except _UnreadableResultError as error:
+            return Evaluation(outcome="bad_result", message=str(error), calls=recorder.calls())
         calls = recorder.calls()
         if recorder.refusal:
             evaluation = Evaluation(outcome=recorder.ended, message=recorder.refusal)
@@ -199,7 +209,7 @@ class EvaluationSandbox:
             message = "success was claimed without asking a single check"
             evaluation = Evaluation(outcome="bad_result", message=message)
         if evaluation.result is not None and recorder.run is not None:
-            self._remembered.keep(source, parameters, recorder.run, evaluation)
+            runs.keep(recorder.run, evaluation)
         return evaluation.model_copy(update={"calls": calls})
 
     def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
@@ -212,16 +222,13 @@ class EvaluationSandbox:
         analysis = analyse(source, parameter_names)
         if analysis.problems:
             return analysis
-        verdict = self._verdicts.get(analysis.prepared)
-        if verdict is None:
-            found = (self._check_types(analysis.prepared) for _ in range(_TRIES))
-            verdict = next((said for said in found if said is not None), None)
-            if verdict is None:
-                return analysis.refused_for(_TOO_SLOW)
-            with self._verdicts_lock:
-                if len(self._verdicts) >= _KEPT_VERDICTS:
-                    self._verdicts.clear()
-                self._verdicts[analysis.prepared] = verdict
+        if len(self._verdicts) >= _KEPT_VERDICTS:
+            self._verdicts.clear()
+        for _ in range(_TRIES if analysis.prepared not in self._verdicts else 0):
+            if (said := self._check_types(analysis.prepared)) is not None:
+                self._verdicts[analysis.prepared] = said
+                break
+        verdict = self._verdicts.get(analysis.prepared, _TOO_SLOW)
         return analysis if not verdict else analysis.refused_for(verdict)
 
     def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:
@@ -243,8 +250,8 @@ class EvaluationSandbox:
                 # built: an instance of one of its classes has no hash here, so it cannot stand in a set or be
                 # a key.
                 raise _UnreadableResultError(
-                    "the result cannot be read (a class instance in a set or as a key?);"
-                    " return EvalResult(success, message, progress) of plain values"
+                    f"the result cannot be read (a class instance in a set or as a key?); {_REMEDY} of plain"
+                    " values"
                 ) from error
 
     def _check_types(self, prepared: str) -> str | None:
@@ -298,3 +305,68 @@ class EvaluationSandbox:
         if isinstance(error, MontyRuntimeError) and (frames := error.traceback()):
             text += f" (in `{(frames[-1].source_line or '').strip()[:120]}`)"
         return Evaluation(outcome="crashed", message=text)
+
+
+def parse_result(returned: object) -> Evaluation:
+    """The answer in `returned`, or what is wrong with it, worded for the Code LLM. Never raises.
+
+    Accepted are a bare bool; and a tuple, list, dict, dataclass or plain object with `success` and `message`,
+    with or without `progress`. `success` must be a bool, `message` a text or None, `progress` a finite number
+    from 0 to 1.
+
+    >>> parse_result((True, "done")).result_form, parse_result(False).result.progress
+    ('two_fields', 0.0)
+    >>> parse_result((1, "done")).message
+    '`success` is of type int; it must be True or False'
+    """
+    if type(returned) is bool:
+        result = EvalResult(success=returned, progress=float(returned))
+        return Evaluation(outcome="result", result=result, result_form="bare_bool")
+    fields = _fields(returned)
+    if isinstance(fields, str):
+        return _bad(fields)
+    success, message, progress = fields
+    if type(success) is not bool:
+        return _bad(f"`success` is of type {_type_name(success)}; it must be True or False")
+    if message is not None and type(message) is not str:
+        return _bad(f"`message` is of type {_type_name(message)}; it must be a text")
+    text = (message or "")[:LONGEST_MESSAGE].encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+    if progress is None:
+        result = EvalResult(success=success, message=text, progress=float(success))
+        return Evaluation(outcome="result", result=result, result_form="two_fields")
+    if type(progress) not in (int, float, bool) or not isinstance(progress, int | float):
+        return _bad(f"`progress` is of type {_type_name(progress)}; it must be a number from 0 to 1")
+    if abs(progress) > 1_000 or not math.isfinite(progress) or not -1e-9 <= progress <= 1 + 1e-9:
+        return _bad("`progress` is outside of 0 to 1; it is the share of conditions that hold")
+    share = min(1.0, max(0.0, round(float(progress), 6)))
+    result = EvalResult(success=success, message=text, progress=share)
+    return Evaluation(outcome="result", result=result, result_form="three_fields")
+
+
+def _bad(message: str) -> Evaluation:
+    return Evaluation(outcome="bad_result", message=message)
+
+
+def _fields(returned: object) -> tuple[object, object, object] | str:
+    if isinstance(returned, MontyClassProxy):
+        returned = returned.attributes
+    if isinstance(returned, Mapping):
+        if "success" not in returned:
+            return f"the result has no `success`; {_REMEDY}"
+        unknown = sorted(str(key)[:40] for key in returned if key not in _FIELDS)
+        if unknown:
+            return f"the result has the unknown fields {', '.join(unknown[:5])}; {_REMEDY}"
+        return returned["success"], returned.get("message"), returned.get("progress")
+    if isinstance(returned, tuple | list):
+        if len(returned) not in (2, 3):
+            return f"the result has {len(returned)} fields; {_REMEDY}"
+        names = getattr(returned, "_fields", None)
+        if names is not None and tuple(names) != _FIELDS[: len(returned)]:
+            shown = ", ".join(map(str, names))[:100]
+            return f"the result's fields are {shown}; they must be success, message, progress"
+        return returned[0], returned[1], returned[2] if len(returned) == 3 else None
+    return f"the result is of type {_type_name(returned)}; {_REMEDY}"
+
+
+def _type_name(value: object) -> str:
+    return "nothing" if value is None else type(value).__name__

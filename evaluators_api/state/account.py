@@ -22,12 +22,6 @@ _MOST_EXAMPLES = 10
 _EMPTY = re.compile(r"[\s\[\]{}\"]*|0|0\.0|false|null|none", re.IGNORECASE)
 
 
-@lru_cache(maxsize=8192)
-def _expression(template: str, parameters: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    parts = (_literally(filled(part, dict(parameters))) for part in template.split(ANY))
-    return re.compile("[^/]*?".join(parts), re.DOTALL)
-
-
 def _literally(text: str) -> str:
     """An expression for `text` in which marks may differ: applications make file names of titles."""
     return "".join(
@@ -36,7 +30,15 @@ def _literally(text: str) -> str:
     )
 
 
+@lru_cache(maxsize=8192)
+def _expression(template: str, parameters: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    parts = (_literally(filled(part, dict(parameters))) for part in template.split(ANY))
+    return re.compile("[^/]*?".join(parts), re.DOTALL)
+
+
 class _Rule:
+    """An allowance with the values of its subtask in it."""
+
     def __init__(self, allowance: Allowance, parameters: Mapping[str, str]) -> None:
         def bound(*texts: str) -> tuple[str, ...]:
             return tuple(filled(text, parameters) for text in texts)
@@ -101,6 +103,8 @@ class _Account:
         self._left: dict[Place, Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[Place, EffectKind]] = set()
         self._told: Counter[str | None] = Counter()
+        self._within: Counter[tuple[Place, Place]] = Counter()
+        """How often each rule was used inside of each addition."""
         for items, parameters in bound:
             self._told.update(set(parameters.values()))
             for item in items:
@@ -122,9 +126,8 @@ class _Account:
 
     def side_effects(self, found: Sequence[Effect]) -> SideEffects:
         counts: Counter[str] = Counter()
-        examples: list[str] = []
+        wrong: list[Effect] = []
         expected: dict[Place, Effect] = {}
-        inside: Counter[tuple[Place, Place]] = Counter()
         closed: set[Place] = set()
         bounded: set[Place] = set()
         self._told.update({effect.before or "" for effect in found if effect.kind == "changed"})
@@ -135,31 +138,32 @@ class _Account:
             if holder is None:
                 problem = self._outside(effect)
             elif holder.place in bounded:
-                problem = self._inside(effect, holder, inside)
+                problem = self._inside(effect, holder)
             else:
                 continue
-            if not problem:
-                if holder is None and effect.kind != "changed":
-                    expected[effect.place] = effect
-                    if any(rule.allowance.bounded for rule in self._covering(effect)):
-                        bounded.add(effect.place)
-                continue
-            closed.add(effect.place)
-            counts[problem] += 1
-            if len(examples) < _MOST_EXAMPLES:
-                examples.append(effect.describe())
-        return SideEffects(total=counts.total(), examples=tuple(examples), **counts)
+            if problem:
+                closed.add(effect.place)
+                counts[problem] += 1
+                wrong.append(effect)
+            elif holder is None and effect.kind != "changed":
+                expected[effect.place] = effect
+                if any(rule.allowance.bounded for rule in self._covering(effect)):
+                    bounded.add(effect.place)
+        examples = tuple(effect.describe() for effect in wrong[:_MOST_EXAMPLES])
+        return SideEffects(total=counts.total(), examples=examples, **counts)
 
     def _covering(self, effect: Effect, *, inside: bool = False, record: str = "") -> list[_Rule]:
         rules = self._rules[len(effect.address)]
         return [rule for rule in rules if rule.allowance.inside <= inside and rule.covers(effect, record)]
 
     def _outside(self, effect: Effect) -> str:
-        for rule in self._covering(effect):
-            if self._take(rule, effect.kind):
-                return ""
-        if self._was_replaced(effect):
+        """The problem with an effect that lies in no other, as `SideEffects` counts it; empty for none."""
+        if any(self._take(rule, effect.kind) for rule in self._covering(effect)):
             return ""
+        for depth in range(len(effect.address)):
+            around = self._covering(effect.model_copy(update={"address": effect.address[:depth]}))
+            if {"added", "removed"} <= {rule.allowance.kind for rule in around}:
+                return ""  # it was replaced with what it lies in
         what = "records" if effect.address else "files"
         return {"added": f"{what}_added", "removed": f"{what}_lost"}.get(effect.kind, "values_changed")
 
@@ -180,22 +184,14 @@ class _Account:
         left.subtract(parts)
         return True
 
-    def _was_replaced(self, effect: Effect) -> bool:
-        for depth in range(len(effect.address)):
-            around = effect.model_copy(update={"address": effect.address[:depth]})
-            kinds = {rule.allowance.kind for rule in self._covering(around)}
-            if {"added", "removed"} <= kinds:
-                return True
-        return False
-
-    def _inside(self, effect: Effect, holder: Effect, inside: Counter[tuple[Place, Place]]) -> str:
+    def _inside(self, effect: Effect, holder: Effect) -> str:
         rules = self._covering(effect, inside=True, record=holder.after or "")
         if not rules:
             return "" if _EMPTY.fullmatch(effect.after or "") else "records_added"
         if any(rule.allowance.kind == "changed" for rule in rules):
             return ""
-        inside.update({(holder.place, rule.key) for rule in rules})
-        most = [(rule.allowance.most, inside[holder.place, rule.key]) for rule in rules]
+        self._within.update({(holder.place, rule.key) for rule in rules})
+        most = [(rule.allowance.most, self._within[holder.place, rule.key]) for rule in rules]
         if not any(allowed == 0 or times <= allowed for allowed, times in most):
             return "records_added"
         value = effect.after

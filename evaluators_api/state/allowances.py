@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import chain
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import holder_of
@@ -17,6 +17,10 @@ from taskloom.taskgraph.records.evidence import is_open_document
 
 Place = tuple[str, ...]
 """Part of the state, file or folder, and address in it; or all of them in terms of the parameters."""
+_Kind = tuple[Place, EffectKind]
+"""Where in terms of the parameters, and what happens there."""
+_Seen = tuple[int, Effect, Effect | None, str | None]
+"""What one performance did at a place: its number, what it lies in, and the value as all may share it."""
 _LASTING = frozenset({"file", "directory"})
 _FILE = 2
 """Length of the place of a whole file or folder."""
@@ -43,9 +47,9 @@ def allowances(
     changes = [found for found, _ in performances]
     entries = _entries_of_saves(changes)
     free = _passing_places(changes) | entries.keys()
-    seen: dict[tuple[Place, EffectKind], _Seen] = {}
-    within: dict[tuple[Place, EffectKind], dict[Place, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for number, (found, _) in enumerate(performances):
+    seen: dict[_Kind, list[_Seen]] = defaultdict(list)
+    within: dict[_Kind, dict[Place, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for number, found in enumerate(changes):
         outermost: dict[Place, Effect] = {}
         for effect in lasting(found):
             holder = holder_in(effect, outermost)
@@ -55,78 +59,67 @@ def allowances(
                 continue
             elif not _is_line(effect, holder):
                 within[_pattern(holder), effect.kind][_pattern(effect)].add(number)
-            entry = seen.setdefault((_pattern(effect), effect.kind), _Seen(effect, inside=holder is not None))
-            entry.add(number, effect, holder, is_by_product=holder_of(effect) in by_products)
+            value = None if holder_of(effect) in by_products else _value(effect)
+            seen[_pattern(effect), effect.kind].append((number, effect, holder, value))
     return tuple(
-        entry.inner()
-        if entry.inside
-        else entry.outer(
-            entries.get(place, frozenset()), within.get((place, kind), {}), passing=place in free
-        )
-        for (place, kind), entry in sorted(seen.items(), key=str)
+        _inner(found)
+        if found[0][2] is not None
+        else _outer(found, entries.get(kind[0], frozenset()), within.get(kind, {}), passing=kind[0] in free)
+        for kind, found in sorted(seen.items(), key=lambda item: str(item[0]))
     )
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What performances did at one place."""
+def _outer(
+    seen: Sequence[_Seen], words: frozenset[str], within: Mapping[Place, set[int]], *, passing: bool
+) -> Allowance:
+    """What may happen at a place, with the `words` that entries of a history hold. It is bounded where all
+    performances have the same places `within` it."""
+    first, numbers = seen[0][1], {number for number, *_ in seen}
+    sources = {effect.records_of for _, effect, *_ in seen}
+    held = frozenset.intersection(*(frozenset(effect.holds) for _, effect, *_ in seen))
+    made_up = any(ANY in part for part in _pattern(first))
+    follows = any(effect.follows for _, effect, *_ in seen)
+    any_number = passing or follows or _is_version(first.address)
+    agreed = bool(within) and all(found == numbers for found in within.values())
+    return _allowance(
+        seen,
+        holds=tuple(sorted(held | words)) if made_up else (),
+        most=0 if any_number else max(_counts(seen)),
+        most_of=min(sources) if len(sources) == 1 else "",
+        bounded=agreed and not passing and len(numbers) > 1,
+    )
 
-    first: Effect
-    inside: bool
-    """Whether it lies inside of something added."""
-    counts: Counter[tuple[int, Place | None]] = field(default_factory=Counter)
+
+def _inner(seen: Sequence[_Seen]) -> Allowance:
+    """What may be inside of something added: as often, and with those values, as performances agree."""
+    each: dict[int, set[str | None]] = defaultdict(set)
+    for number, _, _, value in seen:
+        each[number].add(value)
+    first, *others = each.values()
+    told = [value for value in first if value is not None]
+    agreed = bool(others) and all(held == first for held in others) and None not in first
+    same = agreed and not any(map(names_parameter, told))
+    listed = seen[0][1].address_template[-1:] == (ANY,)
+    counts = set(_counts(seen))
+    bounded = bool(others) and len(counts) == 1 and (same or None in first or not listed)
+    most, values = max(counts) if bounded else 0, tuple(sorted(told)) if same else None
+    return _allowance(seen, inside=True, most=most, values=values)
+
+
+def _counts(seen: Sequence[_Seen]) -> Iterable[int]:
     """How often in each performance or, inside of something added, in that."""
-    values: dict[int, set[str | None]] = field(default_factory=dict)
-    """What each performance left there, as all may share it."""
-    held: list[frozenset[str]] = field(default_factory=list)
-    follows: bool = False
-    sources: set[str] = field(default_factory=set)
-    contents: set[str | None] = field(default_factory=set)
+    return Counter((number, holder and holder.place) for number, _, holder, _ in seen).values()
 
-    def add(self, number: int, effect: Effect, holder: Effect | None, *, is_by_product: bool) -> None:
-        """Note what the performance `number` did there, in `holder`."""
-        self.counts[number, None if holder is None else holder.place] += 1
-        self.values.setdefault(number, set()).add(None if is_by_product else _value(effect))
-        self.held.append(frozenset(effect.holds))
-        self.follows |= effect.follows
-        self.sources.add(effect.records_of)
-        self.contents.add(effect.content)
 
-    def outer(self, words: frozenset[str], within: Mapping[Place, set[int]], *, passing: bool) -> Allowance:
-        """What may happen there, with the `words` that entries of a history hold. It is bounded where all
-        performances have the same places `within` it."""
-        address = self.first.address_template
-        made_up = any(ANY in part for part in _pattern(self.first))
-        any_number = passing or self.follows or _is_version(address)
-        agreed = bool(within) and all(held == self.values.keys() for held in within.values())
-        return self._allowance(
-            holds=tuple(sorted(frozenset.intersection(*self.held) | words)) if made_up else (),
-            most=0 if any_number else max(self.counts.values()),
-            most_of=min(self.sources) if len(self.sources) == 1 else "",
-            bounded=agreed and not passing and len(self.values) > 1,
-        )
-
-    def inner(self) -> Allowance:
-        """What may be inside of something added: as often, and with those values, as performances agree."""
-        first, *others = self.values.values()
-        told = [value for value in first if value is not None]
-        agreed = bool(others) and all(held == first for held in others) and None not in first
-        same = agreed and not any(map(names_parameter, told))
-        listed = self.first.address_template[-1:] == (ANY,)
-        counts = set(self.counts.values())
-        bounded = bool(others) and len(counts) == 1 and (same or None in first or not listed)
-        most, values = max(counts) if bounded else 0, tuple(sorted(told)) if same else None
-        return self._allowance(inside=True, most=most, values=values)
-
-    def _allowance(self, **bounds: object) -> Allowance:
-        first = self.first
-        return Allowance(
-            area=first.area,
-            container=first.container_template,
-            address=first.address_template,
-            kind=first.kind,
-            content=first.content if len(self.contents) == 1 else None,
-        ).model_copy(update=bounds)
+def _allowance(seen: Sequence[_Seen], **bounds: object) -> Allowance:
+    first, contents = seen[0][1], {effect.content for _, effect, *_ in seen}
+    return Allowance(
+        area=first.area,
+        container=first.container_template,
+        address=first.address_template,
+        kind=first.kind,
+        content=first.content if len(contents) == 1 else None,
+    ).model_copy(update=bounds)
 
 
 def _value(effect: Effect) -> str | None:
@@ -169,12 +162,16 @@ def _is_version(address: Sequence[str]) -> bool:
     return ", " in last and ANY in last and last.replace(ANY, "").strip(", ") != ""
 
 
+def _everywhere(each: Sequence[Mapping[Place, object]]) -> set[Place]:
+    """The places that several performances all have."""
+    return set.intersection(*map(set, each)) if len(each) > 1 else set()
+
+
 def _passing_places(performances: Sequence[Sequence[Effect]]) -> set[Place]:
     """Places of records that every performance adds, of which nothing but references is said by a parameter,
     and with a value that no two performances share, such as a time: tokens, entries of a history."""
     each = [_fields_added(effects) for effects in performances]
-    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
-    return {place for place in found if _is_passing([held[place] for held in each])}
+    return {place for place in _everywhere(each) if _is_passing([held[place] for held in each])}
 
 
 def _entries_of_saves(performances: Sequence[Sequence[Effect]]) -> dict[Place, frozenset[str]]:
@@ -188,22 +185,17 @@ def _entries_of_saves(performances: Sequence[Sequence[Effect]]) -> dict[Place, f
     with parameters that all its entries have.
     """
     each = [_entries(effects) for effects in performances]
-    found = set.intersection(*(set(held) for held in each)) if len(each) > 1 else set()
     told = [_told_at_named_places(effects) for effects in performances]
-    entries = {
-        place: _named_by_all([text for held in each for text in held[place]])
-        for place in found
-        if all(
-            known and all(parameters_named(text) <= known for text in held[place])
-            for held, known in zip(each, told, strict=True)
-        )
-        and _differ([held[place] for held in each])
-    }
+    entries = {}
+    for place in _everywhere(each):
+        texts = [held[place] for held in each]
+        both = zip(texts, told, strict=True)
+        if all(known and parameters_named(*held) <= known for held, known in both) and _differ(texts):
+            words = (text.split() for held in texts for text in held)
+            entries[place] = frozenset.intersection(
+                *(frozenset(filter(names_parameter, parts)) for parts in words)
+            )
     return entries if any(len(place) > _FILE for place in entries) else {}
-
-
-def _named_by_all(texts: Sequence[str]) -> frozenset[str]:
-    return frozenset.intersection(*(frozenset(filter(names_parameter, text.split())) for text in texts))
 
 
 def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
@@ -252,9 +244,8 @@ def _fields_added(effects: Sequence[Effect]) -> dict[Place, dict[Place, set[str]
 def _is_passing(each: Sequence[Mapping[Place, set[str]]]) -> bool:
     if any(names_parameter(told) for held in each for values in held.values() for told in values):
         return False
-    keys = set.intersection(*(set(held) for held in each))
+    values_of = ([held[key] for held in each] for key in set.intersection(*map(set, each)))
     return any(
-        len(set[str]().union(*(held[key] for held in each))) == sum(len(held[key]) for held in each)
-        and any(is_generated(told) for held in each for told in held[key])
-        for key in keys
+        len(set[str]().union(*values)) == sum(map(len, values)) and any(map(is_generated, chain(*values)))
+        for values in values_of
     )

@@ -4,7 +4,7 @@ that changed is one change."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from taskloom.evaluators_api.state.nodes import Naming, Node
@@ -12,6 +12,7 @@ from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000
 """Changes of one container that are told apart; further ones are left out."""
+_LISTED = ("record", "position")
 _ALIKE = 0.5
 _LONGEST_COMPARED = 400
 
@@ -27,7 +28,7 @@ class Change:
     kind: EffectKind
     before: Node | None
     after: Node | None
-    parents: tuple[Node, Node] | None
+    parents: tuple[Node, Node] | None = None
     """The groups that hold it, in both trees; None for what lies inside of something added or removed."""
     around: tuple[tuple[Node, ...], ...] = ()
     """The records and parts of lists it lies in that were there before, each as it was and, if it still is
@@ -36,48 +37,36 @@ class Change:
 
 def compare(before: Node, after: Node) -> tuple[Change, ...]:
     """All differences, outermost first; what was added as a group is followed by all that is in it."""
-    return tuple(islice(_differences(before, after, (), (), ()), MOST_CHANGES))
+    whole = Change((), (), "changed", before, after)
+    return tuple(islice(_differences(whole, before, after), MOST_CHANGES))
 
 
-def _differences(
-    before: Node,
-    after: Node,
-    address: tuple[str, ...],
-    namings: tuple[Naming, ...],
-    around: tuple[tuple[Node, ...], ...],
-) -> Iterator[Change]:
-    groups = (before, after)
+def _differences(here: Change, before: Node, after: Node) -> Iterator[Change]:
+    """What differs between two groups, which are `here`."""
+
+    def change(kind: EffectKind, node: Node, old: Node | None, new: Node | None, *listed: Node) -> Change:
+        address, namings = (*here.address, node.name), (*here.namings, node.naming)
+        around = (*here.around, listed) if listed and listed[0].naming in _LISTED else here.around
+        return Change(address, namings, kind, old, new, (before, after), around)
+
     pairs, gone, new = match_parts(before.children, after.children)
     for node in gone:
-        where, kinds = (*address, node.name), (*namings, node.naming)
-        yield Change(where, kinds, "removed", node, None, groups, (*around, *_listed(node)))
+        yield change("removed", node, node, None, node)
     for old, fresh in pairs:
-        if old.digest == fresh.digest and old.value == fresh.value:
-            continue
-        where, kinds = (*address, fresh.name), (*namings, fresh.naming)
-        within = (*around, *_listed(old, fresh))
-        below: list[Change] = []
-        if old.value is None and fresh.value is None and (old.children or fresh.children):
-            below = list(_differences(old, fresh, where, kinds, within))
-        yield from below or [Change(where, kinds, "changed", old, fresh, groups, within)]
+        if old.digest != fresh.digest or old.value != fresh.value:
+            this = change("changed", fresh, old, fresh, old, fresh)
+            groups = old.value is None and fresh.value is None and (old.children or fresh.children)
+            yield from (list(_differences(this, old, fresh)) if groups else []) or [this]
     for node in new:
-        yield from _added(node, (*address, node.name), (*namings, node.naming), groups, around)
+        yield from _with_parts(change("added", node, None, node), node)
 
 
-def _listed(*item: Node) -> tuple[tuple[Node, ...], ...]:
-    return (item,) if item[0].naming in ("record", "position") else ()
-
-
-def _added(
-    node: Node,
-    address: tuple[str, ...],
-    namings: tuple[Naming, ...],
-    parents: tuple[Node, Node] | None,
-    around: tuple[tuple[Node, ...], ...],
-) -> Iterator[Change]:
-    yield Change(address, namings, "added", None, node, parents, around)
+def _with_parts(addition: Change, node: Node) -> Iterator[Change]:
+    yield addition
     for child in node.children:
-        yield from _added(child, (*address, child.name), (*namings, child.naming), None, around)
+        address, namings = (*addition.address, child.name), (*addition.namings, child.naming)
+        inner = replace(addition, address=address, namings=namings, after=child, parents=None)
+        yield from _with_parts(inner, child)
 
 
 def match_parts(
@@ -135,23 +124,18 @@ def _match_content(
 def alike(old: Node, new: Node) -> bool:
     """Whether `new` can be what became of `old`: the same kind of group, a text that shares half of its words
     or ends, one word in the place of another. Records that one field tells apart are not."""
-    if old.naming == new.naming == "record" and _called_by(old) == _called_by(new):
+    called_by = (
+        next((child.name for child in node.children if child.value == node.name), "") for node in (old, new)
+    )
+    if old.naming == new.naming == "record" and len(set(called_by)) == 1:
         return False
     if old.value is None or new.value is None:
-        if old.value is not None or new.value is not None:
-            return False
-        names = {child.name for child in old.children}
-        values = {(child.name, child.digest) for child in old.children}
-        shared = sum((child.name, child.digest) in values for child in new.children)
-        return bool(shared) and names == {child.name for child in new.children}
+        one, other = ({(child.name, child.digest) for child in node.children} for node in (old, new))
+        same_names = {name for name, _ in one} == {name for name, _ in other}
+        return old.value is new.value and same_names and not one.isdisjoint(other)
     if len(old.value.split()) == len(new.value.split()) == 1:
         return True
     return _similar(old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED])
-
-
-def _called_by(record: Node) -> str:
-    """The field by which a record is called; empty where it is called by several, or as a whole."""
-    return next((child.name for child in record.children if child.value == record.name), "")
 
 
 def _similar(first: str, second: str) -> bool:

@@ -113,9 +113,7 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
     name = read(path, text)[0]
     values = [(node.raw, composed(value)) for node, value in edits if value is not None]
     cuts = [(node.extent, "") for node, value in edits if value is None and node.extent is not None]
-    if len(values) + len(cuts) < len(edits):
-        return None
-    places = _written_out(path, text, values)
+    places = _written_out(path, text, values) if len(values) + len(cuts) == len(edits) else None
     if places is None:
         return None
     edited = spliced(text, *places)
@@ -131,7 +129,10 @@ def _written_out(path: str, text: str, values: Sequence[tuple[Span, str]]) -> li
     for place, value in values:
         old = _cut(text, place)
         each.append((place, sorted((way(value) for way in _WAYS), key=partial(_is_unlike, old))))
-        kinds.setdefault(_kind(old, value), []).append((place, value))
+        # how the old one begins and what is in the new one decide how it is written
+        begins = old[:1] if old[:1] in _MARKS else old[:1].isdigit()
+        kind = (begins, value[:1].isdigit(), value.isalnum(), html.escape(value) == value)
+        kinds.setdefault(kind, []).append((place, value))
     for rank in range(len(_WAYS) if len(kinds) == 1 else 1):
         places = [(place, ways[rank]) for place, ways in each]
         if not values or _says(path, text, spliced(text, *places), dict(values)):
@@ -146,12 +147,6 @@ def _written_out(path: str, text: str, values: Sequence[tuple[Span, str]]) -> li
             return None
         found += written
     return found if _says(path, text, spliced(text, *found), dict(values)) else None
-
-
-def _kind(old: str, value: str) -> tuple[object, ...]:
-    """What decides how a value is written: how the old one begins, and what is in the new one."""
-    begins = old[:1] if old[:1] in _MARKS else old[:1].isdigit()
-    return begins, value[:1].isdigit(), value.isalnum(), html.escape(value) == value
 
 
 def _is_unlike(old: str, new: str) -> bool:
@@ -188,11 +183,11 @@ def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence 
         rest = without_files(end, {effect.container})
         return rest if old is None else with_file(rest, old)
     change, text = change_of(start, end, effect), text_at(end, effect.container)
-    before = None if old is None else old.text
-    edited = None if change is None or text is None else undo_change(effect.container, before, text, change)
-    if edited is None or text is None:
+    if change is None or text is None:
         return None
-    return with_text(end, effect.container, finished(effect.format, text, edited))
+    edited = undo_change(effect.container, None if old is None else old.text, text, change)
+    done = None if edited is None else finished(effect.format, text, edited)
+    return None if done is None else with_text(end, effect.container, done)
 
 
 def undo_change(path: str, before: str | None, after: str, change: Change) -> str | None:
@@ -254,16 +249,16 @@ def _gap(text: str, parts: Sequence[Node]) -> str | None:
     return next((gap for gap in found if _GAP.fullmatch(gap)), None)
 
 
-def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence | None:
-    name = _SLOTS[effect.address[0]]
-    return end.model_copy(update={"clipboard": end.clipboard.model_copy(update={name: value})})
+def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence:
+    clipboard = end.clipboard.model_copy(update={_SLOTS[effect.address[0]]: value})
+    return end.model_copy(update={"clipboard": clipboard})
 
 
 def change_of(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
     """The change in a file that `effect` tells of."""
-    changes = file_changes(start.file(effect.container), end.file(effect.container))[1]
-    there = (item for item in changes if item.address == effect.address)
-    return next((item for item in there if item.kind == effect.kind), None)
+    changes = file_changes(start, end, effect.container)[1]
+    wanted = (effect.address, effect.kind)
+    return next((item for item in changes if (item.address, item.kind) == wanted), None)
 
 
 def text_at(evidence: Evidence, path: str) -> str | None:

@@ -2,16 +2,16 @@
 one place where states are compared; only files whose content differs are read."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.comparison import Change, compare
 from taskloom.evaluators_api.state.formats import database
-from taskloom.evaluators_api.state.nodes import Naming, Node
+from taskloom.evaluators_api.state.nodes import NOTHING, Naming, Node
 from taskloom.evaluators_api.state.noise import NO_NOISE, Noise, noise_between
-from taskloom.evaluators_api.state.reading import all_formats, read, says_itself, tree_at
+from taskloom.evaluators_api.state.reading import FALLBACK, all_formats, read, says_itself, tree_at
 from taskloom.evaluators_api.state.references import (
     HeldValues,
     References,
@@ -66,10 +66,8 @@ def effects(
     old, new = start.files_by_path(), end.files_by_path()
     for path in changed_paths(start, end):
         if files is None or path in files:
-            found += builder.file(old.get(path), new.get(path))
-    found += builder.directories(end)
-    found += builder.slots(end, screen=screen)
-    return tuple(found)
+            found += builder.file(path, old.get(path), new.get(path))
+    return (*found, *builder.directories(), *builder.slots(screen=screen))
 
 
 def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
@@ -78,16 +76,14 @@ def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
     noise = noise_between(start, end)
     differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
     whole = (path for path in differing if not (new.get(path) or old[path]).part_of)
-    return tuple(sorted(path for path in whole if not _only_noise(old.get(path), new.get(path), noise)))
 
+    def is_noise(path: str) -> bool:
+        if not noise.concerns(path):
+            return False
+        told = bool(file_changes(start, end, path)[1]) and not file_changes(start, end, path, noise)[1]
+        return told or noise.covers("file", path, (), _kind(old.get(path), new.get(path)))
 
-def _only_noise(old: FileState | None, new: FileState | None, noise: Noise) -> bool:
-    path = (new or old or _NO_FILE).path
-    if not noise.concerns(path):
-        return False
-    if noise.covers("file", path, (), _kind(old, new)):
-        return True
-    return bool(file_changes(old, new)[1]) and not file_changes(old, new, noise)[1]
+    return tuple(sorted(path for path in whole if not is_noise(path)))
 
 
 def is_implied(end: Evidence, effect: Effect) -> bool:
@@ -101,12 +97,10 @@ def _kind(old: object, new: object) -> EffectKind:
 
 
 def file_changes(
-    old: FileState | None, new: FileState | None, noise: Noise = NO_NOISE
+    start: Evidence, end: Evidence, path: str, noise: Noise = NO_NOISE
 ) -> tuple[str, tuple[Change, ...]]:
     """Format and changes of a file from start to end, without noise; no changes where it holds no text."""
-    path = (new or old or _NO_FILE).path
-    before = None if old is None else old.text
-    after = None if new is None else new.text
+    before, after = (None if file is None else file.text for file in (start.file(path), end.file(path)))
     name, changes = _changes(path, before, after)
     if noise.concerns(path):
         changes = tuple(item for item in changes if not noise.covers("file", path, item.address, item.kind))
@@ -118,25 +112,26 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
     if before is None and after is None:
         return "", ()
     name, tree = read(path, after if after is not None else before or "")
-    if before is None or after is None:
-        empty = all_formats()["lines"].parse("")
-        return name, compare(empty, tree) if before is None else ()
+    if after is None:
+        return name, ()
+    if before is None:
+        return name, compare(NOTHING, tree)
     old_name, old = read(path, before)
     if old_name == name == DATABASE:
         return name, database.without_shifts(old, tree, compare(old, tree))
     if old_name != name:
-        name, lines = "lines", all_formats()["lines"]
-        old, tree = lines.parse(before), lines.parse(after)
+        name = FALLBACK
+        old, tree = (all_formats()[name].parse(text) for text in (before, after))
     return name, compare(old, tree)
 
 
 def _touched(start: Evidence, end: Evidence, parameters: Mapping[str, str], noise: Noise) -> Touched:
-    old, new = start.files_by_path(), end.files_by_path()
+    new = end.files_by_path()
     changes = (
-        (read(path, file.text)[1], change)
-        for path, file in old.items()
-        if file.text is not None and path in new and not _same_file(file, new[path])
-        for change in file_changes(file, new[path], noise)[1]
+        (read(file.path, file.text)[1], change)
+        for file in start.files
+        if file.text is not None and file.path in new and not _same_file(file, new[file.path])
+        for change in file_changes(start, end, file.path, noise)[1]
     )
     return Touched(changes, parameters)
 
@@ -175,22 +170,15 @@ def holder_of(effect: Effect) -> tuple[str, ...]:
     return (effect.container, *(effect.address[:1] if effect.format == DATABASE else ()))
 
 
-def generalised(
-    address: tuple[str, ...],
-    namings: tuple[Naming, ...],
-    kind: EffectKind,
-    parameters: Mapping[str, str],
-    *,
-    known: bool = False,
-) -> tuple[str, ...]:
-    """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a
+def _general_address(change: Change, parameters: Mapping[str, str], *, known: bool) -> tuple[str, ...]:
+    """The address in terms of the parameters. Positions, ids of new and lost records, and numbers that a
     record has for a key become `*`: another row of the table is the same work with other parameters. So do
     ids of changed records that are `known` by a parameter, and numbers of one or two digits: a weight of 2 is
     the number of the second row by chance. A key of several parts is one part after the other.
     """
-    free = kind != "changed" or known
+    free = change.kind != "changed" or known
     segments = []
-    for segment, naming in zip(address, namings, strict=True):
+    for segment, naming in zip(change.address, change.namings, strict=True):
         template = templated(segment, parameters)
         if naming == "record":
             template = _general_key(template, parameters, free=free)
@@ -220,100 +208,95 @@ class _Builder:
     def __init__(
         self, start: Evidence, end: Evidence, parameters: Mapping[str, str], held: Collection[str] | None
     ) -> None:
-        self._start = start
+        self._start, self._end = start, end
         self._around = HeldValues(start, end, parameters, held)
         self._parameters = parameters
+        self._telling = {value for value in parameters.values() if len(value) >= _SHORTEST_SOURCE}
         self._references = (References(start, parameters), References(end, parameters))
         self._noise = noise_between(start, end)
         self._touched = _touched(start, end, parameters, self._noise)
 
-    def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
-        name, changes = file_changes(old, new, self._noise)
-        path = (new or old or _NO_FILE).path
+    def file(self, path: str, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
+        name, changes = file_changes(self._start, self._end, path, self._noise)
         told = name == DATABASE and old is not None and new is not None and old.text != new.text
         if old is None or new is None or not (changes or told) or _made_otherwise(old, new):
-            whole = self.effect("file", path, (), (), _kind(old, new), _content(old), _content(new), name)
-            yield whole if new is None else whole.model_copy(update={"content": new.content})
+            whole = Change((), (), _kind(old, new), _content(old), _content(new))
+            yield self.effect("file", path, whole, name, content=None if new is None else new.content)
         sources = sources_of_records(self._start, path, changes)
         tree = tree_at(self._start, path) if changes else None
         for change in changes:
             follows = tree is not None and self._touched.is_followed(tree, change)
-            yield self.effect(
-                "file",
-                path,
-                change.address,
-                change.namings,
-                change.kind,
-                None if change.before is None else change.before.content(),
-                None if change.after is None else change.after.content(),
-                name,
-                known=follows or self._is_known(change),
-                follows=follows,
-                around=change.around,
-                records_of=sources.get(change.address[:-1], "") if change.kind == "added" else "",
-            )
+            # or a parameter names the record around it, such as the tab with that label
+            beside = change.parents[0].children if change.parents is not None else ()
+            known = follows or any(child.value in self._telling for child in beside)
+            copied = sources.get(change.address[:-1], "") if change.kind == "added" else ""
+            yield self.effect("file", path, change, name, known=known, follows=follows, records_of=copied)
 
-    def _is_known(self, change: Change) -> bool:
-        """Whether a parameter names the record around a change, such as the tab with that label."""
-        values = [value for value in self._parameters.values() if len(value) >= _SHORTEST_SOURCE]
-        held = change.parents[0].children if change.parents is not None else ()
-        return any(child.value in values for child in held if child.value)
-
-    def directories(self, end: Evidence) -> Iterator[Effect]:
-        for path in sorted({*self._start.directories} ^ {*end.directories}):
-            kind: EffectKind = "added" if path in end.directories else "removed"
+    def directories(self) -> Iterator[Effect]:
+        for path in sorted({*self._start.directories} ^ {*self._end.directories}):
+            kind: EffectKind = "added" if path in self._end.directories else "removed"
             if not self._noise.covers("directory", path, (), kind):
-                yield self.effect("directory", path, (), (), kind, None, None)
+                yield self.effect("directory", path, Change((), (), kind, None, None))
 
-    def slots(self, end: Evidence, *, screen: bool) -> Iterator[Effect]:
-        old, new = _slots(self._start, screen=screen), _slots(end, screen=screen)
+    def slots(self, *, screen: bool) -> Iterator[Effect]:
+        old, new = (_slots(state, screen=screen) for state in (self._start, self._end))
         for area, where in dict.fromkeys((*old, *new)):
             before, after = old.get((area, where)), new.get((area, where))
             kind = _kind(before, after)
             if before != after and not self._noise.covers(area, "", where, kind):
-                yield self.effect(area, "", where, (_FIELD,) * len(where), kind, before, after)
+                change = Change(where, (_FIELD,) * len(where), kind, _whole(before), _whole(after))
+                yield self.effect(area, "", change)
 
     def effect(
         self,
         area: Area,
         container: str,
-        address: tuple[str, ...],
-        namings: tuple[Naming, ...],
-        kind: EffectKind,
-        before: str | None,
-        after: str | None,
+        change: Change,
         name: str = "",
         *,
         known: bool = False,
         follows: bool = False,
-        around: Sequence[Sequence[Node]] = (),
         records_of: str = "",
+        content: str | None = None,
     ) -> Effect:
-        values = self._parameters
+        values, address, kind = self._parameters, change.address, change.kind
+        before, after = (None if node is None else node.content() for node in (change.before, change.after))
         shown = [None if text is None else cut_text(text, LONGEST_VALUE) for text in (before, after)]
         templates = [None if text is None else templated(text, values) for text in shown]
         told = before if kind == "removed" else after
+        source = source_of_text(self._start, container, after)
         own = {*address[-2:-1], *container.split("/"), PurePosixPath(container).stem}
         refers = area == "file" and bool(address) and told not in own
         return Effect(
             area=area,
             container=container,
             format=name,
+            content=content,
             address=address,
             kind=kind,
             before=shown[0],
             after=shown[1],
             container_template=templated_path(steady_path(container), values),
-            address_template=generalised(address, namings, kind, values, known=known),
+            address_template=_general_address(change, values, known=known),
             before_template=templates[0],
             after_template=templates[1],
-            source=(source := source_of_text(self._start, container, after)),
+            source=source,
             source_template=templated(source, values),
             refers_template=self._references[kind != "removed"].named(told) if refers else "",
             follows=follows,
             records_of=templated(records_of, values),
-            holds=self._around.told(container, around),
+            holds=self._around.told(container, change.around),
         )
+
+
+def _whole(text: str | None) -> Node | None:
+    return None if text is None else Node("", "field", (0, 0), text)
+
+
+def _content(file: FileState | None) -> Node | None:
+    if file is None:
+        return None
+    return _whole(file.text if file.text is not None else f"sha256:{file.sha256}")
 
 
 def _slots(evidence: Evidence, *, screen: bool) -> dict[tuple[Area, tuple[str, ...]], str | None]:
@@ -346,24 +329,12 @@ def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
     return shown
 
 
-_NO_FILE = FileState(path="", size=0, sha256="")
-
-
 def _same_file(old: FileState | None, new: FileState | None) -> bool:
-    if old is None or new is None:
-        return old is new
-    if _made_otherwise(old, new):
+    if old is None or new is None or _made_otherwise(old, new):
         return False
-    if old.text is None or new.text is None or old.truncated or new.truncated:
-        return old.sha256 == new.sha256 and old.text == new.text
-    return old.text == new.text
+    certain = old.text is not None and not old.truncated and not new.truncated
+    return old.text == new.text and (certain or old.sha256 == new.sha256)
 
 
 def _made_otherwise(old: FileState, new: FileState) -> bool:
     return old.content != new.content and None not in (old.content, new.content)
-
-
-def _content(file: FileState | None) -> str | None:
-    if file is None:
-        return None
-    return file.text if file.text is not None else f"sha256:{file.sha256}"

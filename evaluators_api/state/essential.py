@@ -4,7 +4,7 @@ for what writers are shown, what examinations demand and what the account takes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
@@ -51,50 +51,65 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     - What is left of its value without the parameters does not look generated (a time, a hash, a random id),
       unless all performances agree on it, or it is the id of a record that a parameter names.
     """
-    tables = [_values_by_key(changes, parameters) for changes, parameters in performances]
-    divisions = []
+    tables: list[_Table] = []
     for changes, parameters in performances:
-        wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
-        there: set[_Key] = set()
-        found: tuple[list[Effect], list[Effect]] = ([], [])
+        tables.append({})
         for effect in changes:
-            whole = effect.address in wholes
-            if _essential(effect, parameters, performances, tables, whole=whole, there=there):
-                found[0].append(effect)
-                if effect.kind == "added":
-                    there.add(effect.place)
-            else:
-                found[1].append(effect)
-        divisions.append(Division(tuple(found[0]), tuple(found[1])))
-    return tuple(map(_without_passing, _alike(divisions)))
+            for key in _keys(effect, parameters):
+                tables[-1].setdefault(key, set()).update(_left(effect))
+    return tuple(_alike([_told_apart(performance, performances, tables) for performance in performances]))
 
 
-def _alike(divisions: Sequence[Division]) -> list[Division]:
-    """With what is essential nowhere at its place in one performance, because it does not come about again
-    with the same parameters, essential in none."""
-    needed = [{effect.key for effect in division.essential} for division in divisions]
-    passing = {
-        effect.key
-        for division, keys in zip(divisions, needed, strict=True)
-        for effect in division.incidental
-        if effect.key not in keys
-    }
-    return [division.without(lambda item: item.key in passing) for division in divisions]
+def _told_apart(
+    performance: Performance, performances: Sequence[Performance], tables: Sequence[_Table]
+) -> Division:
+    changes, parameters = performance
+    wholes = {effect.address[:depth] for effect in changes for depth in range(len(effect.address))}
+    there: set[_Key] = set()
 
+    def is_essential(effect: Effect) -> bool:
+        agreed, keys, whole = True, _keys(effect, parameters), effect.address in wholes
+        for (_, others), table in zip(performances, tables, strict=True):
+            values = next((table[key] for key in keys if key in table), None)
+            same_parameters = dict(others) == dict(parameters)
+            if values is None:
+                if same_parameters or there.isdisjoint(effect.around):
+                    return False
+                continue
+            same_value = not values.isdisjoint(_left(effect))
+            if same_parameters and not same_value and not whole:
+                return False
+            agreed = agreed and same_value
+        generated = effect.after_template is not None and not whole and is_generated(effect.after_template)
+        return not generated or (agreed and len(performances) > 1) or bool(effect.refers_template)
 
-def _without_passing(division: Division) -> Division:
-    """What is only open counts where nothing else lasts: what was saved may be closed afterwards."""
-    saved = division.without(lambda item: item.area == "file" and is_open_document(item.container))
-    return saved if any(item.area in LASTING for item in saved.essential) else division
-
-
-def _values_by_key(changes: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
-    table: _Table = {}
+    essential, incidental = [], []
     for effect in changes:
-        for key in _keys(effect, parameters):
-            told = {effect.after, effect.after_template, effect.refers_template or effect.after}
-            table.setdefault(key, set()).update(told)
-    return table
+        if not is_essential(effect):
+            incidental.append(effect)
+            continue
+        essential.append(effect)
+        if effect.kind == "added":
+            there.add(effect.place)
+    return Division(tuple(essential), tuple(incidental))
+
+
+def _alike(divisions: Sequence[Division]) -> Iterator[Division]:
+    """With what is essential nowhere at its place in one performance, because it does not come about again
+    with the same parameters, essential in none. What is only open counts where nothing else lasts: what was
+    saved may be closed afterwards."""
+    passing: set[_Key] = set()
+    for division in divisions:
+        passing |= {item.key for item in division.incidental} - {item.key for item in division.essential}
+    for division in divisions:
+        again = division.without(lambda item: item.key in passing)
+        saved = again.without(lambda item: item.area == "file" and is_open_document(item.container))
+        yield saved if any(item.area in LASTING for item in saved.essential) else again
+
+
+def _left(effect: Effect) -> set[str | None]:
+    """The value that it left, in all the ways in which another performance may have left the same."""
+    return {effect.after, effect.after_template, effect.refers_template or effect.after}
 
 
 def _keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
@@ -104,33 +119,6 @@ def _keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
     if effect.refers_template and effect.kind != "removed":
         keys.append(("refers", effect.area, effect.container_template, *effect.address_template))
     return keys
-
-
-def _essential(
-    effect: Effect,
-    parameters: Mapping[str, str],
-    performances: Sequence[Performance],
-    tables: Sequence[_Table],
-    *,
-    whole: bool,
-    there: set[_Key],
-) -> bool:
-    agreed, keys = True, _keys(effect, parameters)
-    for (_, others), table in zip(performances, tables, strict=True):
-        values = next((table[key] for key in keys if key in table), None)
-        same_parameters = dict(others) == dict(parameters)
-        if values is None:
-            if same_parameters or there.isdisjoint(effect.around):
-                return False
-            continue
-        same_value = bool(
-            {effect.after, effect.after_template, effect.refers_template or effect.after} & values
-        )
-        if same_parameters and not same_value and not whole:
-            return False
-        agreed = agreed and same_value
-    generated = effect.after_template is not None and not whole and is_generated(effect.after_template)
-    return not generated or (agreed and len(performances) > 1) or bool(effect.refers_template)
 
 
 def is_unreadable(effect: Effect) -> bool:
@@ -164,8 +152,8 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
 def _called(changes: Sequence[Effect]) -> frozenset[_Key]:
     texts = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
     other = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
-    found = (item for item in changes if item.key not in other)
-    return frozenset(item.key for item in found if (item.container, *item.address[:-1]) in texts)
+    found = {item.key for item in changes if (item.container, *item.address[:-1]) in texts}
+    return frozenset(found - other)
 
 
 def _meant(
@@ -176,7 +164,7 @@ def _meant(
     for item in changes:
         number = item.after or ""
         if item.area == "file" and item.kind != "removed" and number.isdigit() and item.key not in called:
-            held.setdefault(item.key, {})[number] = references.numbered(number)
+            held.setdefault(item.key, {})[number] = references.numbered.get(number, frozenset())
     return held
 
 
@@ -233,7 +221,7 @@ def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
     told = [{(item.key, item.after_template) for item in found} for found in each]
     return any(
         not all((item.key, item.after_template) in other for other in told)
-        and not _was_there(item.after or "", trajectory.initial_evidence)
+        and not any((item.after or "").strip() in text for text in _texts(trajectory.initial_evidence))
         for found, trajectory in zip(each, trajectories, strict=True)
         for item in found
     )
@@ -241,20 +229,17 @@ def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
 
 def _is_value(effect: Effect, among: Sequence[Effect]) -> bool:
     """Whether it left a text that nothing but this effect tells."""
-    depth = len(effect.address)
-    whole = any(
-        item.container == effect.container
-        and len(item.address) > depth
-        and item.address[:depth] == effect.address
-        for item in among
-    )
+    whole = any(effect.place in item.around for item in among)
     said = bool(effect.source or effect.refers_template) or effect.after in (None, "")
     return bool(effect.format) and not whole and not said
 
 
-def _was_there(value: str, start: Evidence) -> bool:
-    held = (start.clipboard.text, *(file.text for file in start.files))
-    return any(text is not None and value.strip() in text for text in held)
+def _texts(evidence: Evidence) -> list[str]:
+    return [
+        text
+        for text in (evidence.clipboard.text, *(file.text for file in evidence.files))
+        if text is not None
+    ]
 
 
 def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division]) -> frozenset[_Key]:
@@ -275,7 +260,7 @@ def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division
     return frozenset(found) if any(holder not in found for holder in each[0]) else frozenset()
 
 
-def _by_container(found: Sequence[Effect]) -> Mapping[_Key, frozenset[_Key]]:
+def _by_container(found: Sequence[Effect]) -> dict[_Key, set[_Key]]:
     """What is changed in each file, folder and table; a copy of something that was there is one change, and
     of what holds no text it only counts that it changed."""
     copies = {item.container for item in found if not item.address and item.source}
@@ -285,4 +270,4 @@ def _by_container(found: Sequence[Effect]) -> Mapping[_Key, frozenset[_Key]]:
             told = item.after or "" if item.format or item.area == "clipboard" else ""
             value = f"= {item.source}" if item.source else told
             held.setdefault(holder_of(item), set()).add((item.area, item.kind, *item.address, value))
-    return {holder: frozenset(atoms) for holder, atoms in held.items()}
+    return held

@@ -96,6 +96,10 @@ def group(
     return Node(name, naming, raw, None, children, extent, None, hash(names))
 
 
+NOTHING = group("", "field", (0, 0), ())
+"""The tree of an empty text."""
+
+
 def separated(spans: list[Span]) -> list[Span]:
     """The extents of list items at `spans`: each with the separator behind it, the last with that before."""
     if len(spans) < 2:
@@ -168,8 +172,8 @@ def _identities(items: Sequence[Node]) -> list[str] | None:
         return None
     for name in (child.name for child in items[0].children):
         values = [child.value for item in items for child in item.children if child.name == name]
-        named = [value for value in values if value]
-        if len(named) == len(items) and len(set(named)) == len(named):
+        named = list(filter(None, values))
+        if len(set(named)) == len(named) == len(items):
             return named
     return None
 

@@ -28,6 +28,8 @@ from taskloom.taskgraph.records.evidence import Evidence
 _SHOWN = 60
 _ROWS = "rows"
 _OTHER = "zq7"
+_OPPOSITE = {"true": "false", "0": "1", "on": "off", "rectangle": "ellipse"}
+_OPPOSITE |= {other: value for value, other in _OPPOSITE.items()}
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
 _NEXT_DIGIT = str.maketrans("0123456789abcdef", "123456789abcdef0")
 _Address = tuple[str, ...]
@@ -40,18 +42,15 @@ def altered(value: str) -> str:
     >>> altered("Documents/report.csv"), altered("Buy milk"), altered("12.50"), altered("true")
     ('Documents/reportzq7.csv', 'Buy milkzq7', '23.61', 'false')
     """
-    opposite = {"true": "false", "false": "true", "0": "1", "1": "0", "on": "off", "off": "on"}
-    opposite |= {"rectangle": "ellipse", "ellipse": "rectangle"}
-    if value.casefold() in opposite:
-        return opposite[value.casefold()]
+    if value.casefold() in _OPPOSITE:
+        return _OPPOSITE[value.casefold()]
     if _DIGEST.fullmatch(value):
         return value.translate(_NEXT_DIGIT)
     if value.replace(".", "", 1).isdigit():
         return "".join(str((int(digit) + 1) % 10) if digit.isdigit() else digit for digit in value)
-    folder, slash, name = value.rpartition("/")
-    stem, dot, suffix = name.rpartition(".")
-    if dot and stem and suffix.isalnum():
-        return f"{folder}{slash}{stem}{_OTHER}.{suffix}"
+    stem, dot, suffix = value.rpartition(".")
+    if dot and stem and not stem.endswith("/") and suffix.isalnum():
+        return f"{stem}{_OTHER}.{suffix}"
     return f"{value.rstrip()}{_OTHER}"
 
 
@@ -137,7 +136,7 @@ def halved(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterat
     record with the other half has been there from the start: what is wrong here is right there."""
     for path, text, leaves in _new_values(start, end, wanted):
         before, name = text_at(start, path), read(path, text)[0]
-        for change in file_changes(start.file(path), end.file(path))[1]:
+        for change in file_changes(start, end, path)[1]:
             record, address = change.after, change.address
             own = [node for place, node in leaves.items() if place[: len(address)] == address]
             if change.kind != "added" or record is None or len(own) < 2 or before is None:
@@ -221,15 +220,13 @@ def _new_values(
         new = end.file(path)
         if new is None or new.text is None or new.truncated:
             continue
-        changes = file_changes(start.file(path), new)[1]
+        changes = file_changes(start, end, path)[1]
         addresses = {effect.address for effect in wanted if effect.container == path}
+        found = ((item.address, item.after) for item in changes if item.address in addresses)
         leaves = {
-            change.address: change.after
-            for change in changes
-            if change.after is not None
-            and (change.after.value or "").strip()
-            and change.after.naming == "field"
-            and change.address in addresses
+            address: node
+            for address, node in found
+            if node is not None and node.naming == "field" and (node.value or "").strip()
         }
         if leaves:
             yield path, new.text, leaves

@@ -21,10 +21,7 @@ def records_of(tree: Node, within: str = "", *, outermost: bool = False) -> Iter
     pending = [] if top is None else [top]
     while pending:
         node = pending.pop()
-        is_record = node.naming != "schema" and any(
-            child.naming == "field" and (child.value is not None or is_lines(child))
-            for child in node.children
-        )
+        is_record = node.naming != "schema" and any(map(_is_field, node.children))
         if is_record:
             yield node
         if not (outermost and is_record):
@@ -40,11 +37,11 @@ def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], 
 
 def named_fields(record: Node) -> dict[str, str]:
     """Values, and texts in lines, of a record's own fields by name."""
-    return {
-        child.name: text_of(child)
-        for child in record.children
-        if child.naming == "field" and (child.value is not None or is_lines(child))
-    }
+    return {child.name: text_of(child) for child in filter(_is_field, record.children)}
+
+
+def _is_field(node: Node) -> bool:
+    return node.naming == "field" and (node.value is not None or is_lines(node))
 
 
 def holds(record: Node, fields: Mapping[str, str]) -> bool:
@@ -53,17 +50,24 @@ def holds(record: Node, fields: Mapping[str, str]) -> bool:
     In a name such as `postings/*/account` the `*` is one item of the list, the same for all names with that
     beginning.
     """
-    plain = {name: value for name, value in fields.items() if _ITEM not in name}
-    if not all(
-        (found := field_of(record, name)) is not None and same_value(value, text_of(found))
-        for name, value in plain.items()
-    ):
-        return False
     inside: dict[str, dict[str, str]] = {}
-    for name in fields.keys() - plain.keys():
-        place, _, rest = name.partition(_ITEM)
-        inside.setdefault(place, {})[rest.removeprefix("/")] = fields[name]
-    return all(_one_holds(record.at(parts_of(place)), wanted) for place, wanted in inside.items())
+    for name, value in fields.items():
+        place, item, rest = name.partition(_ITEM)
+        if item:
+            inside.setdefault(place, {})[rest.removeprefix("/")] = value
+            continue
+        found = field_of(record, name)
+        if found is None or not same_value(value, text_of(found)):
+            return False
+    for place, wanted in inside.items():
+        items = record.at(parts_of(place))
+        # an empty name stands for the item itself
+        if items is None or not any(
+            same_value(wanted[""], text_of(item)) if "" in wanted else holds(item, wanted)
+            for item in items.children
+        ):
+            return False
+    return True
 
 
 def reference(tree: Node, value: str, names: Iterable[str]) -> tuple[str, str, str] | None:
@@ -74,28 +78,18 @@ def reference(tree: Node, value: str, names: Iterable[str]) -> tuple[str, str, s
         return None
     for record in records_of(tree):
         if identity(record) == value:
-            held = {child.name: child.value for child in record.children if child.value is not None}
-            for name, known in held.items():
+            held = [(child.name, child.value) for child in record.children if child.value is not None]
+            for name, known in held:
                 if known in wanted:
-                    return next(field for field, text in held.items() if text == value), name, known
+                    return next(field for field, text in held if text == value), name, known
     return None
-
-
-def _one_holds(items: Node | None, wanted: Mapping[str, str]) -> bool:
-    """Whether one of the items of a list is `wanted`, whose empty name stands for the item itself."""
-    return items is not None and any(
-        same_value(wanted[""], text_of(item)) if "" in wanted else holds(item, wanted)
-        for item in items.children
-    )
 
 
 def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
     """The first record with these fields, then all records that refer to it by its id, in file order."""
     records = list(records_of(tree))
-    first = next((record for record in records if holds(record, fields)), None)
-    if first is None:
-        return []
-    return [first, *(record for record in records if refers(record, first))]
+    known = [record for record in records if holds(record, fields)][:1]
+    return [*known, *(record for record in records if known and refers(record, known[0]))]
 
 
 def refers(record: Node, other: Node) -> bool:
@@ -109,10 +103,8 @@ def field_of(record: Node, name: str) -> Node | None:
     found = record.at((name,)) or record.at((f"@{name}",))
     if found is None and "/" in name:
         found = record.at(parts_of(name))
-    if found is None:
-        folded = name.casefold()
-        found = next((child for child in record.children if child.name.casefold() == folded), None)
-    return found
+    folded = (child for child in record.children if child.name.casefold() == name.casefold())
+    return found or next(folded, None)
 
 
 def text_of(node: Node) -> str:
@@ -187,10 +179,8 @@ def _canonical(value: str) -> str:
 
 
 def _number(text: str) -> Decimal | None:
-    if len(text) > _LONGEST_NUMBER:
-        return None
     try:
-        number = Decimal(text.strip())
+        number = Decimal(text.strip() if len(text) <= _LONGEST_NUMBER else "")
     except InvalidOperation:
         return None
     return number if number.is_finite() else None

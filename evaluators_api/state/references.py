@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from taskloom.evaluators_api.state.comparison import Change
-from taskloom.evaluators_api.state.nodes import Node, identity
+from taskloom.evaluators_api.state.nodes import NOTHING, Node, identity
 from taskloom.evaluators_api.state.reading import read
 from taskloom.evaluators_api.state.records import fields_in, fields_of, records_of, row_of
 from taskloom.evaluators_api.state.templates import names_of, steady_path
@@ -43,27 +43,21 @@ class References:
         if value.isdigit() or value in self._names:
             return ""
         if value not in self._found and len(self._found) < MOST_LOOKED_UP:
-            texts = [text for file in self._evidence.files for text in _told(file, value)]
-            held = sorted({self._names[text] for text in texts if text in self._names})
+            texts = {text for file in self._evidence.files for text in _told(file, value)}
+            held = sorted({self._names[text] for text in texts & self._names.keys()})
             self._found[value] = " ".join(f"{{{name}}}" for name in held)
         return self._found.get(value, "")
 
-    def numbered(self, value: str | None) -> frozenset[str]:
-        """Templates of the parameters that any record with this number holds, of whatever table; only other
-        performances tell which of them it stands for."""
-        if value is None or not value.isdigit() or not self._names:
-            return frozenset()
-        return self._by_number.get(value, frozenset())
-
     @cached_property
-    def _by_number(self) -> dict[str, frozenset[str]]:
+    def numbered(self) -> dict[str, frozenset[str]]:
+        """Templates of the parameters that the records with a number hold, of whatever table; only other
+        performances tell which of them it stands for."""
         found: dict[str, frozenset[str]] = {}
-        for file in self._evidence.files:
+        for file in self._evidence.files if self._names else ():
             for called, texts in _texts(file.path, file.text).items() if file.text is not None else ():
-                held = texts & self._names.keys() if called.isdigit() else ()
-                if held:
-                    templates = (f"{{{self._names[text]}}}" for text in held)
-                    found[called] = found.get(called, frozenset()).union(templates)
+                held = {f"{{{self._names[text]}}}" for text in texts & self._names.keys()}
+                if held and called.isdigit():
+                    found[called] = found.get(called, frozenset()) | held
         return found
 
 
@@ -76,17 +70,14 @@ class Touched:
         values = {value for value in parameters.values() if len(value) >= _SHORTEST}
         self._known: dict[str, frozenset[str]] = {}
         for tree, change in changes if values else ():
-            record, depth = _record_of(change)
-            name = "" if record is None else identity(record)
-            if record is not None and name and any(child.value in values for child in record.children):
-                self._known[name] = frozenset(map(identity, _beside(tree, change.address[:depth])))
+            record, beside = _record_of(tree, change)
+            if identity(record) and any(item.value in values for item in record.children):
+                self._known[identity(record)] = frozenset(map(identity, beside))
 
     def is_followed(self, tree: Node, change: Change) -> bool:
         """Whether a change is one of a record that refers to such a record."""
-        record, depth = _record_of(change)
-        if record is None or not self._known or identity(record) in self._known:
-            return False
-        return self._refers(record, _beside(tree, change.address[:depth]))
+        record, beside = _record_of(tree, change) if self._known else (NOTHING, ())
+        return identity(record) not in self._known and self._refers(record, beside)
 
     def followers(self, tree: Node) -> bool:
         """Whether any record below refers to such a record."""
@@ -112,26 +103,23 @@ class Touched:
         return False
 
 
-def _record_of(change: Change) -> tuple[Node | None, int]:
+def _record_of(tree: Node, change: Change) -> tuple[Node, tuple[Node, ...]]:
+    """The record that was changed or removed, without children where there is none, and its group."""
     if change.kind == "removed" and change.before is not None and change.before.naming == "record":
-        return change.before, len(change.address)
-    if change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
-        return change.parents[0], len(change.address) - 1
-    return None, 0
-
-
-def _beside(tree: Node, address: tuple[str, ...]) -> tuple[Node, ...]:
-    group = tree.at(address[:-1])
-    return () if group is None else group.children
+        record, around = change.before, tree.at(change.address[:-1])
+    elif change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
+        record, around = change.parents[0], tree.at(change.address[:-2])
+    else:
+        return NOTHING, ()
+    return record, () if around is None else around.children
 
 
 def _told(file: FileState, value: str) -> frozenset[str]:
-    if file.text is None:
-        return frozenset()
     path = PurePosixPath(file.path)
-    if value in (*path.parts, path.stem):
-        return _texts(file.path, file.text).get("", frozenset())
-    return _texts(file.path, file.text).get(value, frozenset()) if value in file.text else frozenset()
+    own = value in (*path.parts, path.stem)
+    if file.text is None or not (own or value in file.text):
+        return frozenset()
+    return _texts(file.path, file.text).get("" if own else value, frozenset())
 
 
 @lru_cache(maxsize=256)

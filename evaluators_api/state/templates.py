@@ -52,14 +52,10 @@ def _with_slugs(template: str, parameters: tuple[tuple[str, str], ...]) -> str:
             made = slug(value, mark)
             if name not in told and len(made) >= _SHORTEST_SLUG and not made.replace(mark, "").isdecimal():
                 slugs.setdefault(made, f"{{{name}:{form}}}")
-    parts = template.split("/")
-    for index, part in enumerate(parts):
-        stem, dot, suffix = part.rpartition(".") if index == len(parts) - 1 else (part, "", "")
-        if part in slugs:
-            parts[index] = slugs[part]
-        elif dot and stem in slugs:
-            parts[index] = slugs[stem] + dot + suffix
-    return "/".join(parts)
+    *folders, last = template.split("/")
+    stem, dot, suffix = last.rpartition(".")
+    last = slugs.get(last) or (slugs.get(stem, stem) + dot + suffix)
+    return "/".join([*(slugs.get(part, part) for part in folders), last])
 
 
 def templated_path(path: str, parameters: Mapping[str, str]) -> str:
@@ -182,12 +178,11 @@ def steady_path(path: str) -> str:
     for last in [index for index, made in enumerate(generated) if made]:
         for first in range(_beginning(parts, last), last):
             generated[first] = True
-    found = []
-    for index, part in enumerate(parts):
-        leads = index + 1 < len(parts) and generated[index + 1] and parts[index + 1].startswith(part)
-        suffix = PurePosixPath(part).suffix if index == len(parts) - 1 else ""
-        found.append(f"*{suffix}" if generated[index] or (leads and part) else part)
-    return "/".join(found)
+    for index, part in enumerate(parts[:-1]):
+        leads = part and generated[index + 1] and parts[index + 1].startswith(part)
+        parts[index] = "*" if generated[index] or leads else part
+    parts[-1] = f"*{PurePosixPath(parts[-1]).suffix}" if generated[-1] else parts[-1]
+    return "/".join(parts)
 
 
 def _beginning(parts: list[str], last: int) -> int:

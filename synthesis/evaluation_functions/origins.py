@@ -6,11 +6,10 @@ Found with the checks themselves, so that what is shown to a writer can be asked
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache, partial
 
-from taskloom.evaluators_api.checks.archives import is_archive
-from taskloom.evaluators_api.checks.declaration import Answer, Scene
+from taskloom.evaluators_api.checks.contents import is_archive
+from taskloom.evaluators_api.checks.declaration import Answer, Scene, checks
 from taskloom.evaluators_api.checks.documents import is_laid_out
 from taskloom.evaluators_api.checks.pictures import CHANGES, picture_of
-from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import view
 from taskloom.evaluators_api.evidence.ocr import ScreenReader

@@ -1,10 +1,8 @@
 """Whether a function tells right from wrong.
 
-examination                          the cases and the kill matrix; `verdict` accepts or rejects
-subject                              what is examined
-counterfeits                         wrong work made from right work
-other_work                           wrong work otherwise
-other_content                        another content given at the start
-genuine_variants                     right work by other ways
-mutation                             mutants of the function
+examination      the cases, mutants of the function and the kill matrix; `verdict` accepts or rejects
+subject          what is examined
+altered_work     wrong and right work made from the recording
+other_work       wrong work otherwise
+other_content    another content given at the start
 """

@@ -58,7 +58,8 @@ def given_otherwise(subject: Subject) -> Iterator[Case]:
     held = (subject.start.clipboard.text or "").strip()
     if len(held) >= _SHORTEST and any(held in _plain(effect.after) for effect in subject.asked):
         told = f"the same was done when the clipboard held {_OTHER_CONTENT!r}"
-        yield _case(subject, told, _with_all(subject, held, _OTHER_CONTENT))
+        begin, end = _with_all(subject, held, _OTHER_CONTENT)
+        yield subject.case("second_positive", told, end, begin)
     seen: set[tuple[str, str]] = set()
     for origin in subject.origins:
         place = (origin.source, origin.source_at)
@@ -66,11 +67,7 @@ def given_otherwise(subject: Subject) -> Iterator[Case]:
         if states is not None:
             seen.add(place)
             told = f"the same was done when {': '.join(filter(None, place))} held something else"
-            yield _case(subject, told, states)
-
-
-def _case(subject: Subject, told: str, states: _States) -> Case:
-    return subject.case("second_positive", told, states[1], states[0])
+            yield subject.case("second_positive", told, states[1], states[0])
 
 
 def _is_given(template: str) -> bool:

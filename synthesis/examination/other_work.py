@@ -4,19 +4,19 @@ Work is unfinished by what lasts (files, clipboard); the screen decides too wher
 nothing lasting changes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.operators import altered
-from taskloom.evaluators_api.state.reading import read, tree_at
+from taskloom.evaluators_api.state.reading import FALLBACK, read, tree_at
 from taskloom.evaluators_api.state.records import fields_around, records_of
 from taskloom.evaluators_api.state.templates import filled, parameters_named, templated
 from taskloom.evaluators_api.text_matching import has_phrase
 from taskloom.synthesis.examination.subject import Case, Subject
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import Control
-from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6
@@ -34,9 +34,11 @@ def unfinished_work(subject: Subject) -> Iterator[Case]:
     states = [subject.start, *(step.evidence for step in steps)]
     unfinished = [index for index, state in enumerate(states[:-1]) if not subject.reached(state)]
     for index in filter(None, unfinished):
-        told = f"only the first {index} of {len(steps)} steps were done, the last of them"
-        told = f"{told} {_done(steps[index - 1])}.{_missing(subject, states[index])}"
-        yield subject.case("truncation", told, states[index])
+        step = steps[index - 1]
+        done = step.action.operation.replace("_input", "").replace("_", " ")
+        done += f" on {step.target.text!r}" if step.target is not None and step.target.text else ""
+        told = f"only the first {index} of {len(steps)} steps were done, the last of them {done}."
+        yield subject.case("truncation", told + _missing(subject, states[index]), states[index])
     # all the inputs with none of the results: nothing changed, or as much as was there before the result
     inputs = {"inputs": subject.end.inputs, "step": subject.end.step}
     for index in dict.fromkeys((0, unfinished[-1])) if 0 in unfinished else ():
@@ -46,17 +48,9 @@ def unfinished_work(subject: Subject) -> Iterator[Case]:
 
 
 def _missing(subject: Subject, evidence: Evidence) -> str:
-    wanted = subject.essential or subject.shown
-    missing = [effect.describe() for effect in subject.missing(wanted, evidence)]
-    if not missing:
-        return ""
+    missing = [effect.describe() for effect in subject.missing(subject.essential or subject.shown, evidence)]
     more = f"; and {len(missing) - _SHOWN_CHANGES} more" if len(missing) > _SHOWN_CHANGES else ""
-    return f" Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}"
-
-
-def _done(step: TrajectoryStep) -> str:
-    what = step.action.operation.replace("_input", "").replace("_", " ")
-    return f"{what} on {step.target.text!r}" if step.target is not None and step.target.text else what
+    return f" Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}" if missing else ""
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
@@ -166,26 +160,26 @@ def tied_parameters(subject: Subject) -> tuple[frozenset[str], ...]:
     entries = [control.text for control in subject.start.controls if control.text]
     for file in subject.start.files:
         if file.path.startswith(f"{APPLICATIONS_FOLDER}/") and file.text and not file.truncated:
-            entries += _entries(file.path, file.text, tuple(own.values()))
+            entries += _entries(file.path, file.text, own.values())
+    named = [
+        {name for name, value in own.items() if value in entry and has_phrase(value, entry)}
+        for entry in entries
+    ]
     return tuple(
         frozenset((one, two))
         for one, two in combinations(own, 2)
         if own[one] not in own[two]
         and own[two] not in own[one]
-        and any(_both(entry, own[one], own[two]) for entry in entries)
+        and any({one, two} <= names for names in named)
     )
 
 
-def _both(entry: str, one: str, two: str) -> bool:
-    return one in entry and two in entry and has_phrase(one, entry) and has_phrase(two, entry)
-
-
-def _entries(path: str, text: str, values: Sequence[str]) -> list[str]:
+def _entries(path: str, text: str, values: Iterable[str]) -> list[str]:
     """What each record of a file says, of those files that say something of two of the values."""
     if sum(value in text for value in values) <= 1:
         return []
     form, tree = read(path, text)
-    if form == "lines":
+    if form == FALLBACK:
         return [] if len(text) > _LONGEST_ENTRY else text.splitlines()
     return [f"{record.name} {record.content()}" for record in records_of(tree)]
 
@@ -201,17 +195,15 @@ def recordings_with_other_parameters(subject: Subject) -> Iterator[Case]:
         if subject.essential:
             continue
         meant = {value: own.get(name, value) for name, value in other.parameters.items()}
-        shown = tuple(
-            (
-                control.model_copy(update={"value": meant[control.value.strip()]})
-                if control.control_type == _FIELD and control.value.strip() in meant
-                else control
-            )
+        controls = tuple(
+            control.model_copy(update={"value": meant.get(control.value.strip(), control.value)})
+            if control.control_type == _FIELD
+            else control
             for control in end.controls
         )
-        if shown != end.controls and _said(shown) != _said(subject.end.controls):
+        if controls != end.controls and _said(controls) != _said(subject.end.controls):
             told = f"the same was done for {_values(other.parameters)}, and {_values(own)}"
-            end = end.model_copy(update={"controls": shown})
+            end = end.model_copy(update={"controls": controls})
             yield subject.case("wrong_value", f"{told} was only typed over it", end, start)
 
 

@@ -4,8 +4,9 @@ function must judge."""
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 from taskloom.evaluators_api.state.effects import LASTING, effects, is_holder
 from taskloom.evaluators_api.state.essential import (
@@ -52,6 +53,22 @@ class Case:
         return self.family in GENUINE_FAMILIES
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a record tells."""
+
+    telling: list[Effect]
+    """Effects that tell something by themselves."""
+    others: list[Effect]
+    """Changes of the others."""
+    values: set[str]
+    """The values, in terms of the parameters."""
+    said: set[str]
+    """Parameters whose values stand in it, or stood there before."""
+    names: set[str]
+    """These, and parameters that it held, or that a record holds which it refers to."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """A recording of right work, and the effects that decide whether other work is right as well."""
@@ -71,7 +88,7 @@ class Subject:
 
     @property
     def start(self) -> Evidence:
-        """The state before the first step of the performance that is altered into cases."""
+        """The state before the first step of the recording."""
         return self.positive.initial_evidence
 
     @property
@@ -130,10 +147,13 @@ class Subject:
         records of the same file that tell nothing else, such as the entry of a history or of an index, a
         counter of keys. The account of side effects bounds them.
         """
-        records: dict[_Key, _Told] = {}
+        texts = told_texts(self.essential, self.positive.parameters)
+        leaves: dict[_Key, list[Effect]] = {}
         for item in self.essential:
-            if self.is_leaf(item) and not self._is_index_entry(item):
-                records.setdefault(item.place[:-1], _Told()).add(item, tells=self._tells(item))
+            varies = item.kind == "removed" or item.key not in self.constant
+            if self.is_leaf(item) and not (varies and is_index_entry(item, texts)):
+                leaves.setdefault(item.place[:-1], []).append(item)
+        records = {place: self._told(items) for place, items in leaves.items()}
         added = {effect.place for effect in self.essential if effect.kind == "added"}
         kept = [
             item
@@ -168,9 +188,20 @@ class Subject:
         found = set(map(_outcome, effects(begin, evidence, own, files=files, screen=shown)))
         return [effect for effect in wanted if _outcome(effect) not in found]
 
-    @cached_property
-    def _texts(self) -> tuple[str, ...]:
-        return told_texts(self.essential, self.positive.parameters)
+    def _told(self, leaves: Sequence[Effect]) -> _Told:
+        tells = [self._tells(item) for item in leaves]
+        telling = list(compress(leaves, tells))
+        said = set[str]().union(*map(_said, telling))
+        named = (parameters_named(item.refers_template, *item.holds) for item in telling)
+        return _Told(
+            telling=telling,
+            others=[
+                item for item, told in zip(leaves, tells, strict=True) if not told and item.kind != "added"
+            ],
+            values={item.after_template or "" for item in telling},
+            said=said,
+            names=said.union(*named),
+        )
 
     def _tells(self, effect: Effect) -> bool:
         """Whether it is a value, or a whole, that decides by itself whether the work is right."""
@@ -188,19 +219,14 @@ class Subject:
             return False
         return effect.kind != "added" or effect.key not in self.constant
 
-    def _is_index_entry(self, effect: Effect) -> bool:
-        varies = effect.kind == "removed" or effect.key not in self.constant
-        return varies and is_index_entry(effect, self._texts)
-
 
 def subject_of(
     positive: Trajectory, others: Sequence[Trajectory] = (), instance: BoundSubtask | None = None
 ) -> Subject:
     """The subject of `positive`, told from other performances of the same subtask in `others`."""
     again = tuple(item for item in others if item.subtask_id == positive.subtask_id)
-    performances = (positive, *again)
-    found = performances_of(performances)
-    division = divided(performances, found)[0]
+    found = performances_of((positive, *again))
+    division = divided((positive, *again), found)[0]
     lasting = tuple(effect for effect in division.essential if effect.area in LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
     seen = [
@@ -230,33 +256,6 @@ def subject_of(
     )
 
 
-@dataclass(slots=True)
-class _Told:
-    telling: list[Effect] = field(default_factory=list)
-    """Those that tell something by themselves."""
-    others: list[Effect] = field(default_factory=list)
-    """Changes of the others."""
-    values: set[str] = field(default_factory=set)
-    """The values, in terms of the parameters."""
-    said: set[str] = field(default_factory=set)
-    """Parameters whose values stand in it, or stood there before."""
-    names: set[str] = field(default_factory=set)
-    """These, and parameters that it held, or that a record holds which it refers to."""
-
-    def add(self, effect: Effect, *, tells: bool) -> None:
-        if not tells:
-            self.others += [effect] if effect.kind != "added" else []
-            return
-        self.telling.append(effect)
-        self.values.add(effect.after_template or "")
-        self.said |= _said(effect)
-        self.names |= _said(effect) | parameters_named(effect.refers_template, *effect.holds)
-
-    @property
-    def weight(self) -> tuple[int, int]:
-        return len(self.said), len(self.names)
-
-
 def _counts(effect: Effect, counted: Collection[str]) -> bool:
     """Whether a number is a key of what was added, or grows by one or by as much as was added."""
     before, after = effect.before or "", effect.after or ""
@@ -281,7 +280,7 @@ def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_
             record.values <= told.values
             or (record.names and record.said <= told.said and record.names <= told.names)
         )
-        and (other not in added or told.weight > record.weight)
+        and (other not in added or (len(told.said), len(told.names)) > (len(record.said), len(record.names)))
         for other, told in records.items()
     )
 

@@ -169,7 +169,7 @@ def test_a_provider_with_its_own_protocol_is_one_file(add: Add) -> None:
 
 
 def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add) -> None:
-    from taskloom.evaluators_api.checks import registry
+    from taskloom.evaluators_api.checks import declaration
     from taskloom.evaluators_api.reference import checks_reference
 
     add(
@@ -179,13 +179,13 @@ def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add) -> None:
         '@check(reads="screen")\ndef check_novelty(scene, text: str) -> bool:\n    """Whether it is new."""\n'
         "    return True\n",
     )
-    registry.checks.cache_clear()
+    declaration.checks.cache_clear()
     checks_reference.cache_clear()
     try:
-        assert "check_novelty" in registry.checks()
+        assert "check_novelty" in declaration.checks()
         assert "Whether it is new." in checks_reference()
     finally:
-        registry.checks.cache_clear()
+        declaration.checks.cache_clear()
         checks_reference.cache_clear()
 
 

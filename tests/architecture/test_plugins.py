@@ -99,20 +99,20 @@ def test_a_metric_of_another_package_is_measured(install: Install) -> None:
 
 
 def test_checks_of_another_package_can_be_asked(install: Install) -> None:
-    from taskloom.evaluators_api.checks import registry
+    from taskloom.evaluators_api.checks import declaration
     from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
     from taskloom.evaluators_api.reference import type_stubs
     from taskloom.taskgraph.records.evidence import Evidence
 
     install("novelty", {"novelty_checks.py": NOVEL_CHECKS}, {"checks.novelty": "novelty_checks"})
-    registry.checks.cache_clear()
+    declaration.checks.cache_clear()
     type_stubs.cache_clear()
     try:
-        assert registry.checks()["check_file_exists"].function.__module__.startswith("taskloom.")
+        assert declaration.checks()["check_file_exists"].function.__module__.startswith("taskloom.")
         with EvaluationSandbox(SandboxSettings(isolation="never")) as sandbox:
             assert sandbox.evaluate(ASKING, {}, Evidence(step=0)).passed
     finally:
-        registry.checks.cache_clear()
+        declaration.checks.cache_clear()
         type_stubs.cache_clear()
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from taskloom.evaluators_api.checks.declaration import LONGEST_ARGUMENT, Answer, Scene
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import Answer, Scene, checks
 from taskloom.evaluators_api.errors import CheckMisusedError, CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, view
+from taskloom.evaluators_api.evidence.sandbox_paths import LONGEST_ARGUMENT
 from taskloom.evaluators_api.reference import checks_reference, signature, type_stubs
 from taskloom.resources.applications import ControlQuery
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent

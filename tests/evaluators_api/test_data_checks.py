@@ -9,8 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.evaluators_api.checks.declaration import Scene
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import Scene, checks
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.state.records import same_value
 from tests.evaluators_api.state.evidence import evidence

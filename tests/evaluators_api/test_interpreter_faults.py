@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, checks
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.sandbox_paths import (
     LONGEST_PATH,

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from taskloom.evaluators_api.result import LONGEST_MESSAGE, parse_result
+from taskloom.evaluators_api.interpreter.sandbox import LONGEST_MESSAGE, parse_result
 
 Three = namedtuple("Three", "success message progress")
 Two = namedtuple("Two", "success message")

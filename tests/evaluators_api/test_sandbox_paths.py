@@ -5,8 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.evaluators_api.errors import CheckMisusedError
-from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path, last_part, relative_to_home
-from taskloom.evaluators_api.path_functions import apply_path_function
+from taskloom.evaluators_api.evidence.sandbox_paths import (
+    apply_path_function,
+    is_windows_path,
+    last_part,
+    relative_to_home,
+)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from taskloom.evaluators_api.checks.declaration import Scene, check
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import Scene, check, checks
 from taskloom.evaluators_api.errors import CheckDeclarationError, CheckMisusedError, CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskloom.evaluators_api.checks.declaration import Scene
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import Scene, checks
 from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox

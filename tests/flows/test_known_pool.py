@@ -101,7 +101,7 @@ def test_a_function_that_is_no_longer_admitted_verifies_nothing(
 
 def test_each_source_is_analysed_once(tmp_path: Path) -> None:
     stored(tmp_path, GOOD.replace("lacks", "does not hold"))
-    before = static_analysis._analyse.cache_info().misses
+    before = static_analysis.analyse.cache_info().misses
     verified(tmp_path)
     verified(tmp_path)
-    assert static_analysis._analyse.cache_info().misses == before + 1
+    assert static_analysis.analyse.cache_info().misses == before + 1

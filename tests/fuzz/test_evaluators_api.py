@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from taskloom.evaluators_api.evidence.sandbox_paths import relative_to_home
 from taskloom.evaluators_api.interpreter.dialect import unfence
-from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings, parse_result
 from taskloom.evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
-from taskloom.evaluators_api.result import parse_result
 from taskloom.evaluators_api.text_matching import (
     document_contains,
     has_phrase,

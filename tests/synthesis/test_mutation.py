@@ -3,7 +3,7 @@
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.synthesis.examination.mutation import (
+from taskloom.synthesis.examination.examination import (
     MOST_CONDITIONS,
     Condition,
     Mutant,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.checks.declaration import checks
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.reference import checks_reference
 from taskloom.prompts.replies import EvaluationWriterReply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from taskloom.evaluators_api.checks.registry import check_facts
+from taskloom.evaluators_api.checks.declaration import check_facts
 from taskloom.resources.applications import (
     Application,
     ExampleSubtask,

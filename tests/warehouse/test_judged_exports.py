@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from taskloom.evaluators_api.checks.registry import check_facts
+from taskloom.evaluators_api.checks.declaration import check_facts
 from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 from taskloom.resources.applications import Fixture, Launch, Preparation
 from taskloom.resources.noise import NoisePlace

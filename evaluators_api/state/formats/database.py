@@ -34,7 +34,7 @@ def parse(text: str) -> Node:
     while position < len(text):
         head = _TABLE.match(text, position)
         if head is not None:
-            table = _table(tables, head.group(1), position)
+            table = tables.setdefault(_unquoted(head.group(1)), _Table(position))
             for number, item in enumerate(_COLUMN.finditer(head.group(2))):
                 span = (item.start() + head.start(2), item.end(1) + 1 + head.start(2))
                 table.columns.append((_unquoted(item.group(1)), span))
@@ -50,7 +50,7 @@ def parse(text: str) -> Node:
             if not text[position:].strip():
                 break
             raise StateUnreadableError(f"no statement at {position}")
-        table = _table(tables, match.group(1), position)
+        table = tables.setdefault(_unquoted(match.group(1)), _Table(position))
         cells, end = _cells(text, match.end())
         ended = _END.match(text, end)
         if ended is None:
@@ -155,20 +155,16 @@ class _Table:
         return group(name, "field", whole, tuple(parts), whole)
 
 
-def _table(tables: dict[str, _Table], quoted: str, position: int) -> _Table:
-    return tables.setdefault(_unquoted(quoted), _Table(position))
-
-
 def _cells(text: str, position: int) -> tuple[list[tuple[str, Span]], int]:
     cells: list[tuple[str, Span]] = []
     while True:
         match = _CELL.match(text, position)
         if match is None:
             raise StateUnreadableError(f"no value at {position}")
-        if match.group(1) is not None:
-            cells.append((match.group(1)[1:-1].replace("''", "'"), match.span(1)))
-        else:
-            cells.append((match.group(2), match.span(2)))
+        quoted = match.group(1)
+        cells.append(
+            (quoted[1:-1].replace("''", "'"), match.span(1)) if quoted else (match.group(2), match.span(2))
+        )
         position = match.end()
         if match.group(3) == ")":
             return cells, position

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.formats import json_tree, markup
-from taskloom.evaluators_api.state.nodes import Node, group, leaf
+from taskloom.evaluators_api.state.nodes import Naming, Node, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".excalidraw", ".drawio", ".svg"])
 SHAPES, PAGES, SHAPE, TEXT = "shapes", "pages", "shape", "text"
@@ -43,22 +43,24 @@ def parse(text: str) -> Node:
         if tag == "svg":
             shapes = list(_svg(root))
         elif tag in ("mxfile", "mxGraphModel"):
-            shapes, pages = list(_cells(root)), list(_pages(root))
+            named = (child.at(("@name",)) for child in root.children if _tag(child) == "diagram")
+            pages = [leaf("", "record", item.raw, item.value) for item in named if item and item.value]
+            shapes = list(_cells(root))
             if not shapes and any(part.name == "text" for _, part in root.walk()):
                 raise StateUnreadableError("a compressed diagram")
         else:
             raise StateUnreadableError(f"<{tag}> is not a drawing")
     else:
         raise StateUnreadableError("no drawing")
-    parts = [group(SHAPES, "field", (0, len(text)), tuple(_numbered(shapes)))]
+    parts = [_numbered(SHAPES, "field", text, shapes)]
     if pages:
-        parts.append(group(PAGES, "schema", (0, len(text)), tuple(_numbered(pages))))
+        parts.append(_numbered(PAGES, "schema", text, pages))
     return group("", "field", (0, len(text)), tuple(parts))
 
 
-def _numbered(nodes: list[Node]) -> Iterator[Node]:
-    for index, node in enumerate(nodes):
-        yield replace(node, name=str(index))
+def _numbered(name: str, naming: Naming, text: str, nodes: list[Node]) -> Node:
+    parts = tuple(replace(node, name=str(index)) for index, node in enumerate(nodes))
+    return group(name, naming, (0, len(text)), parts)
 
 
 def _shape(element: Node, shape: Node | None, kind: str, text: Node | None, words: str) -> Node:
@@ -92,19 +94,9 @@ def _cells(root: Node) -> Iterator[Node]:
             yield _shape(cell, None, "arrow", text, words)
         elif (vertex := held.get("@vertex")) is not None and vertex.value == "1":
             style = held.get("@style")
-            yield _shape(cell, style, _kind(style.value or "" if style is not None else ""), text, words)
-
-
-def _kind(style: str) -> str:
-    match = _FIRST_STYLE.search(style)
-    return "rectangle" if match is None else (match.group(1) or match.group(2)).casefold()
-
-
-def _pages(root: Node) -> Iterator[Node]:
-    names = (child.at(("@name",)) for child in root.children if _tag(child) == "diagram")
-    for name in names:
-        if name is not None and name.value:
-            yield leaf("", "record", name.raw, name.value)
+            first = _FIRST_STYLE.search(style.value or "" if style is not None else "")
+            kind = "rectangle" if first is None else (first[1] or first[2]).casefold()
+            yield _shape(cell, style, kind, text, words)
 
 
 def _svg(root: Node) -> Iterator[Node]:
@@ -121,8 +113,8 @@ def _svg(root: Node) -> Iterator[Node]:
         elif tag in ("g", "svg", "a"):
             yield from _svg(child)
         elif tag in _WRITTEN:
-            named = (node for _, node in child.walk() if node.name.startswith("text"))
-            held = [node for node in named if node.value is not None]
+            inside = (node for _, node in child.walk() if node.name.startswith("text"))
+            held = [node for node in inside if node.value is not None]
             words = " ".join((node.value or "").strip() for node in held)
             if held and words:
                 yield _shape(child, None, TEXT, held[0], words)
@@ -133,11 +125,12 @@ def _svg(root: Node) -> Iterator[Node]:
 
 def _is_background(element: Node, root: Node) -> bool:
     """Whether it is a rectangle as large as the picture, in its corner."""
-    if _tag(element) != "rect" or _tag(root) != "svg":
-        return False
-    held = {child.name: (child.value or "").removesuffix("px") for child in element.children}
-    size = {child.name: (child.value or "").removesuffix("px") for child in root.children}
-    return all(held.get(name) in (size.get(name), "100%") for name in ("@width", "@height"))
+    held, size = (
+        {child.name: (child.value or "").removesuffix("px") for child in node.children}
+        for node in (element, root)
+    )
+    whole = all(held.get(name) in (size.get(name), "100%") for name in ("@width", "@height"))
+    return whole and _tag(element) == "rect" and _tag(root) == "svg"
 
 
 def _plain(value: str) -> str:

@@ -20,13 +20,10 @@ _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nu
 def recognises(text: str) -> bool:
     """Whether it begins and ends as an object or a list does, and `json` reads it."""
     bare = text.strip()
-    if (bare[:1], bare[-1:]) not in (("{", "}"), ("[", "]")):
-        return False
     try:
-        json.loads(bare)
+        return bare[:1] + bare[-1:] in ("{}", "[]") and json.loads(bare) is not None
     except (ValueError, RecursionError):
         return False
-    return True
 
 
 def parse(text: str) -> Node:

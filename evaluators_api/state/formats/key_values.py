@@ -26,14 +26,15 @@ def parse(text: str) -> Node:
         if not line.strip() and pairs and not sections:
             body = lines.behind(text, end, BODY)
             break
-        section, pair = _SECTION.match(line), _pair(line)
+        section, key = _SECTION.match(line), _KEY.match(line)
         if section is not None:
             target = []
             sections.append((section.group(1), position, target))
-        elif pair is not None:
-            key, start, stop = pair
-            raw, whole = (position + start, position + stop), (position, position + len(line))
-            target.append(leaf(key, "field", raw, line[start:stop], (position, end), whole))
+        elif key is not None:
+            whole = (position, position + len(line))
+            raw = trimmed(text, position + key.end() + 1, whole[1])
+            value = text[raw[0] : raw[1]]
+            target.append(leaf(key.group().rstrip(), "field", raw, value, (position, end), whole))
         elif line.strip() and not line.lstrip().startswith(_COMMENT) and not (target and line[:1] in " \t"):
             raise StateUnreadableError(f"no key at {position}")
     ends = [*(start for _, start, _ in sections[1:]), len(text)]
@@ -43,11 +44,3 @@ def parse(text: str) -> Node:
     if not parts:
         raise StateUnreadableError("no keys")
     return group("", "field", (0, len(text)), parts)
-
-
-def _pair(line: str) -> tuple[str, int, int] | None:
-    match = _KEY.match(line)
-    if match is None:
-        return None
-    start, end = trimmed(line, match.end() + 1, len(line))
-    return match.group().rstrip(), start, end

@@ -7,8 +7,11 @@ from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.nodes import Node, Span, called, group, leaf, trimmed
 
 SUFFIXES: frozenset[str] = frozenset([".beancount"])
-_LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
-_HEAD = re.compile(r"(\d{4}-\d\d-\d\d)[ \t]+(\S+)[ \t]*")
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_DIRECTIVE = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ \t]+(\S+)[ \t]*([^\n]*)(?:\n|\Z)((?:[ \t](?=[^\n]*\S)[^\n]*(?:\n|\Z))*)"
+)
+"""Date, type, the rest of the line, and the lines behind it that are indented."""
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*')
 _POSTING = re.compile(r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w-]*:[\w:-]+)(?=[ \t;]|$)")
 _NUMBER = re.compile(r"[-+]?\d{1,3}(?:,?\d{3})*(?:\.\d+)?|[-+]?\d+(?:\.\d+)?")
@@ -20,25 +23,16 @@ def parse(text: str) -> Node:
     parts: list[Node] = []
     position = 0
     while position < len(text):
-        match = _LINE.match(text, position)
-        end = match.end() if match else len(text)
+        directive = _DIRECTIVE.match(text, position)
+        match = directive or _LINE.match(text, position)
+        end = match.end() if match is not None else len(text)
         line = text[position:end].rstrip("\r\n")
-        head = _HEAD.match(line)
-        if head is None:
-            if line.strip():
-                span = (position, position + len(line))
-                parts.append(leaf(str(len(parts)), "position", span, line, (position, end)))
-            position = end
-            continue
-        last = end
-        while last < len(text) and text[last] in " \t":
-            following = text.find("\n", last)
-            stop = len(text) if following < 0 else following + 1
-            if not text[last:stop].strip():
-                break
-            last = stop
-        parts.append(_directive(text, position, last, head, str(len(parts))))
-        position = last
+        if directive is not None:
+            parts.append(_directive(text, directive, str(len(parts))))
+        elif line.strip():
+            span = (position, position + len(line))
+            parts.append(leaf(str(len(parts)), "position", span, line, (position, end)))
+        position = end
     if not any(part.children for part in parts):
         raise StateUnreadableError("no directives")
     return group("", "field", (0, len(text)), tuple(parts))
@@ -87,35 +81,30 @@ def _written(number: Decimal, unit: str) -> str:
     return f"{format(number.normalize(), 'f')} {unit}"
 
 
-def _directive(text: str, start: int, end: int, head: re.Match[str], name: str) -> Node:
-    first = text.find("\n", start, end)
-    line_end = end if first < 0 else first
+def _directive(text: str, match: re.Match[str], name: str) -> Node:
     fields = [
-        leaf("date", "field", (start + head.start(1), start + head.end(1)), head.group(1)),
-        leaf("type", "field", (start + head.start(2), start + head.end(2)), head.group(2)),
+        leaf(key, "field", match.span(number), match[number]) for number, key in ((1, "date"), (2, "type"))
     ]
     texts: list[tuple[str, Span]] = []
-    position = start + head.end()
-    while (match := _TEXT.match(text, position, line_end)) is not None:
-        texts.append((_unescaped(match.group(1)), (match.start(), match.end(1) + 1)))
-        position = match.end()
+    position, line_end = match.span(3)
+    while (quoted := _TEXT.match(text, position, line_end)) is not None:
+        texts.append((_unescaped(quoted[1]), (quoted.start(), quoted.end(1) + 1)))
+        position = quoted.end()
     names = ("narration",) if len(texts) == 1 else ("payee", "narration")
     fields += [leaf(key, "field", span, value) for key, (value, span) in zip(names, texts, strict=False)]
-    rest = text[position:line_end].strip()
-    if rest:
-        at = text.index(rest, position)
-        fields.append(leaf("rest", "field", (at, at + len(rest)), rest))
+    rest = trimmed(text, position, line_end)
+    if rest[0] < rest[1]:
+        fields.append(leaf("rest", "field", rest, text[rest[0] : rest[1]]))
     postings: list[Node] = []
-    line = line_end + 1
-    while line < end:
-        stop = text.find("\n", line, end)
-        stop = end if stop < 0 else stop
-        _posting_or_meta(text, (line, stop), postings, fields)
-        line = stop + 1
+    for line in _LINE.finditer(text, *match.span(4)):
+        if line.group():
+            _posting_or_meta(
+                text, (line.start(), line.start() + len(line.group().rstrip("\n"))), postings, fields
+            )
     if postings:
         fields.append(group("postings", "field", (postings[0].raw[0], postings[-1].raw[1]), tuple(postings)))
-    written = (start, start + len(text[start:end].rstrip("\r\n")))
-    return group(name, "position", written, called(fields), (start, end))
+    written = (match.start(), match.start() + len(match.group().rstrip("\r\n")))
+    return group(name, "position", written, called(fields), match.span())
 
 
 def _posting_or_meta(text: str, span: Span, postings: list[Node], fields: list[Node]) -> None:

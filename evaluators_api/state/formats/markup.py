@@ -56,8 +56,14 @@ class _Open:
 
 def _step(text: str, position: int, stack: list[_Open]) -> int:
     if text[position] != "<":
-        end = text.find("<", position)
-        return _text(text, position, len(text) if end < 0 else end, stack)
+        found = text.find("<", position)
+        end = len(text) if found < 0 else found
+        shown = text[position:end]
+        if shown.strip() and len(stack) == 1:
+            raise StateUnreadableError(f"text outside of elements, at {position}")
+        if shown.strip():
+            stack[-1].parts.append(_leaf((position, end), html.unescape(shown)))
+        return end
     if text.startswith(_CDATA, position):
         end = _found(text, "]]>", position)
         stack[-1].parts.append(_leaf((position, end), text[position + len(_CDATA) : end - 3]))
@@ -106,15 +112,6 @@ def _open(text: str, position: int, stack: list[_Open]) -> int:
         _close(stack, closing.end())
         return closing.end()
     return finished.end()
-
-
-def _text(text: str, start: int, end: int, stack: list[_Open]) -> int:
-    shown = text[start:end]
-    if shown.strip():
-        if len(stack) == 1:
-            raise StateUnreadableError(f"text outside of elements, at {start}")
-        stack[-1].parts.append(_leaf((start, end), html.unescape(shown)))
-    return end
 
 
 def _leaf(span: Span, value: str) -> Node:
