@@ -1,6 +1,6 @@
 """How agents are scored on task graphs.
 
-experiments/       agents × tasks × repeats: their file, their ends
+experiments        agents × tasks × repeats: their file, their attempts, their ends
 protocols/         one module per protocol of evaluation
 agents/            one module per agent; each is made from a `brief`
 replies/           what models say, read into actions
