@@ -1,5 +1,5 @@
-"""Experiments: agents, tasks, repeats and limits as they are written down, the attempts that they ask for, and
-how these end."""
+"""Experiments: agents, tasks, repeats and limits as they are written down, the attempts that they ask for,
+and how these end."""
 
 import hashlib
 import json
