@@ -4,7 +4,6 @@ platform      what the platform offers
 settings      its settings
 environment   the environment
 files         the files of a machine, as a copy of its home
-ready_machines machines made ahead
 installing    the image: its base, its layers, what is in it
 image/        the build file, process 1 and the home of a machine
 server/       what runs in a machine

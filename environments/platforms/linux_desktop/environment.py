@@ -21,11 +21,9 @@ from taskloom.environments.errors import (
 )
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.evidence.unpacked_text import picture_text
-from taskloom.environments.machines.machine import Machine, MachineMaker
+from taskloom.environments.machines.machine import Document, Machine, MachineMaker, ReadyMachines, Reply
 from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.machines.server_client import Document, Reply
 from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
-from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.environments.task_bar import OWNER, TaskBarButton, as_controls, bar_pixels, lay_out
 from taskloom.environments.told_controls import told_control
