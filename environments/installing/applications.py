@@ -15,9 +15,10 @@ from typing import Any
 from filelock import lock_descriptor
 
 from taskloom.environments.errors import EnvironmentFailureError, InstallationFailedError
-from taskloom.environments.installing.machine_commands import CommandRunner
-from taskloom.environments.installing.node_finding import find_node, install_node
-from taskloom.environments.installing.system_packages import (
+from taskloom.environments.installing.packages import (
+    CommandRunner,
+    find_node,
+    install_node,
     install_packages,
     install_python_packages,
     missing_packages,
