@@ -6,9 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from taskloom.environments.platforms.linux_desktop.server.display import Box, Window
-from taskloom.environments.platforms.linux_desktop.server.roles import CONTAINERS, CONTROL_TYPES, Role, State
-from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+from taskloom.environments.platforms.linux_desktop.server.display import Window
+from taskloom.environments.platforms.linux_desktop.server.trees import (
+    CONTAINERS,
+    CONTROL_TYPES,
+    Box,
+    Forest,
+    Node,
+    Reference,
+    Role,
+    State,
+)
 
 Control = dict[str, object]
 """One control as it travels: `type`, `text`, `value`, `parent_text`, `parent_type`, `row`, `section`, `box`,

@@ -12,8 +12,8 @@ from Xlib.display import Display
 from Xlib.ext import damage
 from Xlib.protocol import event
 
-Box = tuple[int, int, int, int]
-"""Left, top, width and height, in pixels."""
+from taskloom.environments.platforms.linux_desktop.server.trees import Box
+
 _CLIENT_BITS = 0x1FFFFF
 _GONE = (error.BadWindow, error.BadDrawable, error.BadMatch)
 

@@ -16,8 +16,14 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from taskloom.environments.platforms.linux_desktop.server import programs
 from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop
 from taskloom.environments.platforms.linux_desktop.server.display import Window
-from taskloom.environments.platforms.linux_desktop.server.roles import ROLE_TAGS, Role, State
-from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+from taskloom.environments.platforms.linux_desktop.server.trees import (
+    ROLE_TAGS,
+    Forest,
+    Node,
+    Reference,
+    Role,
+    State,
+)
 
 Answer = tuple[int, str, bytes]
 """Status, type and content."""
@@ -75,16 +81,11 @@ def _ran(
     code, output, errors = programs.run(
         command, shell=shell, seconds=seconds, folder=folder, variables={"PYTHONPATH": _MODULES}
     )
-    told = {
-        "status": "success" if code == 0 else "error",
-        "output": output.decode(errors="replace"),
-        "error": errors.decode(errors="replace"),
-        "returncode": code,
-        "message": errors.decode(errors="replace"),
-    }
     if code == 127 and not output:
-        return _json({"status": "error", "message": told["error"]}, 500)
-    return _json({**told, "status": "success"} if code == 0 else told)
+        return _json({"status": "error", "message": errors}, 500)
+    status = "error" if code else "success"
+    told = {"status": status, "output": output, "error": errors, "returncode": code, "message": errors}
+    return _json(told)
 
 
 def _command(told: str | list[str], shell: bool) -> str | list[str]:

@@ -85,13 +85,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._document({"size": self.desktop.screen.size})
         if name == "run":
             code, output, errors = programs.run(told["command"], seconds=told.get("seconds", 60))
-            return self._document(
-                {
-                    "code": code,
-                    "output": output.decode(errors="replace"),
-                    "errors": errors.decode(errors="replace"),
-                }
-            )
+            return self._document({"code": code, "output": output, "errors": errors})
         with self.desktop.lock:
             if name == "evidence":
                 packed, listed = self.desktop.evidence.changed(
@@ -198,3 +192,7 @@ def _relay(host: socket.socket, port: int) -> None:
                     if not part:
                         return
                     key.data.sendall(part)
+
+
+if __name__ == "__main__":
+    serve()

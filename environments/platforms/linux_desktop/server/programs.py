@@ -169,8 +169,9 @@ def run(
     seconds: float = 120,
     folder: str = "",
     variables: Mapping[str, str] | None = None,
-) -> tuple[int, bytes, bytes]:
-    """Run a command to its end: exit code, output, errors. One that takes too long ends with 124."""
+) -> tuple[int, str, str]:
+    """Run a command to its end: exit code, output, errors. One that takes too long ends with 124; where there
+    is no such program, the code is 127."""
     try:
         process = subprocess.Popen(
             command,
@@ -183,14 +184,16 @@ def run(
             start_new_session=True,
         )
     except OSError as error:
-        return 127, b"", str(error).encode()
+        return 127, "", str(error)
+    late = False
     try:
-        output, errors = process.communicate(timeout=seconds)
+        told = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
+        late = True
         os.killpg(process.pid, signal.SIGKILL)
-        output, errors = process.communicate()
-        return 124, output[:_MOST_OUTPUT], errors[:_MOST_OUTPUT]
-    return process.returncode, output[:_MOST_OUTPUT], errors[:_MOST_OUTPUT]
+        told = process.communicate()
+    output, errors = (text[:_MOST_OUTPUT].decode(errors="replace") for text in told)
+    return 124 if late else process.returncode, output, errors
 
 
 def _all_processes() -> list[int]:
