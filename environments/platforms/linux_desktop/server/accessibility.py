@@ -28,7 +28,7 @@ _REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 _EVENTS = ("object:children-changed", "object:state-changed", "object:property-change", "window")
 _AT_ONCE = 64
 """Calls under way; more fill the socket."""
-ANSWER_SECONDS = 3.0
+_ANSWER_SECONDS = 3.0
 """How long an application may take to answer; one that takes longer hangs."""
 _LONGEST_TEXT = 20_000
 _LABELLED_BY = 2
@@ -102,7 +102,7 @@ class Accessibility:
         if name not in self._processes:
             bus = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
             asked = _answer(self._bus, bus, bus[0], "GetConnectionUnixProcessID", "s", [name])
-            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            answer = await asyncio.wait_for(asked, _ANSWER_SECONDS)
             known = answer.message_type is MessageType.METHOD_RETURN
             self._processes[name] = int(answer.body[0]) if known else 0
         return self._processes[name]
@@ -322,7 +322,7 @@ class Accessibility:
         name = interface if interface == _PROPERTIES else _PREFIX + interface
         async with self._free:
             asked = _answer(self._bus, place, name, member, signature, body)
-            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            answer = await asyncio.wait_for(asked, _ANSWER_SECONDS)
         if answer.message_type is not MessageType.METHOD_RETURN:
             raise _Refused(member)
         return list(answer.body)
