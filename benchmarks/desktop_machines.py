@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.run import Figure, NotMeasuredError
 from taskloom.environments.lookup import missing_for_start, platform
 from taskloom.environments.machines.machine import Machine
-from taskloom.environments.platforms.linux_desktop.installing import container_maker
+from taskloom.environments.platforms.linux_desktop.platform import container_maker
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.resources.reading.catalog import load_applications
 

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from taskloom.flows.errors import CommandError
-from taskloom.omnieval.action_examples import (
+from taskloom.omnieval.action_metrics import (
     Example,
     Statement,
     also_right,

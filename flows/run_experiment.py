@@ -23,8 +23,7 @@ from taskloom.flows.steps import whole
 from taskloom.flows.summaries.artifacts import publish_table
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import BudgetExhaustedError
-from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, attempts_for, order_for
-from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.omnieval.experiments import AgentOrder, ExperimentFile, PlannedAttempt, attempts_for, order_for
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.records.experiment import ExperimentStatus
 from taskloom.taskgraph.records.model_calls import ModelRole

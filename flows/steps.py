@@ -24,7 +24,7 @@ from taskloom.flows.stages.agent_evaluation import evaluate_tasks
 from taskloom.flows.stages.agents import agent_model
 from taskloom.flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
 from taskloom.flows.stages.results import Explored, Validated
-from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt
+from taskloom.omnieval.experiments import AgentOrder, PlannedAttempt
 from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.task import Intent, Task
 

@@ -30,8 +30,7 @@ from taskloom.flows.wiring import (
     refuse_unconfined,
     sandbox_settings,
 )
-from taskloom.omnieval.attempt import Attempt
-from taskloom.omnieval.lookup import measured
+from taskloom.omnieval.lookup import Attempt, measured
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.applications import Application
 from taskloom.resources.errors import UnknownCatalogEntryError

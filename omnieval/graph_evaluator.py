@@ -6,9 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.errors import EvaluationEndedError
-from taskloom.omnieval.lookup import further, measured
+from taskloom.omnieval.lookup import Attempt, further, measured
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.effect import SideEffects
 from taskloom.taskgraph.records.evaluation_function import Evaluation

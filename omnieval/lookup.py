@@ -1,17 +1,18 @@
 """Metrics, agents and protocols, found by name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import JsonValue
 
 from taskloom.environments.agent import Agent
-from taskloom.omnieval.action_examples import Example
+from taskloom.omnieval.action_metrics import Example
 from taskloom.omnieval.answers import ProtocolLimits
-from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.errors import UnknownAgentError, UnknownMetricError, UnknownProtocolError
 from taskloom.resources.plugins import PluginKind, report
+from taskloom.taskgraph.records.graph import TaskGraph
 
 METRICS: PluginKind["Metric"] = PluginKind(
     "metric",
@@ -23,9 +24,9 @@ METRICS: PluginKind["Metric"] = PluginKind(
 ACTION_METRICS: PluginKind["ActionMetric"] = PluginKind(
     "action metric",
     UnknownMetricError,
-    folder="taskloom.omnieval.action_metrics",
     group="taskloom.action_metrics",
     needs=("measure",),
+    table="taskloom.omnieval.action_metrics",
 )
 AGENTS: PluginKind["AgentModule"] = PluginKind(
     "agent",
@@ -44,6 +45,17 @@ PROTOCOLS: PluginKind["EvaluationProtocol"] = PluginKind(
 )
 PAPER = ("coverage_rate", "logical_consistency")
 """Metrics of the paper; records have a field for each of them, and keep the others by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What an agent did on one task graph; metrics are computed from it."""
+
+    graph: TaskGraph
+    completed: tuple[str, ...]
+    """Completed subtasks, as instance ids, in the order of their completion."""
+    steps: int | None = None
+    """Steps the agent made; None where they are not known."""
 
 
 class Metric(Protocol):

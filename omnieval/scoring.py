@@ -1,16 +1,17 @@
-"""The score of an execution sequence on a task graph (section 4.1)."""
+"""The score of an execution sequence on a task graph, and whether it can have been executed (section 4.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from taskloom.omnieval.attempt import Attempt
-from taskloom.omnieval.coherency import executed_coherency, require_possible
 from taskloom.omnieval.errors import SequenceImpossibleError
-from taskloom.omnieval.lookup import further, measured
+from taskloom.omnieval.lookup import Attempt, further, measured
 from taskloom.resources.record import Record
-from taskloom.taskgraph.measures.coherency import maximum_coherency_of
+from taskloom.taskgraph.measures.coherency import coherency_score, maximum_coherency_of
+from taskloom.taskgraph.measures.interference import threats_of
+from taskloom.taskgraph.reading.task_graphs import UNNAMED_RESOURCE
 from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Interference
 
 
 class Score(Record):
@@ -57,3 +58,65 @@ def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
         success=len(completed) == len(graph.nodes),
         further_metrics=further(values),
     )
+
+
+def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
+    """Adjacent pairs of one application in the sequence of completed subtasks.
+
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> graph = read_task_graph({"nodes": ["a", "b"], "applications": {"a": "Notes", "b": "Notes"}}, {}, str)
+    >>> executed_coherency(graph, ["b", "a"])
+    1
+    """
+    applications = {node.instance_id: node.application for node in graph.nodes}
+    return coherency_score([applications[name] for name in completed])
+
+
+def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
+    """Refuse a sequence of completions that no agent can have produced.
+
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
+    Traceback (most recent call last):
+    taskloom.omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not ...
+
+    A subtask may overwrite or consume what another still needs: that one can then not be completed, and is
+    refused only if it stands later in the sequence.
+
+    Raises:
+        SequenceImpossibleError: the first subtask that is unknown, occurs twice, stands before one it depends
+            on, or reads what is lost by then; the subtasks and the resource are named.
+    """
+    names = [node.instance_id for node in graph.nodes]
+    needed: dict[str, dict[str, str]] = {}
+    for edge in graph.edges:
+        named = edge.resource.category != UNNAMED_RESOURCE
+        resource = f" for {edge.resource.category} {edge.resource.value}".rstrip() if named else ""
+        needed.setdefault(edge.consumer, {})[edge.producer] = resource
+    threats = [threat.record(graph) for threat in threats_of(graph)]
+    done: dict[str, int] = {}
+    for position, name in enumerate(completed, start=1):
+        if name not in names:
+            raise SequenceImpossibleError(
+                f"Number {position} of the sequence, {name!r}, is not in the graph."
+                f" Known: {', '.join(names)}."
+            )
+        if name in done:
+            again = f"the second time as number {position}"
+            raise SequenceImpossibleError(f"{name!r} occurs twice in the sequence, {again}.")
+        for producer, resource in needed.get(name, {}).items():
+            if producer not in done:
+                needs = f"depends on {producer!r}{resource}, which is not completed before it"
+                raise SequenceImpossibleError(f"{name!r} (number {position}) {needs}.")
+        for threat in threats:
+            if threat.consumer == name and _has_struck(threat, done):
+                deed = "overwritten" if threat.kind == "overwritten_slot" else "consumed"
+                reads = f"reads {threat.resource}, which {threat.spoiler!r} has {deed} before"
+                raise SequenceImpossibleError(f"{name!r} (number {position}) {reads}.")
+        done[name] = position
+
+
+def _has_struck(threat: Interference, done: Mapping[str, int]) -> bool:
+    """Whether the spoiler has come, and, where a slot is overwritten, after the producer."""
+    spoiled = done.get(threat.spoiler, 0)
+    return bool(spoiled) and not (threat.kind == "overwritten_slot" and done[threat.producer] > spoiled)

@@ -43,9 +43,7 @@ class PluginKind(Generic[Offers_co]):
 
     def built_in(self) -> tuple[str, ...]:
         """Names of the built-in ones, sorted; no module of the folder is imported."""
-        if not self.folder:
-            return ()
-        modules = pkgutil.iter_modules(import_module(self.folder).__path__)
+        modules = pkgutil.iter_modules(import_module(self.folder).__path__) if self.folder else ()
         return tuple(sorted([*(item.name for item in modules), *self._rows()]))
 
     def names(self) -> tuple[str, ...]:

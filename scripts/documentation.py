@@ -21,8 +21,7 @@ from scripts.house_drawing import architecture_page
 from taskloom.cli.main import create_app, exit_codes
 from taskloom.flows.settings import Settings
 from taskloom.omnieval.lookup import AGENTS
-from taskloom.omnieval.replies.formats import GRID_WORDS, ReplyFormat
-from taskloom.omnieval.replies.grids import AS_IT_IS
+from taskloom.omnieval.replies.formats import AS_IT_IS, GRID_WORDS, ReplyFormat
 from taskloom.resources.record import field_docstrings
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES

@@ -113,8 +113,11 @@ def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
 
 def _install_tools() -> dict[str, str]:
     """Install what is good to have from the system's packages; what is missing, with the reason."""
-    from taskloom.environments.installing.machine_commands import CommandRunner
-    from taskloom.environments.installing.system_packages import OPTIONAL_TOOLS, install_optional_tools
+    from taskloom.environments.installing.packages import (
+        OPTIONAL_TOOLS,
+        CommandRunner,
+        install_optional_tools,
+    )
 
     missing = install_optional_tools(CommandRunner())
     for reason in dict.fromkeys(missing.values()):

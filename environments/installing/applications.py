@@ -15,9 +15,10 @@ from typing import Any
 from filelock import lock_descriptor
 
 from taskloom.environments.errors import EnvironmentFailureError, InstallationFailedError
-from taskloom.environments.installing.machine_commands import CommandRunner
-from taskloom.environments.installing.node_finding import find_node, install_node
-from taskloom.environments.installing.system_packages import (
+from taskloom.environments.installing.packages import (
+    CommandRunner,
+    find_node,
+    install_node,
     install_packages,
     install_python_packages,
     missing_packages,
@@ -134,10 +135,18 @@ def _install_or_skip(
             size = stamp.size_bytes if stamp else 0
             return InstallationResult(application=name, outcome="skipped", size_bytes=size)
         say(f"{name}: installing")
-        _check_free_space(data_folder, smallest_free_bytes)
+        free = shutil.disk_usage(data_folder).free
+        if free < smallest_free_bytes:
+            raise InstallationFailedError(
+                f"Only {free // 1_000_000} MB are free for {data_folder}; at least"
+                f" {smallest_free_bytes // 1_000_000} MB are needed. Free some space and install again."
+            )
         told["size_bytes"] = _install(application, place, data_folder, runner)
-    except (EnvironmentFailureError, CatalogError, OSError, zipfile.BadZipFile) as error:
-        told = {"outcome": "failed", "reason": _reason(error)}
+    except OSError as error:
+        reason = f"{error.strerror or error}: {error.filename or 'no file named'}"
+        told = {"outcome": "failed", "reason": reason}
+    except (EnvironmentFailureError, CatalogError, zipfile.BadZipFile) as error:
+        told = {"outcome": "failed", "reason": str(error)}
     return InstallationResult(application=name, seconds=time.monotonic() - started, **told)
 
 
@@ -198,21 +207,6 @@ def _read_stamp(install_folder: Path) -> _InstallationStamp | None:
         return _InstallationStamp.model_validate_json((install_folder / _STAMP).read_bytes())
     except (OSError, ValueError):
         return None
-
-
-def _check_free_space(data_folder: Path, smallest: int) -> None:
-    free = shutil.disk_usage(data_folder).free
-    if free < smallest:
-        raise InstallationFailedError(
-            f"Only {free // 1_000_000} MB are free for {data_folder}; at least {smallest // 1_000_000} MB"
-            " are needed. Free some space and install again."
-        )
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{error.strerror or error}: {error.filename or 'no file named'}"
-    return str(error)
 
 
 @contextlib.contextmanager

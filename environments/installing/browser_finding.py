@@ -1,4 +1,7 @@
-"""Finds the browser that runs web applications, and installs one if there is none."""
+"""Finds the browser that runs web applications, and installs one if there is none; and the fonts that pages
+ask for: where a page knows none of those that are there, its digits and spaces come from an emoji font behind
+them. The browser takes no aliases, so the fonts get the names of those of other desktops themselves, in
+settings for fontconfig that only the browser reads."""
 
 import functools
 import io
@@ -7,21 +10,53 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import brotli
 
 from taskloom.environments.errors import BrowserMissingError, InstallationFailedError
-from taskloom.environments.installing.fonts import VARIABLE, font_settings
-from taskloom.environments.installing.machine_commands import CommandRunner
-from taskloom.environments.installing.node_finding import install_node
-from taskloom.environments.installing.system_packages import install_packages
+from taskloom.environments.installing.packages import CommandRunner, install_node, install_packages
+from taskloom.resources.whole_files import write_whole
 
 PACKAGE = "@sparticuz/chromium@147.0.0"
 """The pinned npm package."""
 _ARCHIVES = ("chromium.br", "al2023.tar.br", "fonts.tar.br")
+BROWSER_VARIABLE = "TASKLOOM_BROWSER"
+"""Environment variable that names the browser to use."""
+BROWSER_PROGRAMS = (
+    "chromium-headless-shell",
+    "/usr/lib/chromium/chromium",
+    "chromium",
+    "google-chrome",
+    "google-chrome-stable",
+    "chromium-browser",
+)
+"""Programs to look for, best first; the shell starts faster and needs a quarter of the memory per page."""
+DEBIAN_PACKAGE = "chromium-headless-shell"
+"""The Debian package installed where root is to be had."""
+
+_HOW_TO_GET_ONE = (
+    f"Run `taskloom install --browser-only`, or install the Debian package {DEBIAN_PACKAGE}, or set"
+    f" {BROWSER_VARIABLE} to the path of a Chromium."
+)
+_FAMILIES = {
+    "Liberation Sans": (
+        "-apple-system, BlinkMacSystemFont, Segoe UI, SF Pro Text, SF Pro Display, Roboto, Helvetica Neue,"
+        " Ubuntu, Cantarell, Oxygen, Noto Sans, Open Sans, Inter, Verdana, Tahoma, ui-sans-serif"
+    ),
+    "Liberation Serif": "Georgia, Cambria, Noto Serif, ui-serif",
+    "DejaVu Sans Mono": (
+        "SFMono-Regular, SF Mono, Menlo, Monaco, Consolas, Ubuntu Mono, Roboto Mono, Noto Sans Mono,"
+        " Fira Code, Source Code Pro, ui-monospace"
+    ),
+}
+"""Families that pages of other desktops name, by the font that stands in for them."""
+FONT_VARIABLE = "FONTCONFIG_FILE"
+"""Environment variable that names the settings of fonts."""
+_SYSTEM_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +69,18 @@ class BrowserInstallation:
 
 
 def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
-    folder = _place(data_folder)
+    folder = data_folder.absolute() / "browser"
     executable = folder / "chromium"
     if not executable.is_file():
         return None
     libraries = [str(folder / "al2023" / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    variables = {"LD_LIBRARY_PATH": os.pathsep.join(libraries), VARIABLE: str(folder / "fonts.conf")}
+    variables = {"LD_LIBRARY_PATH": os.pathsep.join(libraries), FONT_VARIABLE: str(folder / "fonts.conf")}
     return BrowserInstallation(executable, variables)
 
 
 def _install_browser_package(data_folder: Path, runner: CommandRunner) -> BrowserInstallation:
     """Fetch and unpack the browser into `data_folder`, completely or not at all."""
-    folder = _place(data_folder)
+    folder = data_folder.absolute() / "browser"
     folder.parent.mkdir(parents=True, exist_ok=True)
     node = install_node(data_folder, runner)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".browser-") as temporary:
@@ -61,7 +96,7 @@ def _install_browser_package(data_folder: Path, runner: CommandRunner) -> Browse
             content = io.BytesIO(brotli.decompress(archives[f"{name}.tar.br"]))
             with tarfile.open(fileobj=content) as archive:
                 archive.extractall(unfinished / name, filter="data")
-        settings = font_settings([folder / "fonts" / "fonts"], folder / "font-cache")
+        settings = _font_settings([folder / "fonts" / "fonts"], folder / "font-cache")
         (unfinished / "fonts.conf").write_text(settings, encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         unfinished.rename(folder)
@@ -84,30 +119,6 @@ def _read_archives(download: Path) -> dict[str, bytes]:
     if missing:
         raise InstallationFailedError(f"The npm package {PACKAGE} lacks {', '.join(missing)}.")
     return contents
-
-
-def _place(data_folder: Path) -> Path:
-    return data_folder.absolute() / "browser"
-
-
-BROWSER_VARIABLE = "TASKLOOM_BROWSER"
-"""Environment variable that names the browser to use."""
-BROWSER_PROGRAMS = (
-    "chromium-headless-shell",
-    "/usr/lib/chromium/chromium",
-    "chromium",
-    "google-chrome",
-    "google-chrome-stable",
-    "chromium-browser",
-)
-"""Programs to look for, best first; the shell starts faster and needs a quarter of the memory per page."""
-DEBIAN_PACKAGE = "chromium-headless-shell"
-"""The Debian package installed where root is to be had."""
-
-_HOW_TO_GET_ONE = (
-    f"Run `taskloom install --browser-only`, or install the Debian package {DEBIAN_PACKAGE}, or set"
-    f" {BROWSER_VARIABLE} to the path of a Chromium."
-)
 
 
 def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) -> BrowserInstallation:
@@ -179,3 +190,31 @@ def _runs(program: str) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return answer.returncode == 0 and any(name in answer.stdout.lower() for name in (b"chrom", b"headless"))
+
+
+def _font_settings(folders: Iterable[str | os.PathLike[str]], cache: Path) -> str:
+    """Settings for fontconfig: fonts of `folders` and the system, with the names of `_FAMILIES`."""
+    lines = ['<?xml version="1.0"?>', '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">', "<fontconfig>"]
+    lines += [f"  <dir>{escape(os.fspath(folder))}</dir>" for folder in (*folders, *_SYSTEM_FONTS)]
+    lines += [
+        f"  <cachedir>{escape(str(cache))}</cachedir>",
+        '  <include ignore_missing="yes">/etc/fonts/conf.d</include>',
+    ]
+    for font, names in _FAMILIES.items():
+        lines.append(f'  <match target="scan"><test name="family"><string>{escape(font)}</string></test>')
+        lines += [
+            f'    <edit name="family" mode="append"><string>{escape(name)}</string></edit>'
+            for name in names.split(", ")
+        ]
+        lines.append("  </match>")
+    return "\n".join((*lines, "</fontconfig>", ""))
+
+
+def font_settings(data_folder: Path) -> Path:
+    """A file of settings for the fonts of the system, its cache beside it; written where it is not there."""
+    folder = data_folder.resolve() / "fonts"
+    file, text = folder / "fonts.conf", _font_settings((), folder / "cache")
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(file, text)
+    return file

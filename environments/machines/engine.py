@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -80,15 +81,7 @@ class Engine:
     def start(self, image: str, folder: Path, variables: dict[str, str], *, memory: str, name: str) -> None:
         """Start a container of `image` without a network, with `folder` as its /run/machine."""
         self.call(
-            "run",
-            "--detach",
-            "--rm",
-            "--name",
-            name,
-            "--network",
-            "none",
-            "--hostname",
-            "machine",
+            *("run", "--detach", "--rm", "--name", name, "--network", "none", "--hostname", "machine"),
             *("--volume", f"{folder}:/run/machine"),
             *("--memory", memory, "--pids-limit", "2048", "--shm-size", "256m"),
             *("--security-opt", "no-new-privileges", "--cap-drop", "all"),
@@ -107,11 +100,10 @@ class Engine:
 
     def has_image(self, image: str) -> bool:
         """Whether an image is there."""
-        try:
+        with suppress(MachineUnavailableError):
             self.call("image", "inspect", "--format", "{{.Id}}", image)
-        except MachineUnavailableError:
-            return False
-        return True
+            return True
+        return False
 
 
 def new_name() -> str:

@@ -31,22 +31,21 @@ def marked_processes(mark: str) -> list[int]:
     return found
 
 
-def kill_marked(mark: str, *, rounds: int = 40) -> bool:
-    """Kill the processes that carry `mark` until none is left; whether that was reached."""
-    for _ in range(rounds):
+def kill_marked(mark: str) -> None:
+    """Kill the processes that carry `mark` until none is left, or for a second."""
+    for _ in range(40):
         left = [process for process in marked_processes(mark) if not _is_dead(process)]
         if not left:
-            return True
+            return
         for process in left:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.025)
-    return False
 
 
-def remove_folder(folder: Path, *, rounds: int = 20) -> None:
-    """Remove `folder`, again and again while something still writes into it."""
-    for _ in range(rounds):
+def remove_folder(folder: Path) -> None:
+    """Remove `folder`, again and again, for a second, while something still writes into it."""
+    for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             return

@@ -66,7 +66,14 @@ PERSONAL_FOLDERS = ("Documents", "Downloads", "Music", "Pictures", "Videos")
 """Folders that every home has."""
 APPLICATIONS_FOLDER = ".applications"
 """Folder of the home that holds the state of applications."""
-_DIRECTORY = "directory_path"
+_PRIVATE_FOLDERS = {
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_RUNTIME_DIR": "run",
+    "TMPDIR": "temporary",
+}
+"""Folders of programs that are no evidence, by the variables that name them."""
 
 
 def is_left_out(path: str, without: Collection[str]) -> bool:
@@ -103,7 +110,7 @@ class Sandbox(WatchedFolder):
         _empty(self.home, {*states, *(state.parent for state in states)})
         for folder in (*PERSONAL_FOLDERS, APPLICATIONS_FOLDER):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
-        for name in ("config", "data", "cache", "run", "temporary"):
+        for name in _PRIVATE_FOLDERS.values():
             (self.private / name).mkdir(parents=True, mode=0o700, exist_ok=True)
 
     def lay_fixtures(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
@@ -116,16 +123,15 @@ class Sandbox(WatchedFolder):
         """
         for application in applications:
             for fixture in application.fixtures:
-                if not fixture.content and not fixture.category.endswith("_path"):
-                    continue
-                if is_left_out(fixture.value, without):
+                is_record = not fixture.content and not fixture.category.endswith("_path")
+                if is_record or is_left_out(fixture.value, without):
                     continue
                 path = (self.home / fixture.value).resolve()
                 if not path.is_relative_to(self.home):
                     raise ValueError(
                         f"The fixture {fixture.value!r} of {application.name!r} lies outside the home."
                     )
-                if fixture.category == _DIRECTORY:
+                if fixture.category == "directory_path":
                     path.mkdir(parents=True, exist_ok=True)
                 elif fixture.content or not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,22 +175,14 @@ class Sandbox(WatchedFolder):
         return {
             **kept,
             **self.mark,
+            **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), nowhere),
+            **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
+            **{variable: str(self.private / folder) for variable, folder in _PRIVATE_FOLDERS.items()},
             "HOME": str(self.home),
             "TZ": "UTC",  # that of the pages
             "USER": "user",
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",
-            "TMPDIR": str(self.private / "temporary"),
-            "XDG_CONFIG_HOME": str(self.private / "config"),
-            "XDG_DATA_HOME": str(self.private / "data"),
-            "XDG_CACHE_HOME": str(self.private / "cache"),
-            "XDG_RUNTIME_DIR": str(self.private / "run"),
-            "http_proxy": nowhere,
-            "https_proxy": nowhere,
-            "HTTP_PROXY": nowhere,
-            "HTTPS_PROXY": nowhere,
-            "no_proxy": "localhost,127.0.0.1,::1",
-            "NO_PROXY": "localhost,127.0.0.1,::1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
         }

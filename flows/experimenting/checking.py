@@ -16,7 +16,7 @@ from taskloom.flows.settings_file import parse_yaml
 from taskloom.flows.stages.agents import MODEL, asks_a_model, check_agent, is_own_code, roles_of
 from taskloom.flows.wiring import choose_applications, refuse_unconfined
 from taskloom.model_clients.client import create_client
-from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
+from taskloom.omnieval.experiments import AgentEntry, ExperimentFile
 from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.prompts.agent_inputs import SpokenActorInput
 from taskloom.prompts.errors import TemplateBrokenError

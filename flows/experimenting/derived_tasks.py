@@ -14,8 +14,7 @@ from taskloom.flows.experimenting.fixing import Fixed
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.agent_evaluation import AttemptPlace
 from taskloom.flows.wiring import Run
-from taskloom.omnieval.experiments.plan import attempts_for, digest, order_for
-from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile
+from taskloom.omnieval.experiments import AgentEntry, ExperimentFile, attempts_for, digest, order_for
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
 from taskloom.resources.categories import ResourceKind

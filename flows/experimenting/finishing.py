@@ -10,8 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from taskloom.flows.running.clock import now
-from taskloom.omnieval.reports.figures import figures, report_page
-from taskloom.omnieval.reports.second_opinions import correlations, opinions
+from taskloom.omnieval.reports.figures import correlations, figures, report_page
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import ReportTable, tables
 from taskloom.resources.record import Record
@@ -126,8 +125,7 @@ def written(
     share = float(str(record.specification.get("invalid_share", 0.05)))
     holds = len(invalid) <= share * len(runs)
     found, compared = standings(valid), comparisons(valid)
-    said = opinions(valid)
-    shown = (*tables(valid, invalid, found, compared), *((said,) if said.rows else ()))
+    shown = tables(valid, invalid, found, compared)
     done = record.model_copy(
         update={
             "standings": found,

@@ -19,8 +19,7 @@ from taskloom.flows.running.clock import now
 from taskloom.flows.stages.agents import MODEL
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.asking.first_questions import prompt_hash
-from taskloom.omnieval.experiments.plan import digest
-from taskloom.omnieval.experiments.specification import ExperimentFile, TaskSet
+from taskloom.omnieval.experiments import ExperimentFile, TaskSet, digest
 from taskloom.prompts.inputs import ActorInput, ComputerActorInput
 from taskloom.prompts.rendering import template_hash
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask

@@ -15,8 +15,7 @@ from taskloom.flows.settings import Settings
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.flows.stages.attempt_records import judged_record, scores_of
 from taskloom.flows.wiring import catalogue, sandbox_settings
-from taskloom.omnieval.experiments.plan import digest, order_for
-from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.omnieval.experiments import ExperimentFile, digest, order_for
 from taskloom.resources.record import Record
 from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep

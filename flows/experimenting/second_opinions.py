@@ -16,7 +16,7 @@ from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
-from taskloom.omnieval.reports.second_opinions import CRITIC, HUMAN
+from taskloom.omnieval.reports.tables import CRITIC, HUMAN
 from taskloom.prompts.actor_actions import in_history
 from taskloom.prompts.inputs import AttemptCriticInput
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore

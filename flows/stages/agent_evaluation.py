@@ -20,8 +20,14 @@ from taskloom.flows.stages.attempt_judging import AttemptJudge
 from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask
-from taskloom.omnieval.experiments.plan import INVALID, AgentOrder, PlannedAttempt, ScriptedUser
-from taskloom.omnieval.experiments.specification import AgentEntry, ExperimentFile, Limits
+from taskloom.omnieval.experiments import (
+    INVALID,
+    AgentEntry,
+    AgentOrder,
+    ExperimentFile,
+    Limits,
+    PlannedAttempt,
+)
 from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.prompts.agent_inputs import ApplicationInView
 from taskloom.resources.applications import Application
@@ -252,9 +258,7 @@ class AttemptPlace:
                     on_start=lambda evidence: asyncio.to_thread(judge.begin, evidence),
                     on_step=lambda step: asyncio.to_thread(judge.see, step),
                     turn=place.environments.turn(),
-                    companion=(
-                        ScriptedUser(planned.reply, planned.news) if planned.reply or planned.news else None
-                    ),
+                    companion=(planned if planned.reply or planned.news else None),
                     quiet=Quiet(order.experiment.quiet_seconds, order.experiment.quiet_limit_seconds),
                 )
                 if trajectory.termination in INVALID:

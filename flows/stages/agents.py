@@ -25,8 +25,7 @@ from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import RoleSettings
 from taskloom.omnieval.brief import AgentBrief, RecordedPart
-from taskloom.omnieval.experiments.plan import AgentOrder
-from taskloom.omnieval.experiments.specification import AgentEntry, Limits
+from taskloom.omnieval.experiments import AgentEntry, AgentOrder, Limits
 from taskloom.omnieval.lookup import AGENTS, check_agent_settings
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.applications import Application

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.omnieval.experiments.plan import INVALID
+from taskloom.omnieval.experiments import INVALID
 from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import since

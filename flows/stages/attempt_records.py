@@ -8,9 +8,8 @@ from taskloom.environments.agents.guarding import Decided
 from taskloom.flows.running.clock import now
 from taskloom.flows.stages.attempt_judging import Judgement
 from taskloom.omnieval.answers import is_right, says_impossible
-from taskloom.omnieval.attempt import Attempt
-from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, end_of
-from taskloom.omnieval.lookup import PROTOCOLS, measured
+from taskloom.omnieval.experiments import AgentOrder, PlannedAttempt, end_of
+from taskloom.omnieval.lookup import PROTOCOLS, Attempt, measured
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from taskloom.environments.errors import AgentError
 from taskloom.omnieval.brief import AgentBrief, AgentTask
-from taskloom.omnieval.experiments.specification import AgentEntry
+from taskloom.omnieval.experiments import AgentEntry
 from taskloom.omnieval.lookup import AGENTS, PROTOCOLS
 from taskloom.prompts.agent_inputs import ApplicationInView, PlanReply
 from taskloom.prompts.prompt_input import PromptInput

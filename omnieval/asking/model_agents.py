@@ -1,21 +1,37 @@
-"""Agents that ask a model, read from `model_agents.yaml` by the name that `--agent` and an experiment call
-them."""
+"""Agents that only ask a model, read from `model_agents.yaml` by the name that `--agent` and an experiment
+call them. They ask in the format that it was trained for, in one conversation; for one action as JSON per
+step; or through the provider's computer tool."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import ClassVar
+from typing import ClassVar, Literal, cast
 
 from pydantic import Field, JsonValue, TypeAdapter
 from ruamel.yaml import YAML
 
-from taskloom.environments.agent import Agent
-from taskloom.environments.errors import AgentError
-from taskloom.omnieval.asking.provider_tool import tool_agent
-from taskloom.omnieval.asking.spoken import SpokenAgent
-from taskloom.omnieval.asking.typed import Shows, TypedAgent
-from taskloom.omnieval.brief import AgentBrief
-from taskloom.omnieval.replies.formats import ReplyFormat
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.annotated import annotate
+from taskloom.environments.computer_use.action_queue import ActionQueue
+from taskloom.environments.computer_use.actions import resized
+from taskloom.environments.computer_use.conversation import ComputerConversation
+from taskloom.environments.errors import AgentError, UnusableReplyError
+from taskloom.omnieval.brief import AgentBrief, AgentTask
+from taskloom.omnieval.errors import CallUnusableError
+from taskloom.omnieval.replies.arguments import writable
+from taskloom.omnieval.replies.formats import GRID_WORDS, ReadReply, ReplyFormat, read_reply
+from taskloom.prompts.actor_actions import action_of_reply, in_history
+from taskloom.prompts.agent_inputs import ApplicationInView, SpokenActorInput
+from taskloom.prompts.inputs import ActorInput, ComputerActorInput
 from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn, Exchange
+from taskloom.taskgraph.records.gestures import Coordinates
+from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+
+Shows = Literal["marks_and_list", "marks", "list", "picture"]
+"""What is shown of the screen."""
+_MOST_LOOKS = 3
 
 
 class ModelAgent(Record):
@@ -35,8 +51,8 @@ class ModelAgent(Record):
         """A new agent for one attempt."""
         self.check(brief.settings)
         if self.form is not None:
-            return SpokenAgent(brief, self.form)
-        return tool_agent(brief) if self.shows is None else TypedAgent(brief, self.shows)
+            return _SpokenAgent(brief, self.form)
+        return _tool_agent(brief) if self.shows is None else _TypedAgent(brief, self.shows)
 
     def check(self, settings: Mapping[str, JsonValue]) -> None:
         """Raise an `AgentError` if a setting has none of its values."""
@@ -45,6 +61,180 @@ class ModelAgent(Record):
             if said not in allowed:
                 *others, last = allowed
                 raise AgentError(f"{name} is {said!r}; it is {', '.join(others)} or {last}.")
+
+
+@dataclass(slots=True)
+class _SpokenAgent:
+    """Carries out the actions of a reply one by one, then asks for the next.
+
+    The conversation keeps all words, and as many of the last pictures as the setting `pictures` says. A reply
+    that is no action is told back to the model, once per step.
+    """
+
+    brief: AgentBrief
+    form: ReplyFormat
+    _past: list[Exchange] = field(default_factory=list)
+    _queue: ActionQueue = field(default_factory=ActionQueue)
+    _read: ReadReply = field(default_factory=ReadReply)
+    _said: str = ""
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        problem = history[-1].problem if history else ""
+        if problem:
+            self._queue.refuse(problem)
+            self._read = ReadReply()
+        for _ in range(_MOST_LOOKS):
+            decision = self._next_decision()
+            if decision is not None:
+                return decision
+            told = [f"The last action was not carried out: {problem}"] if problem else []
+            told += [step.told for step in history[-1:] if step.told]
+            await self._ask(instruction, observation, " ".join(told))
+            problem = " ".join(dict.fromkeys(self._queue.problems.values()))
+        return self._next_decision() or Decision(
+            status="give_up", message="the model only looked at the screen, again and again", reply=self._said
+        )
+
+    def _next_decision(self) -> Decision | None:
+        gesture = self._queue.next_gesture()
+        ending = self._read.ending
+        said = Decision(status="finish", thought=self._read.thought, reply=self._said)
+        if gesture is not None:
+            return said.model_copy(update={"status": "continue", "action": gesture})
+        if ending is None or self._queue.problems:
+            return None
+        if ending.status == "finish":
+            return said.model_copy(update={"answer": ending.words})
+        # A question that nobody answers is giving up.
+        asks = ending.status == "ask_user" and self.brief.task.can_ask
+        message = ending.words or said.thought or "the model says that it cannot be done"
+        return said.model_copy(update={"status": "ask_user" if asks else "give_up", "message": message})
+
+    async def _ask(self, instruction: str, observation: Observation, outcome: str) -> None:
+        """Ask for the next reply and take it in."""
+        form, task = self.form, self.brief.task
+        size = form.sizing.of(observation.screen_size)
+        picture = resized(observation.screenshot, size)
+        question = SpokenActorInput(
+            instruction=instruction,
+            applications=task.applications,
+            actions=form.functions,
+            grid=GRID_WORDS[form.grid],
+            shape=form.shape,
+            picture_size=size,
+            step_limit=task.step_limit,
+            first=not self._past,
+            outcome=outcome,
+            screenshot=picture,
+            past=self._remembered(),
+            functions=form.declarations(),
+            own_prompt=self.brief.prompt,
+        )
+        reply = await self.brief.ask(question)
+        self._said = said = writable(reply.text)
+        self._past.append(
+            Exchange(told=question.rendered().user, pictures=(picture,), said=said or "(nothing)")
+        )
+        self._queue.problems = {}
+        self._read = ReadReply()
+        try:
+            self._read = read_reply(said, form, sent=size, screen=observation.screen_size)
+        except CallUnusableError as error:
+            raise UnusableReplyError(str(error), said) from None
+        self._queue.fill(("", action) for action in self._read.actions)
+
+    def _remembered(self) -> tuple[Exchange, ...]:
+        """The conversation so far, with as many of its pictures as are shown beside the present one."""
+        first = len(self._past) - _earlier_pictures(self.brief, self.form.pictures)
+        return tuple(
+            exchange if number >= first else exchange.model_copy(update={"pictures": ()})
+            for number, exchange in enumerate(self._past)
+        )
+
+
+@dataclass(slots=True)
+class _TypedAgent:
+    """Asks a chat model anew at every step, with the steps so far in words; its setting `pictures` says how
+    many of the last screens are shown. By a picture alone the model points, in its setting `coordinates`."""
+
+    brief: AgentBrief
+    shows: Shows
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        brief, together = self.brief, _together(self.brief.task)
+        coordinates: Coordinates = "labels"
+        if self.shows == "picture":
+            coordinates = cast(Coordinates, brief.settings.get("coordinates", "thousandths"))
+        earlier = _earlier_pictures(brief, 1)
+        question = ActorInput(
+            application=together.name,
+            title=together.title,
+            manual=together.manual,
+            instruction=instruction,
+            history=tuple(in_history(step) for step in history),
+            steps_left=max(0, brief.task.step_limit - len(history)),
+            window_title=observation.window_title,
+            controls=observation.controls,
+            coordinates=coordinates,
+            screen_size=observation.screen_size,
+            screenshot=observation.screenshot
+            if self.shows in ("picture", "list")
+            else Screenshot.of(annotate(observation, include_text=False)),
+            shows=self.shows,
+            own_prompt=brief.prompt,
+            earlier=tuple(step.observation_screenshot for step in history[-earlier:] if earlier),
+        )
+        reply = await brief.ask(question)
+        said = reply.model_dump_json(exclude_defaults=True)
+        decided = Decision(status="finish", description=reply.observation, thought=reply.thought, reply=said)
+        if reply.status == "FINISH":
+            return decided.model_copy(update={"answer": reply.message})
+        if reply.status == "GIVE_UP":
+            return decided.model_copy(update={"status": "give_up", "message": reply.message})
+        action = action_of_reply(reply, coordinates, observation.screen_size)
+        if action is None:
+            name = repr(reply.function or "of the reply")
+            raise UnusableReplyError(f"The function {name} lacks what it needs; nothing was done.", said)
+        return decided.model_copy(update={"status": "continue", "action": action})
+
+
+def _tool_agent(brief: AgentBrief) -> Agent:
+    """With the setting `safety_checks: acknowledge` it does what the provider has doubts about."""
+    together = _together(brief.task)
+
+    async def ask(instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]) -> ComputerReply:
+        question = ComputerActorInput(
+            application=together.name,
+            title=together.title,
+            manual=together.manual,
+            instruction=instruction,
+            step_limit=brief.task.step_limit,
+            screenshot=first,
+            computer=turns,
+            own_prompt=brief.prompt,
+        )
+        return await brief.ask(question)
+
+    doubts = brief.settings.get("safety_checks")
+    return ComputerConversation(ask, "acknowledge" if doubts == "acknowledge" else "refuse")
+
+
+def _together(task: AgentTask) -> ApplicationInView:
+    """All applications of a task as one."""
+    return ApplicationInView(
+        name=", ".join(item.name for item in task.applications),
+        title=", ".join(item.title for item in task.applications),
+        manual="\n\n".join(f"# {item.title}\n{item.manual}" for item in task.applications),
+    )
+
+
+def _earlier_pictures(brief: AgentBrief, usual: int) -> int:
+    """How many pictures are shown beside the present one."""
+    return max(0, int(str(brief.settings.get("pictures", usual))) - 1)
 
 
 _TEXT = (files("taskloom.omnieval.asking") / "model_agents.yaml").read_text(encoding="utf-8")

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.omnieval.lookup import Attempt
 from taskloom.taskgraph.measures.complexity import depth_by_instance
 
 

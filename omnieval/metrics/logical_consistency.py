@@ -4,8 +4,8 @@ Undefined where that maximum is 0, because nothing could have been done more or 
 application of some subtask is not given.
 """
 
-from taskloom.omnieval.attempt import Attempt
-from taskloom.omnieval.coherency import executed_coherency
+from taskloom.omnieval.lookup import Attempt
+from taskloom.omnieval.scoring import executed_coherency
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
 

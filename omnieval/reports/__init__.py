@@ -2,7 +2,6 @@
 
 statistics       intervals, paired differences, pass@k, agreement
 standings        the figures of each agent
-tables           the paper's tables, and a leaderboard
-second_opinions  critic and people beside the functions
+tables           the paper's tables, a leaderboard, and second opinions beside the functions
 figures          the paper's figures, as SVG, and all of it on one page
 """

@@ -1,13 +1,14 @@
 """The paper's figures for one's own agents, as SVG: the radar of capabilities, chains against graphs,
-pass@k curves. And the page that shows them with the tables."""
+pass@k curves, scores against those of people. And the page that shows them with the tables."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from math import cos, pi, sin
 
-from taskloom.omnieval.reports.standings import ALL
-from taskloom.omnieval.reports.tables import ReportTable
+from taskloom.omnieval.reports.standings import ALL, ScoredAttempt
+from taskloom.omnieval.reports.statistics import pearson
+from taskloom.omnieval.reports.tables import HUMAN, ReportTable, score_pairs
 from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.taskgraph.records.experiment import Experiment, Standing
 
@@ -31,6 +32,18 @@ def figures(standings: Sequence[Standing]) -> dict[str, str]:
         "pass^k": _curves(agents, standings, "pass^"),
     }
     return {title: drawing for title, drawing in found.items() if drawing}
+
+
+def correlations(attempts: Sequence[ScoredAttempt]) -> Mapping[str, str]:
+    """Figure 5: a point per attempt that people scored, by title."""
+    found = {}
+    for metric, human in HUMAN.items():
+        pairs, name = score_pairs(attempts, metric, human), metric.replace("_", " ")
+        if pairs:
+            r = pearson(pairs)
+            title = f"{name.capitalize()} and people (Figure 5), r = {'–' if r is None else f'{r:.2f}'}"
+            found[title] = _scatter(pairs, name, human.replace("_", " "))
+    return found
 
 
 def _radar(agents: Sequence[str], standings: Sequence[Standing]) -> str:
@@ -104,6 +117,23 @@ def _curves(agents: Sequence[str], standings: Sequence[Standing], prefix: str) -
         )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
     return _svg(450, 260, parts, agents)
+
+
+def _scatter(pairs: Sequence[tuple[float, float]], across: str, up: str) -> str:
+    points = "".join(
+        f'<circle cx="{50 + 200 * x:.1f}" cy="{220 - 200 * y:.1f}" r="4" fill="{COLOURS[0]}" opacity="0.35"/>'
+        for x, y in pairs
+    )
+    marks = "".join(
+        _text(50 + 2 * value, 236, str(value), 10)
+        + f'<text x="44" y="{224 - 2 * value}" text-anchor="end" font-size="10">{value}</text>'
+        for value in (0, 50, 100)
+    )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 280 262" width="280" font-family="sans-serif">'
+        f'<path d="M50 20V220H250" fill="none" stroke="#999"/>{marks}{points}{_text(150, 254, across, 11)}'
+        f'<text x="50" y="12" font-size="11">{up}</text></svg>'
+    )
 
 
 def _text(x: float, y: float, told: str, size: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean, pstdev
 
@@ -31,7 +31,7 @@ class ScoredAttempt:
 def standings(attempts: Iterable[ScoredAttempt]) -> tuple[Standing, ...]:
     """All figures of all agents, with intervals over tasks."""
     found: list[Standing] = []
-    for agent, own in _by_agent(attempts).items():
+    for agent, own in by_agent(attempts).items():
         for group, members in _groups(own).items():
             for metric in sorted({name for item in members for name in item.scores}):
                 found.append(_standing(agent, group, metric, *_mean(members, metric)))
@@ -43,29 +43,22 @@ def standings(attempts: Iterable[ScoredAttempt]) -> tuple[Standing, ...]:
 
 def comparisons(attempts: Iterable[ScoredAttempt]) -> tuple[Comparison, ...]:
     """Every two agents over the tasks that both attempted."""
-    by_agent = _by_agent(attempts)
+    own = by_agent(attempts)
     found = []
     for metric in COMPARED:
-        values = {agent: _per_task(own, metric) for agent, own in by_agent.items()}
-        for first, second in combinations(by_agent, 2):
+        values = {agent: _per_task(made, metric) for agent, made in own.items()}
+        for first, second in combinations(own, 2):
             difference = paired(values[first], values[second])
             if difference is not None:
-                found.append(
-                    Comparison(
-                        first=first,
-                        second=second,
-                        metric=metric,
-                        difference=difference.value,
-                        low=difference.low,
-                        high=difference.high,
-                        p_value=difference.p_value,
-                        tasks=len(values[first].keys() & values[second].keys()),
-                    )
-                )
+                ends = {"low": difference.low, "high": difference.high, "p_value": difference.p_value}
+                whose = {"first": first, "second": second, "metric": metric}
+                tasks = len(values[first].keys() & values[second].keys())
+                found.append(Comparison(**whose, **ends, difference=difference.value, tasks=tasks))
     return tuple(found)
 
 
-def _by_agent(attempts: Iterable[ScoredAttempt]) -> dict[str, list[ScoredAttempt]]:
+def by_agent(attempts: Iterable[ScoredAttempt]) -> dict[str, list[ScoredAttempt]]:
+    """The attempts of each agent."""
     found: dict[str, list[ScoredAttempt]] = defaultdict(list)
     for item in attempts:
         found[item.run.agent].append(item)
@@ -170,12 +163,5 @@ def _chains(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]
 
 
 def _standing(agent: str, group: str, metric: str, found: Interval | None, tasks: int) -> Standing:
-    return Standing(
-        agent=agent,
-        metric=metric,
-        group=group,
-        value=found.value if found else None,
-        low=found.low if found else None,
-        high=found.high if found else None,
-        tasks=tasks if found else 0,
-    )
+    figure = {**asdict(found), "tasks": tasks} if found else {}
+    return Standing(agent=agent, metric=metric, group=group, **figure)

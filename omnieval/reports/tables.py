@@ -4,21 +4,30 @@ drops), Table 8 (order of telling), and those a leaderboard needs."""
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
-from taskloom.omnieval.reports.standings import ALL, ScoredAttempt
+from taskloom.omnieval.reports.standings import ALL, ScoredAttempt, by_agent
+from taskloom.omnieval.reports.statistics import cohens_kappa, pearson
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.agent_run import AgentRun, End
 from taskloom.taskgraph.records.experiment import Comparison, Standing
 
+CRITIC: Final = "critic"
+"""The critic's verdict, as a metric: whether the task is done."""
+HUMAN: Final = {"coverage_rate": "human_completion", "logical_consistency": "human_alignment"}
+"""What people score in the place of each metric of the paper, 0 to 1, the mean over the annotators."""
 _SPECIAL = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%_#${}"}
     | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "\\": r"\textbackslash{}"}
 )
 _MAIN = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
 _MOST_REASONS = 40
+_Columns = Sequence[tuple[str, Callable[[str], str]]]
+"""Headings, and what stands below them for an agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +43,7 @@ class ReportTable:
     def as_csv(self) -> str:
         """The table as comma-separated values."""
         written = io.StringIO()
-        writer = csv.writer(written)
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        csv.writer(written).writerows((self.columns, *self.rows))
         return written.getvalue()
 
     def as_latex(self) -> str:
@@ -49,35 +56,6 @@ class ReportTable:
             f"% {self.title}\n\\begin{{tabular}}{{{align}}}\n\\toprule\n{head}\n\\midrule\n{body}\n"
             "\\bottomrule\n\\end{tabular}\n"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    """The figures by agent, metric and group, as cells of a table."""
-
-    by_key: Mapping[tuple[str, str, str], Standing]
-    agents: tuple[str, ...]
-
-    def told(self, metric: str, group: str = ALL) -> bool:
-        return any((agent, metric, group) in self.by_key for agent in self.agents)
-
-    def value(self, agent: str, metric: str, group: str = ALL) -> float | None:
-        found = self.by_key.get((agent, metric, group))
-        return found.value if found else None
-
-    def percent(self, agent: str, metric: str, group: str = ALL) -> str:
-        value = self.value(agent, metric, group)
-        return "–" if value is None else f"{100 * value:.1f}"
-
-    def number(self, agent: str, metric: str) -> str:
-        value = self.value(agent, metric)
-        return "–" if value is None else f"{value:.2f}"
-
-    def interval(self, agent: str, metric: str, group: str = ALL) -> str:
-        found = self.by_key.get((agent, metric, group))
-        if found is None or found.value is None or found.low is None or found.high is None:
-            return self.percent(agent, metric, group)
-        return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
 
 
 def tables(
@@ -100,12 +78,52 @@ def tables(
         _repeats(shown),
         _costs(shown, attempts),
         _reasons(attempts),
+        _opinions(attempts),
     )
     return tuple(table for table in found if table.rows)
 
 
-def _table(name: str, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> ReportTable:
-    return ReportTable(name, title, tuple(columns), tuple(tuple(row) for row in rows))
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The figures by agent, metric and group, as cells of the rows of agents."""
+
+    by_key: Mapping[tuple[str, str, str], Standing]
+    agents: tuple[str, ...]
+
+    def told(self, metric: str, group: str = ALL) -> bool:
+        return any((agent, metric, group) in self.by_key for agent in self.agents)
+
+    def value(self, agent: str, metric: str, group: str = ALL) -> float | None:
+        found = self.by_key.get((agent, metric, group))
+        return found.value if found else None
+
+    def percent(self, metric: str, group: str = ALL) -> Callable[[str], str]:
+        return lambda agent: _percent(self.value(agent, metric, group))
+
+    def number(self, metric: str) -> Callable[[str], str]:
+        return lambda agent: _number(self.value(agent, metric))
+
+    def interval(self, metric: str, group: str = ALL) -> Callable[[str], str]:
+        def cell(agent: str) -> str:
+            found = self.by_key.get((agent, metric, group))
+            if found is None or found.value is None or found.low is None or found.high is None:
+                return _percent(self.value(agent, metric, group))
+            return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
+
+        return cell
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _per_agent(name: str, title: str, agents: Iterable[str], columns: _Columns) -> ReportTable:
+    rows = ((agent, *(cell(agent) for _, cell in columns)) for agent in agents)
+    return ReportTable(name, title, ("agent", *(heading for heading, _ in columns)), tuple(rows))
 
 
 def _leaderboard(figures: _Figures, attempts: Sequence[ScoredAttempt]) -> ReportTable:
@@ -117,12 +135,12 @@ def _leaderboard(figures: _Figures, attempts: Sequence[ScoredAttempt]) -> Report
         figures.agents,
         key=lambda agent: [-(figures.value(agent, name) or 0) for name in ("success", "coverage_rate")],
     )
-    rows = (
-        (agent, str(tasks[agent]), str(counts[agent]), *(figures.interval(agent, name) for name in shown))
-        for agent in ranked
-    )
-    columns = ("agent", "tasks", "attempts", *(name.replace("_", " ") for name in shown))
-    return _table("leaderboard", "Agents, with 95 % bootstrap intervals over tasks", columns, rows)
+    columns: _Columns = [
+        ("tasks", lambda agent: str(tasks[agent])),
+        ("attempts", lambda agent: str(counts[agent])),
+        *((name.replace("_", " "), figures.interval(name)) for name in shown),
+    ]
+    return _per_agent("leaderboard", "Agents, with 95 % bootstrap intervals over tasks", ranked, columns)
 
 
 def _is_metric(metric: str) -> bool:
@@ -136,9 +154,12 @@ def _ends(
     names = [name for name, _ in Counter(run.end for run in runs).most_common()]
     counts = Counter((run.agent, run.end) for run in runs)
     all_agents = [*agents, *sorted({run.agent for run in runs} - {*agents})]
-    rows = ((agent, *(str(counts[agent, name]) for name in names)) for agent in all_agents)
-    columns = ("agent", *(name.replace("_", " ") for name in names))
-    return _table("ends", "How attempts ended; invalid ones count for nothing", columns, rows)
+    columns = [(name.replace("_", " "), partial(_count, counts, name)) for name in names]
+    return _per_agent("ends", "How attempts ended; invalid ones count for nothing", all_agents, columns)
+
+
+def _count(counts: Counter[tuple[str, End]], end: End, agent: str) -> str:
+    return str(counts[agent, end])
 
 
 def _comparisons(compared: Iterable[Comparison]) -> ReportTable:
@@ -154,100 +175,90 @@ def _comparisons(compared: Iterable[Comparison]) -> ReportTable:
         for item in compared
     )
     columns = ("agents", "metric", "difference", "95 % interval", "p", "tasks")
-    return _table("comparisons", "Paired differences over the same tasks, in points", columns, rows)
+    title = "Paired differences over the same tasks, in points"
+    return ReportTable("comparisons", title, columns, tuple(rows))
 
 
 def _capabilities(figures: _Figures) -> ReportTable:
-    shown = [item for item in load_capabilities() if figures.told("coverage_rate", item.name)]
-    rows = (
-        (
-            agent,
-            figures.percent(agent, "coverage_rate"),
-            figures.percent(agent, "logical_consistency"),
-            *(figures.percent(agent, "coverage_rate", item.name) for item in shown),
-        )
-        for agent in figures.agents
-    )
-    columns = ("agent", "CR", "LC", *(item.title for item in shown))
-    return _table("table_4", "Capabilities (Table 4): coverage rate", columns, rows)
+    columns = [
+        ("CR", figures.percent("coverage_rate")),
+        ("LC", figures.percent("logical_consistency")),
+        *(
+            (item.title, figures.percent("coverage_rate", item.name))
+            for item in load_capabilities()
+            if figures.told("coverage_rate", item.name)
+        ),
+    ]
+    return _per_agent("table_4", "Capabilities (Table 4): coverage rate", figures.agents, columns)
 
 
 def _levels(figures: _Figures) -> ReportTable:
-    """Table 5: coverage rate per level, with the drop from the level before."""
-    rows = []
-    for agent in figures.agents:
-        row = [agent]
-        for dimension in DIMENSIONS:
-            before: float | None = None
-            for level in LEVELS:
-                value = figures.value(agent, "coverage_rate", f"{dimension} {level}")
-                text = figures.percent(agent, "coverage_rate", f"{dimension} {level}")
-                if value is not None and before is not None:
-                    drop = 100 * (before - value)
-                    text += f" {'↓' if drop >= 0 else '↑'}{abs(drop):.1f}"
-                before = value if value is not None else before
-                row.append(text)
-        rows.append(row)
-    columns = ("agent", *(f"{dimension} {level}" for dimension in DIMENSIONS for level in LEVELS))
-    return _table("table_5", "Levels (Table 5): coverage rate, and drops", columns, rows)
+    """Table 5: coverage rate per level, with the drop from the level before that has one."""
+    columns = [
+        (f"{dimension} {level}", partial(_level, figures, dimension, LEVELS[: number + 1]))
+        for dimension in DIMENSIONS
+        for number, level in enumerate(LEVELS)
+    ]
+    return _per_agent("table_5", "Levels (Table 5): coverage rate, and drops", figures.agents, columns)
+
+
+def _level(figures: _Figures, dimension: str, levels: Sequence[str], agent: str) -> str:
+    *before, value = (figures.value(agent, "coverage_rate", f"{dimension} {level}") for level in levels)
+    last = next((item for item in reversed(before) if item is not None), None)
+    if value is None or last is None:
+        return _percent(value)
+    drop = 100 * (last - value)
+    return f"{_percent(value)} {'↓' if drop >= 0 else '↑'}{abs(drop):.1f}"
 
 
 def _told(figures: _Figures) -> ReportTable:
     ways = sorted({group for _, _, group in figures.by_key if group.startswith("told ")})
-    rows = (
-        (
-            agent,
-            figures.number(agent, "sensitivity"),
-            *(figures.percent(agent, "coverage_rate", way) for way in ways),
-        )
-        for agent in figures.agents
-        if ways
-    )
-    columns = ("agent", "average sensitivity", *ways)
-    return _table("table_8", "Ways of telling (Table 8): sensitivity and coverage rate", columns, rows)
+    columns = [("average sensitivity", figures.number("sensitivity"))]
+    columns += [(way, figures.percent("coverage_rate", way)) for way in ways]
+    title = "Ways of telling (Table 8): sensitivity and coverage rate"
+    return _per_agent("table_8", title, figures.agents if ways else (), columns)
 
 
 def _twins(figures: _Figures) -> ReportTable:
     groups = ("chain twins", "graph twins")
-    cells = [(metric, group) for group in groups for metric in ("coverage_rate", "success")]
-    rows = (
-        (agent, *(figures.interval(agent, metric, group) for metric, group in cells))
+    columns = [
+        (f"{group.removesuffix(' twins')} {heading}", figures.interval(metric, group))
+        for group in groups
+        for heading, metric in (("CR", "coverage_rate"), ("success", "success"))
+    ]
+    agents = [
+        agent
         for agent in figures.agents
         if any((agent, "coverage_rate", group) in figures.by_key for group in groups)
-    )
-    columns = ("agent", "chain CR", "chain success", "graph CR", "graph success")
-    return _table("figure_7", "Chains against their graph twins (Figure 7)", columns, rows)
+    ]
+    return _per_agent("figure_7", "Chains against their graph twins (Figure 7)", agents, columns)
 
 
 def _repeats(figures: _Figures) -> ReportTable:
     found = {metric for _, metric, _ in figures.by_key if metric.startswith("pass")}
     names = sorted(found, key=lambda name: (name[:5], int(name[5:])))
-    rows = ((agent, *(figures.interval(agent, name) for name in names)) for agent in figures.agents if names)
-    return _table("repeats", "pass@k and pass^k over repeats", ("agent", *names), rows)
+    columns = [(name, figures.interval(name)) for name in names]
+    return _per_agent("repeats", "pass@k and pass^k over repeats", figures.agents if names else (), columns)
 
 
 def _costs(figures: _Figures, attempts: Iterable[ScoredAttempt]) -> ReportTable:
-    runs: dict[str, list[AgentRun]] = defaultdict(list)
-    for item in attempts:
-        runs[item.run.agent].append(item.run)
-    names = ("steps", "usd", "tokens", "seconds")
-    rows = []
-    for agent in figures.agents:
-        own = runs[agent]
-        models = dict.fromkeys(f"{run.provenance.provider} {run.provenance.model}".strip() for run in own)
-        row = (
-            agent,
-            "/".join(models) or "–",
-            f"{sum(run.provenance.cost_usd for run in own):.4f}",
-            str(sum(run.input_tokens + run.output_tokens for run in own)),
-            str(sum(run.unusable_replies for run in own)),
-            str(sum(run.refused_actions for run in own)),
-            *(figures.number(agent, f"{name}_per_success") for name in names),
-        )
-        rows.append(row)
-    head = ("agent", "model", "USD", "tokens", "unusable replies", "refused actions")
-    columns = (*head, *(f"{name} per success" for name in names))
-    return _table("costs", "What it took, and what a success takes", columns, rows)
+    runs = defaultdict(list, {agent: [item.run for item in own] for agent, own in by_agent(attempts).items()})
+    columns: _Columns = [
+        ("model", lambda agent: "/".join(dict.fromkeys(map(_model, runs[agent]))) or "–"),
+        ("USD", lambda agent: f"{sum(run.provenance.cost_usd for run in runs[agent]):.4f}"),
+        ("tokens", lambda agent: str(sum(run.input_tokens + run.output_tokens for run in runs[agent]))),
+        ("unusable replies", lambda agent: str(sum(run.unusable_replies for run in runs[agent]))),
+        ("refused actions", lambda agent: str(sum(run.refused_actions for run in runs[agent]))),
+        *(
+            (f"{name} per success", figures.number(f"{name}_per_success"))
+            for name in ("steps", "usd", "tokens", "seconds")
+        ),
+    ]
+    return _per_agent("costs", "What it took, and what a success takes", figures.agents, columns)
+
+
+def _model(run: AgentRun) -> str:
+    return f"{run.provenance.provider} {run.provenance.model}".strip()
 
 
 def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
@@ -265,4 +276,30 @@ def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
         counts[(item.run.agent, item.run.end.replace("_", " "), *where, checks)] += 1
     rows = ((*place, str(count)) for place, count in counts.most_common(_MOST_REASONS))
     columns = ("agent", "end", "application", "first subtask not done", "checks that said no", "attempts")
-    return _table("failures", "Why attempts failed", columns, rows)
+    return ReportTable("failures", "Why attempts failed", columns, tuple(rows))
+
+
+def _opinions(attempts: Sequence[ScoredAttempt]) -> ReportTable:
+    """The critic against the functions, and the paper's metrics against people."""
+    rows = []
+    for agent, own in {"all agents": attempts, **by_agent(attempts)}.items():
+        pairs = [(bool(a), bool(b)) for a, b in score_pairs(own, "success", CRITIC)]
+        if pairs:
+            same = f"{100 * (sum(first == second for first, second in pairs) / len(pairs)):.1f}"
+            rows.append(("critic, success", agent, str(len(pairs)), same, _number(cohens_kappa(pairs)), "–"))
+    for metric, human in HUMAN.items():
+        scored = score_pairs(attempts, metric, human)
+        if scored:
+            title = f"people, {metric.replace('_', ' ')}"
+            rows.append((title, "all agents", str(len(scored)), "–", "–", _number(pearson(scored))))
+    columns = ("opinion, metric", "agent", "attempts", "agreement", "Cohen's kappa", "Pearson's r")
+    return ReportTable("second_opinions", "Second opinions beside the functions", columns, tuple(rows))
+
+
+def score_pairs(attempts: Iterable[ScoredAttempt], first: str, second: str) -> list[tuple[float, float]]:
+    """The values of two metrics at the attempts for which both are defined."""
+    return [
+        (a, b)
+        for item in attempts
+        if (a := item.scores.get(first)) is not None and (b := item.scores.get(second)) is not None
+    ]

@@ -34,7 +34,6 @@ FOUND_BY_NAME = {
         "without_layout",
     },
     "taskloom.model_clients.providers": {"create"},
-    "taskloom.omnieval.action_metrics": {"measure"},
     "taskloom.omnieval.agents": {"check", "create"},
     "taskloom.omnieval.metrics": {"measure"},
     "taskloom.omnieval.protocols": {"answer", "instruction"},

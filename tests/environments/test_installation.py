@@ -18,7 +18,7 @@ from taskloom.environments.installing.applications import (
     is_installed,
     missing_for_start,
 )
-from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.packages import CommandRunner
 from taskloom.environments.lookup import InstallationResult
 from taskloom.resources.applications import Application, Installation
 

@@ -20,7 +20,7 @@ from taskloom.flows.experimenting.checking import (
 )
 from taskloom.flows.settings import load_settings
 from taskloom.model_clients.errors import KeyMissingError
-from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.omnieval.experiments import ExperimentFile
 from taskloom.resources.errors import TaskloomError
 from tests.flows.conftest import whole_settings
 

@@ -22,7 +22,7 @@ from taskloom.flows.experimenting.fixing import selected_tasks
 from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.wiring import choose_applications
 from taskloom.omnieval.errors import UnknownProtocolError
-from taskloom.omnieval.experiments.specification import TaskSet
+from taskloom.omnieval.experiments import TaskSet
 from taskloom.omnieval.protocols import paper
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.taskgraph.measures.complexity import complexity_of

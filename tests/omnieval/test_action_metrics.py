@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.omnieval.action_examples import (
+from taskloom.omnieval.action_metrics import (
     Example,
     Statement,
     also_right,
+    bleu,
     boxed,
     distance,
+    penalty,
     statements_in,
     statements_of,
 )
-from taskloom.omnieval.action_metrics.action_score import bleu, penalty
 from taskloom.omnieval.lookup import action_measures
 from taskloom.taskgraph.reading.task_graphs import read_task_graph
 from taskloom.taskgraph.records.evidence import Evidence

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.omnieval.coherency import executed_coherency, require_possible
 from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.omnieval.scoring import executed_coherency, require_possible
 from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.records.graph import TaskGraph
 from tests.shared_work import examples

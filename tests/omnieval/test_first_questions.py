@@ -9,7 +9,7 @@ import pytest
 
 from taskloom.omnieval.asking import model_agents
 from taskloom.omnieval.asking.first_questions import prompt_hash
-from taskloom.omnieval.experiments.specification import AgentEntry
+from taskloom.omnieval.experiments import AgentEntry
 from taskloom.omnieval.lookup import AGENTS
 from taskloom.prompts import rendering
 

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.omnieval.attempt import Attempt
 from taskloom.omnieval.errors import SequenceImpossibleError
-from taskloom.omnieval.lookup import METRICS, PAPER, further, measured
+from taskloom.omnieval.lookup import METRICS, PAPER, Attempt, further, measured
 from taskloom.omnieval.metrics.coverage_rate import coverage_rate
 from taskloom.omnieval.scoring import score_of
 from taskloom.taskgraph.measures.interference import orders_of

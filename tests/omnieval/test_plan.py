@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from taskloom.omnieval.experiments.plan import attempts_for, order_for, told
-from taskloom.omnieval.experiments.specification import ExperimentFile
+from taskloom.omnieval.experiments import ExperimentFile, attempts_for, order_for, told
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task

@@ -7,7 +7,6 @@ import base64
 import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
@@ -21,11 +20,9 @@ from taskloom.environments.errors import (
 )
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.evidence.unpacked_text import picture_text
-from taskloom.environments.machines.machine import Machine, MachineMaker
+from taskloom.environments.machines.machine import Document, Machine, MachineMaker, ReadyMachines, Reply
 from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.machines.server_client import Document, Reply
 from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
-from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.environments.task_bar import OWNER, TaskBarButton, as_controls, bar_pixels, lay_out
 from taskloom.environments.told_controls import told_control
@@ -57,23 +54,6 @@ _MOST_SILENCES = 4
 """How often in a row the application in front may leave a look unanswered before it counts as hung."""
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """The screen at one moment, with what is needed to act on it."""
-
-    observation: Observation
-    """What an agent is given."""
-    commands: Mapping[str, str]
-    """Per label of a task bar button what it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    sandbox: Sandbox
-    files: MachineFiles
-    ready: ReadyMachines
-
-
 class DesktopEnvironment:
     """A machine with the applications of the last reset; the next machine is started meanwhile."""
 
@@ -83,12 +63,14 @@ class DesktopEnvironment:
     def __init__(self, settings: LinuxDesktopSettings, make: MachineMaker) -> None:
         self._settings = settings
         self._make = make
-        self._place: _Place | None = None
+        self._files: MachineFiles | None = None
+        self._ready: ReadyMachines | None = None
         self._machine: Machine | None = None
         self._applications: dict[str, Application] = {}
         self._started: set[str] = set()
         self._front = ""
-        self._view: _View | None = None
+        self._seen: Observation | None = None
+        self._commands: dict[str, str] = {}  # what the buttons of the task bar do, by their labels
         self.log = InputLog()
         self._pointer: tuple[float, float] = (-1.0, -1.0)
         self._acted = 0.0
@@ -102,17 +84,16 @@ class DesktopEnvironment:
             raise ValueError("A reset needs at least one application.")
         async with self._lock:
             self.log.clear()
-            self._pointer, self._view = (-1.0, -1.0), None
+            self._pointer = (-1.0, -1.0)
             await self._stop()
             self._applications = {item.name: item for item in applications}
             self._started.clear()
-            place = self._place
-            if place is None:
+            if self._files is None or self._ready is None:
                 sandbox = await asyncio.to_thread(Sandbox, self._settings.temporary_folder)
-                ready = ReadyMachines(self._make, sandbox.root, self._settings.machines_ahead)
-                place = self._place = _Place(sandbox, MachineFiles(sandbox), ready)
-            self._machine = await place.ready.take()
-            await place.files.lay(self._machine, applications, without)
+                self._files = MachineFiles(sandbox)
+                self._ready = ReadyMachines(self._make, sandbox.root, self._settings.machines_ahead)
+            self._machine = await self._ready.take()
+            await self._files.lay(self._machine, applications, without)
             await self._machine.request("bars", {"bars": self._bars()})
             return await self._bring(applications[0].name)
 
@@ -125,25 +106,26 @@ class DesktopEnvironment:
         """Carry out `action` on the last observation and observe; see the protocol."""
         async with self._lock:
             self.log.step += 1
-            view = self._view
-            if view is None or self._machine is None:
+            before = self._seen
+            if before is None or self._machine is None:
                 raise EnvironmentBrokenError(
                     "The environment must be reset before anything can be done in it."
                 )
-            controls = view.observation.controls
+            controls = before.controls
             aimed = aim(action, controls, self._settings.screen_size)
             target = aimed.target
             if target is None and isinstance(action, KeyboardInput):
                 target = next((control for control in controls if control.focused), None)
             if isinstance(action, KeyboardInput | HoldInput):
                 parse_keys(action.keys)  # refused before anything is done
-            if target is not None and target.label in view.commands:
+            if target is not None and target.label in self._commands:
                 self.log.note(aimed.action, target, controls, self._front)
                 self._pointer = target.rectangle.center
                 if isinstance(aimed.action, ClickInput):
-                    return await self._command(view.commands[target.label])
+                    return await self._command(self._commands[target.label])
                 return await self._look()
-            if aimed.target is not None and _passing(view):
+            # What was seen may be gone by now: windows of other owners than the environment always may.
+            if aimed.target is not None and any(control.application != OWNER for control in controls):
                 refuse_stale(aimed, _controls_now(await self._ask("observe", {"picture": False, "quiet": 0})))
             self.log.note(aimed.action, target, controls, self._front)
             self._point_at(aimed)
@@ -151,11 +133,11 @@ class DesktopEnvironment:
             reply = await self._ask("act", {"inputs": inputs})
             self._acted = time.monotonic()
             seen = await self._look(reply)
-            if describe_change(view.observation, seen) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
+            if describe_change(before, seen) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
                 await asyncio.sleep(_LATE_SECONDS)
                 seen = await self._look()
             looks = _LOOKS_AT_ANSWERED if _answers(action) else 0
-            while looks and _is_dialog(seen) and seen.window_title == view.observation.window_title:
+            while looks and _is_dialog(seen) and seen.window_title == before.window_title:
                 await asyncio.sleep(_LATE_SECONDS)
                 seen, looks = await self._look(), looks - 1
             return seen
@@ -171,14 +153,12 @@ class DesktopEnvironment:
     async def evidence(self) -> Evidence:
         """Everything the checks may read, as of the last look."""
         async with self._lock:
-            view, (machine, place) = self._view, self._running()
-            if view is None:
+            seen, (machine, files) = self._seen, self._running()
+            if seen is None:
                 raise EnvironmentBrokenError("The environment must be looked at before there is evidence.")
             await asyncio.sleep(self._unwritten())
-            home, clipboard, selection = await place.files.take(
-                machine, tuple(self._applications.values()), self._started
-            )
-            seen = view.observation
+            opened = tuple(self._applications.values())
+            home, clipboard, selection = await files.take(machine, opened, self._started)
             return Evidence(
                 step=self.log.step,
                 inputs=self.log.events,
@@ -198,9 +178,9 @@ class DesktopEnvironment:
     async def belongings(self) -> tuple[dict[str, bytes | None], str]:
         """The visible files of the home, and the text of the clipboard."""
         async with self._lock:
-            machine, place = self._running()
-            _, clipboard, _ = await place.files.take(machine, (), ())
-            return await asyncio.to_thread(place.sandbox.visible), clipboard.text or ""
+            machine, files = self._running()
+            _, clipboard, _ = await files.take(machine, (), ())
+            return await asyncio.to_thread(files.sandbox.visible), clipboard.text or ""
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
         """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
@@ -222,21 +202,20 @@ class DesktopEnvironment:
     async def close(self) -> None:
         """Stop every machine and remove every file of this environment. May be called twice."""
         async with self._lock:
-            place, self._place = self._place, None
+            files, ready, self._files, self._ready = self._files, self._ready, None, None
             try:
                 await self._stop()
-                if place is not None:
-                    await place.ready.close()
+                if ready is not None:
+                    await ready.close()
             finally:
-                if place is not None:
-                    await asyncio.to_thread(place.sandbox.close)
+                if files is not None:
+                    await asyncio.to_thread(files.sandbox.close)
 
     def _display(self, seen: Observation) -> str:
         """What the display shows, as the text of a picture, where an application asks for it."""
         states = (application.launch.state for application in self._applications.values())
-        if not any(state is not None and state.screen for state in states):
-            return ""
-        return picture_text(seen.screenshot.png, self._settings.display_size) or ""
+        asked = any(state is not None and state.screen for state in states)
+        return (picture_text(seen.screenshot.png, self._settings.display_size) or "") if asked else ""
 
     def _unwritten(self) -> float:
         """Seconds until the applications have written what the last input changed."""
@@ -244,13 +223,13 @@ class DesktopEnvironment:
         longest = max((state.written_seconds for state in states if state is not None), default=0.0)
         return max(0.0, self._acted + longest - time.monotonic())
 
-    def _running(self) -> tuple[Machine, _Place]:
-        if self._machine is None or self._place is None:
+    def _running(self) -> tuple[Machine, MachineFiles]:
+        if self._machine is None or self._files is None:
             raise EnvironmentBrokenError("The environment must be reset before it has anything.")
-        return self._machine, self._place
+        return self._machine, self._files
 
     async def _stop(self) -> None:
-        machine, self._machine, self._view = self._machine, None, None
+        machine, self._machine, self._seen = self._machine, None, None
         if machine is not None:
             await machine.stop()
 
@@ -294,8 +273,17 @@ class DesktopEnvironment:
             reply = None
         if reply is None:
             raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not answer any more.")
-        self._view = _view_of(reply, self._front, self._buttons(self._front), self._settings.screen_size)
-        return self._view.observation
+        controls, buttons = _controls_now(reply), self._buttons(self._front)
+        bar = as_controls(buttons, len(controls) + 1)
+        self._commands = {control.label: button.command for control, button in zip(bar, buttons, strict=True)}
+        self._seen = Observation(
+            screenshot=Screenshot.of(reply.content),
+            controls=(*controls, *bar),
+            active_application=self._front,
+            window_title=reply.document["title"],
+            screen_size=self._settings.screen_size,
+        )
+        return self._seen
 
     async def _ask(self, name: str, document: Document | None = None) -> Reply:
         if self._machine is None:
@@ -322,30 +310,7 @@ class DesktopEnvironment:
         }
 
 
-def _passing(view: _View) -> bool:
-    """Whether what was seen may be gone by now: windows of other owners than the environment always may."""
-    return any(control.application != OWNER for control in view.observation.controls)
-
-
-def _view_of(
-    reply: Reply, front: str, buttons: Sequence[TaskBarButton], screen_size: tuple[int, int]
-) -> _View:
-    """The screen that a machine told of, with the application `front` in front."""
-    controls = _controls_now(reply)
-    bar = as_controls(buttons, len(controls) + 1)
-    observation = Observation(
-        screenshot=Screenshot.of(reply.content),
-        controls=(*controls, *bar),
-        active_application=front,
-        window_title=reply.document["title"],
-        screen_size=screen_size,
-    )
-    commands = {control.label: button.command for control, button in zip(bar, buttons, strict=True)}
-    return _View(observation, commands)
-
-
 def _controls_now(reply: Reply) -> list[Control]:
-    """The controls alone."""
     found = []
     for label, item in enumerate(reply.document["controls"], 1):
         left, top, width, height = item["box"]
@@ -361,7 +326,6 @@ def inputs_of(aimed: Aim, display_size: tuple[int, int]) -> list[dict[str, Any]]
         ActionInvalidError: its keys do not parse.
     """
     action = aimed.action
-    middle = (display_size[0] // 2, display_size[1] // 2)
     match action:
         case ClickInput():
             told = {"point": action.point, "button": action.button, "times": action.times}
@@ -369,6 +333,7 @@ def inputs_of(aimed: Aim, display_size: tuple[int, int]) -> list[dict[str, Any]]
         case MoveInput():
             return [{"kind": "move", "point": action.point}]
         case WheelMouseInput():
+            middle = (display_size[0] // 2, display_size[1] // 2)
             turned = {"up": action.wheel_distance, "sideways": action.wheel_sideways}
             return [{"kind": "wheel", "point": action.point or middle, **turned}]
         case KeyboardInput():

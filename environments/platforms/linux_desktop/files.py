@@ -28,7 +28,7 @@ class MachineFiles:
     """Fixtures on their way in, and files on their way out."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._files = FileSnapshots(sandbox.home, shown_home=HOME)
         self._anew = True
 
@@ -41,13 +41,12 @@ class MachineFiles:
             ApplicationUnavailableError: a command that prepares one fails.
         """
         self._anew = True
-        await asyncio.to_thread(self._sandbox.clear)
-        await asyncio.to_thread(self._sandbox.lay_fixtures, applications, without)
+        await asyncio.to_thread(self.sandbox.clear)
+        await asyncio.to_thread(self.sandbox.lay_fixtures, applications, without)
         laid = await asyncio.to_thread(self._laid)
         for application in applications:
-            laid |= {
-                path: content_of(text, application) for path, text in application.preparation.files.items()
-            }
+            for path, text in application.preparation.files.items():
+                laid[path] = content_of(text, application)
         await machine.write(laid)
         for application in applications:
             for command in application.preparation.commands:
@@ -68,23 +67,19 @@ class MachineFiles:
         told = reply.document
         await asyncio.to_thread(self._mirror, reply.content, told["files"], told["directories"])
         home = await asyncio.to_thread(self._files.take)
-        scripts = {
-            (application.name, name): script
+        texts = {
+            (application.name, name): await _told_by(machine, script)
             for application in applications
             if application.name in started
             for name, script in _scripts(application)
         }
-        texts = {place: await _told_by(machine, script) for place, script in scripts.items()}
         states, silent = self._files.told(texts)
-        seen = HomeFiles(
-            tuple(sorted((*home.files, *states), key=lambda state: state.path)),
-            home.directories,
-            tuple(sorted({*home.unseen, *silent, *told["unseen"]})),
-        )
+        files = tuple(sorted((*home.files, *states), key=lambda state: state.path))
+        seen = HomeFiles(files, home.directories, tuple(sorted({*home.unseen, *silent, *told["unseen"]})))
         return seen, _clipboard(told["clipboard"]), told["clipboard"].get("selection", "")
 
     def _laid(self) -> dict[str, bytes | None]:
-        home = self._sandbox.home
+        home = self.sandbox.home
         return {
             str(path.relative_to(home)): path.read_bytes() if path.is_file() else None
             for path in sorted(home.rglob("*"))
@@ -92,7 +87,7 @@ class MachineFiles:
         }
 
     def _mirror(self, packed: bytes, files: Sequence[str], directories: Sequence[str]) -> None:
-        home = self._sandbox.home
+        home = self.sandbox.home
         kept, folders = set(files), set(directories)
         for path in sorted(home.rglob("*"), reverse=True):
             name = str(path.relative_to(home))
@@ -113,8 +108,8 @@ class MachineFiles:
 
     def _place(self, name: str) -> Path:
         """Where a file of the machine stands here, unless its name leads out of the home."""
-        place = Path(os.path.normpath(self._sandbox.home / name))
-        if not place.is_relative_to(self._sandbox.home) or place == self._sandbox.home:
+        place = Path(os.path.normpath(self.sandbox.home / name))
+        if not place.is_relative_to(self.sandbox.home) or place == self.sandbox.home:
             raise EnvironmentBrokenError(f"The machine named a file outside of its home: {name!r}.")
         return place
 

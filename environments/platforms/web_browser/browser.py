@@ -13,8 +13,12 @@ from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import BrowserMissingError, EnvironmentBrokenError
-from taskloom.environments.installing import fonts
-from taskloom.environments.installing.browser_finding import BrowserInstallation, find_browser
+from taskloom.environments.installing.browser_finding import (
+    FONT_VARIABLE,
+    BrowserInstallation,
+    find_browser,
+    font_settings,
+)
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.driver import SharedDriver
 from taskloom.environments.platforms.web_browser.profile import PERMISSIONS, KeptProfile
@@ -75,7 +79,7 @@ class BrowserProcess:
         environment: dict[str, str | float | bool] = {
             **os.environ,
             **sandbox.mark,
-            fonts.VARIABLE: str(await asyncio.to_thread(fonts.settings_file, settings.data_folder)),
+            FONT_VARIABLE: str(await asyncio.to_thread(font_settings, settings.data_folder)),
             **installation.environment,
             "TMPDIR": str(_temporary_folder(sandbox)),
         }

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.environments.platforms.linux_desktop.server.accessibility import Accessibility
-from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
-from taskloom.environments.platforms.linux_desktop.server.trees import Node, Reference
+from taskloom.environments.platforms.linux_desktop.server.trees import Node, Reference, Role, State
 
 ROOT: Reference = (":7", "/root")
 NOWHERE: Reference = (":7", "/org/a11y/atspi/null")

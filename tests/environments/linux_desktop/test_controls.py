@@ -10,10 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.environments.platforms.linux_desktop.server.controls import flat_controls, open_windows
-from taskloom.environments.platforms.linux_desktop.server.display import Box, Window
+from taskloom.environments.platforms.linux_desktop.server.display import Window
 from taskloom.environments.platforms.linux_desktop.server.foreign import as_xml
-from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
-from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+from taskloom.environments.platforms.linux_desktop.server.trees import (
+    Box,
+    Forest,
+    Node,
+    Reference,
+    Role,
+    State,
+)
 
 SIZE = (800, 600)
 SHOWN = 1 << State.SHOWING | 1 << State.SENSITIVE

@@ -10,8 +10,8 @@ import pytest
 from taskloom.environments.errors import InstallationFailedError, MachineUnavailableError
 from taskloom.environments.lookup import missing_for_start
 from taskloom.environments.machines.engine import Engine
-from taskloom.environments.platforms.linux_desktop import installing
-from taskloom.environments.platforms.linux_desktop.installing import (
+from taskloom.environments.platforms.linux_desktop import platform as installing
+from taskloom.environments.platforms.linux_desktop.platform import (
     InstalledImage,
     container_maker,
     install,

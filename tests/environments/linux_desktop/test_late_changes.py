@@ -9,8 +9,7 @@ from typing import cast
 
 import pytest
 
-from taskloom.environments.machines.machine import Machine, MachineMaker
-from taskloom.environments.machines.server_client import Document, Reply
+from taskloom.environments.machines.machine import Document, Machine, MachineMaker, Reply
 from taskloom.environments.platforms.linux_desktop import environment
 from taskloom.environments.platforms.linux_desktop.environment import DesktopEnvironment
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings

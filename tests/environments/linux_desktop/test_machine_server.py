@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from taskloom.environments.errors import EnvironmentBrokenError, RequestRefusedError
-from taskloom.environments.machines.server_client import ServerClient
+from taskloom.environments.machines.machine import ServerClient
 from taskloom.environments.platforms.linux_desktop.server import programs
 from taskloom.environments.platforms.linux_desktop.server.http_server import Handler, UnixServer
 from tests.limits import LONGEST_SECONDS

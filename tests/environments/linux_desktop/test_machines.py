@@ -15,11 +15,9 @@ from taskloom.environments.errors import (
     EnvironmentBrokenError,
     MachineUnavailableError,
 )
-from taskloom.environments.machines.machine import Finished, Machine
+from taskloom.environments.machines.machine import Document, Finished, Machine, ReadyMachines, Reply
 from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.machines.server_client import Document, Reply
 from taskloom.environments.platforms.linux_desktop.files import MachineFiles
-from taskloom.environments.platforms.linux_desktop.ready_machines import ReadyMachines
 from taskloom.resources.applications import (
     Application,
     DesktopState,

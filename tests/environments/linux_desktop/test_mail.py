@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.environments.platforms.linux_desktop.server.mail import messages
+from taskloom.environments.platforms.linux_desktop.server.evidence import messages
 
 
 def mail(subject: str = "List", hour: int = 9) -> EmailMessage:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from taskloom.omnieval.errors import CallUnusableError
 from taskloom.omnieval.lookup import AGENTS
-from taskloom.omnieval.replies.formats import ReplyFormat
-from taskloom.omnieval.replies.reading import ReadReply, read_reply
+from taskloom.omnieval.replies.formats import ReadReply, ReplyFormat, read_reply
 from taskloom.omnieval.replies.verbs import Ending
 from taskloom.taskgraph.records.computer_use import ComputerAction
 from tests.omnieval.replies.said import SAID

@@ -4,19 +4,20 @@ at hand, places and texts follow for what shows, all calls at once; others are w
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Sequence
+from itertools import product
 from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
-from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
 from taskloom.environments.platforms.linux_desktop.server.trees import (
+    Box,
     Forest,
     Node,
     Reference,
+    Role,
+    State,
     cached_node,
-    cell_node,
-    keeps_nothing_at_hand,
     short_names,
     state_bits,
 )
@@ -27,7 +28,7 @@ _REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 _EVENTS = ("object:children-changed", "object:state-changed", "object:property-change", "window")
 _AT_ONCE = 64
 """Calls under way; more fill the socket."""
-ANSWER_SECONDS = 3.0
+_ANSWER_SECONDS = 3.0
 """How long an application may take to answer; one that takes longer hangs."""
 _LONGEST_TEXT = 20_000
 _LABELLED_BY = 2
@@ -81,7 +82,7 @@ class Accessibility:
                 nodes = await self._walked(application)
             nodes = await self._brought_up_to_date(nodes, await self._between(application, nodes))
             await self._fill(nodes)
-            for open_one in [node for node in nodes if keeps_nothing_at_hand(node)]:
+            for open_one in [node for node in nodes if _makes_children_when_asked(node)]:
                 if "Table" in open_one.interfaces:
                     nodes += await self._cells(open_one)
                 else:
@@ -101,7 +102,7 @@ class Accessibility:
         if name not in self._processes:
             bus = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
             asked = _answer(self._bus, bus, bus[0], "GetConnectionUnixProcessID", "s", [name])
-            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            answer = await asyncio.wait_for(asked, _ANSWER_SECONDS)
             known = answer.message_type is MessageType.METHOD_RETURN
             self._processes[name] = int(answer.body[0]) if known else 0
         return self._processes[name]
@@ -226,26 +227,23 @@ class Accessibility:
 
     async def _cells(self, table: Node) -> list[Node]:
         """The visible cells of a table that does not keep them at hand."""
-        here = table.reference
-        left, top, width, height = table.box or (0, 0, 0, 0)
+        here, box = table.reference, table.box
         (rows,), (columns,) = await asyncio.gather(
             self._property(here, "Table", "NRows"), self._property(here, "Table", "NColumns")
         )
-        if not rows or not columns or width < 8 or height < 8:
+        if not rows or not columns or box is None or min(box[2:]) < 8:
             return []
-        span = await self._visible_span(here, (left, top, width, height), rows, columns)
+        span = await self._visible_span(here, box, rows, columns)
         if span is None:
             return []
-        places = [
-            (row, column) for row in range(span[0], span[2] + 1) for column in range(span[1], span[3] + 1)
-        ][:_MOST_CELLS]
+        places = list(product(range(span[0], span[2] + 1), range(span[1], span[3] + 1)))[:_MOST_CELLS]
         found = await _all(
             self._maybe(here, "Table", "GetAccessibleAt", "ii", [row, column]) for row, column in places
         )
         cells = [
             (place, (cell[0][0], cell[0][1]))
             for place, cell in zip(places, found, strict=True)
-            if cell and not cell[0][1].endswith("/null")
+            if cell and _is_there(cell[0])
         ]
         edge = [(place, cell) for place, cell in cells if place[0] == span[0] or place[1] == span[1]]
         boxes, names, texts, states = await asyncio.gather(
@@ -263,16 +261,28 @@ class Accessibility:
         )
         places_of = {place: tuple(box[0]) for (place, _), box in zip(edge, boxes, strict=True) if box}
         made = []
-        for (place, cell), name, text, state in zip(cells, names, texts, states, strict=True):
-            across, down = places_of.get((span[0], place[1])), places_of.get((place[0], span[1]))
+        for ((row, column), cell), name, text, state in zip(cells, names, texts, states, strict=True):
+            across, down = places_of.get((span[0], column)), places_of.get((row, span[1]))
             if across is None or down is None:
                 continue
-            box = (across[0], down[1], across[2], down[3])
-            made.append(cell_node(cell, here, place, columns, box, (name, text, state)))
+            node = Node(
+                cell,
+                here,
+                index=row * columns + column,
+                name=name[0] if name else "",
+                role=Role.TABLE_CELL,
+                states=state_bits(state[0]) if state else 1 << State.SHOWING | 1 << State.SENSITIVE,
+                interfaces=frozenset(("Component",)),
+                box=(across[0], down[1], across[2], down[3]),
+                text=text[0] if text else None,
+                row=row,
+                column=column,
+            )
+            made.append(node)
         return made
 
     async def _visible_span(
-        self, table: Reference, box: tuple[int, int, int, int], rows: int, columns: int
+        self, table: Reference, box: Box, rows: int, columns: int
     ) -> tuple[int, int, int, int] | None:
         """First row and column and last row and column to ask for; None if no cell is visible."""
         left, top, width, height = box
@@ -295,7 +305,7 @@ class Accessibility:
 
     async def _cell_at(self, table: Reference, x: int, y: int) -> tuple[int, int] | None:
         hit = await self._maybe(table, "Component", "GetAccessibleAtPoint", "iiu", [x, y, 0])
-        if not hit or hit[0][1].endswith("/null") or tuple(hit[0]) == table:
+        if not hit or not _is_there(hit[0]) or tuple(hit[0]) == table:
             return None
         index = await self._maybe((hit[0][0], hit[0][1]), "Accessible", "GetIndexInParent")
         if not index or index[0] < 0:
@@ -312,7 +322,7 @@ class Accessibility:
         name = interface if interface == _PROPERTIES else _PREFIX + interface
         async with self._free:
             asked = _answer(self._bus, place, name, member, signature, body)
-            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            answer = await asyncio.wait_for(asked, _ANSWER_SECONDS)
         if answer.message_type is not MessageType.METHOD_RETURN:
             raise _Refused(member)
         return list(answer.body)
@@ -347,6 +357,11 @@ async def _answer(
             body=list(body),
         )
     )
+
+
+def _makes_children_when_asked(node: Node) -> bool:
+    """As large tables do, which keep nothing at hand."""
+    return node.has(State.SHOWING) and node.has(State.MANAGES_DESCENDANTS) and node.box is not None
 
 
 def _is_there(place: Reference) -> bool:

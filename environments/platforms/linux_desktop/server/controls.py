@@ -6,9 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from taskloom.environments.platforms.linux_desktop.server.display import Box, Window
-from taskloom.environments.platforms.linux_desktop.server.roles import CONTAINERS, CONTROL_TYPES, Role, State
-from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+from taskloom.environments.platforms.linux_desktop.server.display import Window
+from taskloom.environments.platforms.linux_desktop.server.trees import (
+    CONTAINERS,
+    CONTROL_TYPES,
+    Box,
+    Forest,
+    Node,
+    Reference,
+    Role,
+    State,
+)
 
 Control = dict[str, object]
 """One control as it travels: `type`, `text`, `value`, `parent_text`, `parent_type`, `row`, `section`, `box`,
@@ -92,9 +100,7 @@ class _Listing:
     modal: set[int]
 
     def below(self, root: Node, place: _Place) -> Iterator[Control]:
-        pending: list[tuple[Node, _Place]] = [
-            (node, place) for node in reversed(self.children[root.reference])
-        ]
+        pending = [(node, place) for node in reversed(self.children[root.reference])]
         while pending:
             node, where = pending.pop()
             blocked = node.process in self.modal and node.role in _MANAGED and not node.has(State.MODAL)
@@ -119,13 +125,11 @@ class _Listing:
         if (place.whole and kind in ("Text", "Image")) or (not text and kind not in _ALWAYS):
             return None
         box = _clipped(node.box, place.visible)
-        if box is None:
-            return None
-        point = self.cover.free_point(box, node.process, place, beside=kind == "Spinner")
+        point = box and self.cover.free_point(box, node.process, place, beside=kind == "Spinner")
         if point is None:
             return None
         parent_type = (
-            CONTAINERS.get(self.nodes[node.parent].role, "") if node.row is not None else place.parent_type
+            place.parent_type if node.row is None else CONTAINERS.get(self.nodes[node.parent].role, "")
         )
         return {
             "type": kind,
@@ -147,9 +151,8 @@ class _Listing:
         """That all a scrolled view shows is a canvas, where it is of no known role and holds nothing."""
         above = self.nodes.get(node.parent)
         scrolled = above is not None and above.role in (_VIEWPORT, _SCROLL_PANE)
-        return (
-            "Canvas" if node.role == Role.UNKNOWN and scrolled and not self.children[node.reference] else None
-        )
+        plain = node.role == Role.UNKNOWN and not self.children[node.reference]
+        return "Canvas" if scrolled and plain else None
 
     def _as_cell(self, node: Node) -> tuple[str, str, str]:
         """Type, text and row of a cell: what names its row is an item of its own."""
@@ -183,23 +186,17 @@ class _Cover:
 
     def _shows(self, x: int, y: int, process: int, place: _Place) -> bool:
         window = next((window for window in self._windows if window.contains(x, y)), None)
-        if window is None:
-            return True
-        if window.process != process:
-            return False
-        if window.popup:
+        if window is None or window.process != process:
+            return window is None
+        if window.popup or place.in_popup:
             return place.in_popup
-        return place.in_popup or self._normal[process] < 2 or _alike(window.box, place.top_level)
+        return self._normal[process] < 2 or _alike(window.box, place.top_level)
 
 
 def _entering(node: Node, place: _Place) -> _Place:
-    if (node.role in _TOP_LEVELS and node.box is not None and place.top_level is None) or node.role in (
-        Role.DIALOG,
-        Role.ALERT,
-        Role.FILE_CHOOSER,
-    ):
-        place = replace(place, top_level=node.box or place.top_level)
-    return place
+    inner = node.role in (Role.DIALOG, Role.ALERT, Role.FILE_CHOOSER)
+    outermost = node.role in _TOP_LEVELS and node.box is not None and place.top_level is None
+    return replace(place, top_level=node.box or place.top_level) if inner or outermost else place
 
 
 def _inside(node: Node, place: _Place, listed: bool) -> _Place:
@@ -244,13 +241,9 @@ def _row_names(nodes: Iterable[Node]) -> dict[tuple[Reference, int], tuple[str, 
 
 
 def _text_of(node: Node, kind: str, nodes: dict[Reference, Node]) -> str:
-    text = node.name.strip()
-    if not text and node.label in nodes:
-        text = nodes[node.label].name.strip().removesuffix(":")
-    if not text:
-        text = node.description.strip()
-    if not text and kind in ("Text", "Heading"):
-        text = (node.text or "").strip()
+    label = nodes[node.label].name.strip().removesuffix(":") if node.label in nodes else ""
+    shown = (node.text or "").strip() if kind in ("Text", "Heading") else ""
+    text = node.name.strip() or label or node.description.strip() or shown
     return " ".join(text.split())
 
 

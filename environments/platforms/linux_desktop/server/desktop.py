@@ -8,9 +8,10 @@ import zlib
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 
-from taskloom.environments.platforms.linux_desktop.server.accessibility import ANSWER_SECONDS, Accessibility
+from taskloom.environments.platforms.linux_desktop.server.accessibility import Accessibility
 from taskloom.environments.platforms.linux_desktop.server.clipboard_keeper import ClipboardKeeper
 from taskloom.environments.platforms.linux_desktop.server.controls import Control, flat_controls, open_windows
 from taskloom.environments.platforms.linux_desktop.server.display import Screen, Window
@@ -80,7 +81,7 @@ class Desktop:
     def observe(self, told: Document) -> tuple[Document, bytes]:
         """The screen once it is still: windows, controls, and its picture unless `picture` is false."""
         quiet = float(told.get("quiet", Patience.quiet_after_text))
-        deadline = time.monotonic() + float(told.get("longest", Patience.longest))
+        deadline = time.monotonic() + Patience.longest
         before, wanted = self._open, told.get("picture", True)
         while True:
             deadline = self.settle(quiet, deadline)
@@ -176,19 +177,20 @@ class Desktop:
             if self.programs.runs(name):
                 ended = 0.0
             elif not self.programs.ended_well(name):
-                raise RuntimeError(self._last_words(name, told, "ended"))
+                raise self._failed(name, told, "ended")
             elif now - (ended := ended or now) > _HANDOVER_SECONDS:
                 if starts == _MOST_STARTS:
-                    raise RuntimeError(self._last_words(name, told, "ended"))
+                    raise self._failed(name, told, "ended")
                 self._run(name, told)
                 starts, ended = starts + 1, 0.0
             if now > deadline:
-                raise RuntimeError(self._last_words(name, told, "showed no window in time"))
+                raise self._failed(name, told, "showed no window in time")
             time.sleep(0.02)
         return windows
 
-    def _last_words(self, name: str, told: Document, what: str) -> str:
-        return f"{told['command'][0]} {what}: {self.programs.printed(name) or 'without a word'}"
+    def _failed(self, name: str, told: Document, what: str) -> RuntimeError:
+        said = self.programs.printed(name) or "without a word"
+        return RuntimeError(f"{told['command'][0]} {what}: {said}")
 
     def _close_popups(self) -> None:
         """Close open menus, as a click elsewhere does; they would keep the pointer and the keyboard."""
@@ -231,42 +233,24 @@ class Desktop:
 
     def _look(self) -> tuple[Document, bool]:
         """What is seen, and whether display and control trees agree on which windows are open."""
-        forest = self.in_loop(self.accessibility.forest())
-        windows = self.screen.windows()
+        forest, windows = self.in_loop(self.accessibility.forest()), self.screen.windows()
         self._open = frozenset(window.number for window in windows if not window.popup)
-        owners: dict[int, str] = {}
-
-        def owner(process: int) -> str:
-            if process not in owners:
-                owners[process] = self.programs.owner(process)
-            return owners[process]
-
-        controls: list[Control] = flat_controls(forest, windows, self.screen.size)
-        for control in controls:
-            process = control.pop("process")
-            assert isinstance(process, int)
-            control["application"] = owner(process)
+        owner = cache(self.programs.owner)
         active = self.screen.active(windows)
         front = owner(active.process) if active else ""
-        controls = [control for control in controls if control["application"] == front]
-        return {
+        controls: list[Control] = []
+        for control in flat_controls(forest, windows, self.screen.size):
+            process = control.pop("process")
+            assert isinstance(process, int)
+            if owner(process) == front:
+                controls.append(control | {"application": front})
+        document = {
             "controls": controls,
-            "windows": [
-                {
-                    "title": window.title,
-                    "application": owner(window.process),
-                    "box": window.box,
-                    "active": active is not None and window.number == active.number,
-                }
-                for window in windows
-                if not window.popup
-            ],
             "active": front,
             "title": active.title if active else "",
-            "size": self.screen.size,
             "silent": [owner(process) for process in forest.silent],
-            "answer_seconds": ANSWER_SECONDS,
-        }, self._agree(open_windows(forest), windows) and self._focused(controls)
+        }
+        return document, self._agree(open_windows(forest), windows) and self._focused(controls)
 
     def _focused(self, controls: Sequence[Control]) -> bool:
         """Whether some control has the focus; where none has one, it may be under way for a while."""
@@ -284,21 +268,21 @@ class Desktop:
     def _input(self, item: Mapping[str, Any]) -> None:
         kind = item["kind"]
         self.screen.touched()
-        point = tuple(item.get("point") or (0, 0))
+        point, button = tuple(item.get("point") or (0, 0)), item.get("button", "left")
         if kind == "click":
-            self.inputs.click(point, item.get("button", "left"), item.get("times", 1), item.get("held", ()))
+            self.inputs.click(point, button, item.get("times", 1), item.get("held", ()))
         elif kind == "move":
             self.inputs.move(point)
         elif kind == "wheel":
             self.inputs.wheel(point, item.get("up", 0), item.get("sideways", 0))
         elif kind == "keys":
-            self.inputs.keys([(key, held) for key, held in item["presses"]])
+            self.inputs.keys(item["presses"])
         elif kind == "hold":
-            self.inputs.hold([(key, held) for key, held in item["presses"]], item["seconds"])
+            self.inputs.hold(item["presses"], item["seconds"])
         elif kind == "drag":
             self.inputs.drag([tuple(place) for place in item["points"]])
         elif kind in ("button_down", "button_up"):
-            self.inputs.button(point, item.get("button", "left"), down=kind == "button_down")
+            self.inputs.button(point, button, down=kind == "button_down")
         elif kind in ("key_down", "key_up"):
             self.inputs.key(item["key"], down=kind == "key_down")
         elif kind == "wait":
@@ -311,7 +295,5 @@ class Desktop:
 
 
 def _ends_in_text(inputs: Sequence[Mapping[str, Any]]) -> bool:
-    if not inputs or inputs[-1]["kind"] != "keys" or not inputs[-1]["presses"]:
-        return False
-    key, held = inputs[-1]["presses"][-1]
-    return len(key) == 1 and not held
+    presses: Sequence[Any] = inputs[-1]["presses"] if inputs and inputs[-1]["kind"] == "keys" else ()
+    return bool(presses) and len(presses[-1][0]) == 1 and not presses[-1][1]

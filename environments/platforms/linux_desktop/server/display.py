@@ -3,6 +3,7 @@
 import io
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,8 @@ from Xlib.display import Display
 from Xlib.ext import damage
 from Xlib.protocol import event
 
-Box = tuple[int, int, int, int]
-"""Left, top, width and height, in pixels."""
+from taskloom.environments.platforms.linux_desktop.server.trees import Box
+
 _CLIENT_BITS = 0x1FFFFF
 _GONE = (error.BadWindow, error.BadDrawable, error.BadMatch)
 
@@ -110,16 +111,12 @@ class Screen:
         """Visible windows, from bottom to top."""
         clients = {}
         for number in self.property(self.root, "_NET_CLIENT_LIST_STACKING") or ():
-            try:
+            with suppress(*_GONE):
                 clients[self._frame_of(number)] = number
-            except _GONE:
-                continue
-        found = []
+        found: list[Window] = []
         for place in self.root.query_tree().children:
-            try:
+            with suppress(*_GONE):
                 found += self._seen(place, clients.get(place.id))
-            except _GONE:
-                continue
         owners = {window.number & ~_CLIENT_BITS: window.process for window in found if window.process}
         return [
             replace(window, process=window.process or owners.get(window.number & ~_CLIENT_BITS, 0))

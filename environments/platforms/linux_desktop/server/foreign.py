@@ -4,6 +4,7 @@ machine."""
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from email.parser import BytesParser
@@ -16,8 +17,14 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from taskloom.environments.platforms.linux_desktop.server import programs
 from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop
 from taskloom.environments.platforms.linux_desktop.server.display import Window
-from taskloom.environments.platforms.linux_desktop.server.roles import ROLE_TAGS, Role, State
-from taskloom.environments.platforms.linux_desktop.server.trees import Forest, Node, Reference
+from taskloom.environments.platforms.linux_desktop.server.trees import (
+    ROLE_TAGS,
+    Forest,
+    Node,
+    Reference,
+    Role,
+    State,
+)
 
 Answer = tuple[int, str, bytes]
 """Status, type and content."""
@@ -27,14 +34,15 @@ _SPACES = {
     name: f"https://accessibility.ubuntu.example.org/ns/{name}"
     for name in ("attributes", "state", "component", "document", "application", "text", "value", "action")
 }
-_COMMAND_SECONDS = 120.0
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""What XML cannot hold."""
 
 
 def answer(desktop: Desktop, path: str, body: bytes, kind: str) -> Answer:
     """The answer to a request."""
     handler = _HANDLERS.get(path)
     if handler is None:
-        return _json({"status": "error", "message": f"there is no {path} here"}, 404)
+        return json_answer({"status": "error", "message": f"there is no {path} here"}, 404)
     return handler(desktop, _fields(body, kind))
 
 
@@ -64,27 +72,20 @@ def _run_python(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
 
 
 def _run_script(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
-    seconds, folder = float(told.get("timeout", 100)), str(told.get("working_dir") or "")
-    return _ran(["bash", "-c", told["script"]], seconds=seconds, folder=folder)
+    folder = str(told.get("working_dir") or "")
+    return _ran(["bash", "-c", told["script"]], seconds=float(told.get("timeout", 100)), folder=folder)
 
 
-def _ran(
-    command: str | list[str], *, shell: bool = False, seconds: float = _COMMAND_SECONDS, folder: str = ""
-) -> Answer:
+def _ran(command: str | list[str], *, shell: bool = False, seconds: float = 120, folder: str = "") -> Answer:
     command = _command(command, shell)
     code, output, errors = programs.run(
         command, shell=shell, seconds=seconds, folder=folder, variables={"PYTHONPATH": _MODULES}
     )
-    told = {
-        "status": "success" if code == 0 else "error",
-        "output": output.decode(errors="replace"),
-        "error": errors.decode(errors="replace"),
-        "returncode": code,
-        "message": errors.decode(errors="replace"),
-    }
     if code == 127 and not output:
-        return _json({"status": "error", "message": told["error"]}, 500)
-    return _json({**told, "status": "success"} if code == 0 else told)
+        return json_answer({"status": "error", "message": errors}, 500)
+    status = "error" if code else "success"
+    told = {"status": status, "output": output, "error": errors, "returncode": code, "message": errors}
+    return json_answer(told)
 
 
 def _command(told: str | list[str], shell: bool) -> str | list[str]:
@@ -109,7 +110,7 @@ def _launch(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
             start_new_session=True,
         )
     except OSError as error:
-        return _json({"status": "error", "message": str(error)}, 500)
+        return json_answer({"status": "error", "message": str(error)}, 500)
     return _text(f"{command if isinstance(command, str) else ' '.join(command)} launched successfully")
 
 
@@ -124,7 +125,7 @@ def _open_file(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
 def _file(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
     path = _path(told.get("file_path", ""))
     if not path.is_file():
-        return _json({"error": "File not found"}, 404)
+        return json_answer({"error": "File not found"}, 404)
     return 200, "application/octet-stream", path.read_bytes()
 
 
@@ -138,8 +139,8 @@ def _upload(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
 def _list_directory(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
     path = _path(told["path"])
     if not path.is_dir():
-        return _json({"error": "The provided path is not a directory"}, 400)
-    return _json({"directory_tree": _tree(path)})
+        return json_answer({"error": "The provided path is not a directory"}, 400)
+    return json_answer({"directory_tree": _tree(path)})
 
 
 def _tree(path: Path) -> dict[str, Any]:
@@ -152,16 +153,8 @@ def _tree(path: Path) -> dict[str, Any]:
 def _window_size(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
     found = [window for window in desktop.screen.windows() if window.name == told.get("app_class_name")]
     if not found:
-        return _json({"error": "No window found"}, 404)
-    return _json({"width": found[-1].box[2], "height": found[-1].box[3]})
-
-
-def _activate(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
-    return _to_window(desktop, told, desktop.screen.activate, "Window activated successfully")
-
-
-def _close(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
-    return _to_window(desktop, told, desktop.screen.close, "Window closed successfully.")
+        return json_answer({"error": "No window found"}, 404)
+    return json_answer({"width": found[-1].box[2], "height": found[-1].box[3]})
 
 
 def _to_window(
@@ -182,12 +175,16 @@ def _to_window(
 
 def _desktop_path(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
     path = programs.HOME / "Desktop"
-    return _json({"desktop_path": str(path)}) if path.is_dir() else _json({"error": "not found"}, 404)
+    return (
+        json_answer({"desktop_path": str(path)})
+        if path.is_dir()
+        else json_answer({"error": "not found"}, 404)
+    )
 
 
 def _accessibility(desktop: Desktop, told: Mapping[str, Any]) -> Answer:
     forest = desktop.in_loop(desktop.accessibility.forest())
-    return _json({"AT": as_xml(forest)})
+    return json_answer({"AT": as_xml(forest)})
 
 
 def as_xml(forest: Forest) -> str:
@@ -203,7 +200,7 @@ def as_xml(forest: Forest) -> str:
     while pending:
         node, above = pending.pop()
         tag = ROLE_TAGS[node.role] if node.role < len(ROLE_TAGS) else "unknown"
-        element = SubElement(above, tag, {"name": _legal(node.name)})
+        element = SubElement(above, tag, {"name": _ILLEGAL.sub("", node.name)})
         for state in State:
             if node.has(state):
                 element.set(f"{{{_SPACES['state']}}}{state.name.lower().replace('_', '-')}", "true")
@@ -214,13 +211,9 @@ def as_xml(forest: Forest) -> str:
         if node.value is not None:
             element.set(f"{{{_SPACES['value']}}}value", f"{node.value:g}")
         if node.text:
-            element.text = _legal(node.text)
+            element.text = _ILLEGAL.sub("", node.text)
         pending += [(child, element) for child in children.get(node.reference, ())]
     return tostring(root, encoding="unicode")
-
-
-def _legal(text: str) -> str:
-    return "".join(sign for sign in text if sign in "\t\n\r" or ord(sign) >= 0x20)
 
 
 def _path(told: str) -> Path:
@@ -233,7 +226,8 @@ def _expanded(word: str) -> str:
     return f"{programs.HOME}{text[1:]}" if text == "~" or text.startswith("~/") else text
 
 
-def _json(document: object, status: int = 200) -> Answer:
+def json_answer(document: object, status: int = 200) -> Answer:
+    """An answer as JSON."""
     return status, "application/json", json.dumps(document).encode()
 
 
@@ -245,7 +239,7 @@ _HANDLERS: dict[str, Callable[[Desktop, Mapping[str, Any]], Answer]] = {
     "/platform": lambda desktop, told: _text("Linux"),
     "/screenshot": lambda desktop, told: (200, "image/png", desktop.screen.png()),
     "/accessibility": _accessibility,
-    "/terminal": lambda desktop, told: _json({"output": None, "status": "success"}),
+    "/terminal": lambda desktop, told: json_answer({"output": None, "status": "success"}),
     "/execute": _execute,
     "/setup/execute": _execute,
     "/run_python": _run_python,
@@ -253,7 +247,7 @@ _HANDLERS: dict[str, Callable[[Desktop, Mapping[str, Any]], Answer]] = {
     "/run_bash_script": _run_script,
     "/setup/launch": _launch,
     "/setup/open_file": _open_file,
-    "/screen_size": lambda desktop, told: _json(
+    "/screen_size": lambda desktop, told: json_answer(
         {"width": desktop.screen.size[0], "height": desktop.screen.size[1]}
     ),
     "/window_size": _window_size,
@@ -261,7 +255,11 @@ _HANDLERS: dict[str, Callable[[Desktop, Mapping[str, Any]], Answer]] = {
     "/list_directory": _list_directory,
     "/file": _file,
     "/setup/upload": _upload,
-    "/setup/activate_window": _activate,
-    "/setup/close_window": _close,
-    "/cursor_position": lambda desktop, told: _json(desktop.inputs.position()),
+    "/setup/activate_window": lambda desktop, told: _to_window(
+        desktop, told, desktop.screen.activate, "Window activated successfully"
+    ),
+    "/setup/close_window": lambda desktop, told: _to_window(
+        desktop, told, desktop.screen.close, "Window closed successfully."
+    ),
+    "/cursor_position": lambda desktop, told: json_answer(desktop.inputs.position()),
 }

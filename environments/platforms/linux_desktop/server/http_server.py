@@ -12,6 +12,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,10 +47,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_CONNECT(self) -> None:
         """Pass the connection on to a port of the machine."""
         self.close_connection = True
-        try:
+        with suppress(OSError, ValueError):
             _relay(self.connection, int(self.path.rpartition(":")[2]))
-        except (OSError, ValueError):
-            return
 
     def do_GET(self) -> None:
         """Answer a question."""
@@ -71,10 +70,9 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self._send(*foreign.answer(self.desktop, path, body, self.headers.get("Content-Type", "")))
         except RuntimeError as error:  # the request cannot be carried out, and the message says why
-            self._send(409, "application/json", json.dumps({"refused": str(error)}).encode())
-        except (OSError, KeyError, TypeError, ValueError, TimeoutError) as error:
-            fault = {"fault": f"{type(error).__name__}: {error}"}
-            self._send(500, "application/json", json.dumps(fault).encode())
+            self._send(*foreign.json_answer({"refused": str(error)}, 409))
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            self._send(*foreign.json_answer({"fault": f"{type(error).__name__}: {error}"}, 500))
 
     def _own(self, name: str, body: bytes) -> None:
         if name == "write":
@@ -85,13 +83,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._document({"size": self.desktop.screen.size})
         if name == "run":
             code, output, errors = programs.run(told["command"], seconds=told.get("seconds", 60))
-            return self._document(
-                {
-                    "code": code,
-                    "output": output.decode(errors="replace"),
-                    "errors": errors.decode(errors="replace"),
-                }
-            )
+            return self._document({"code": code, "output": output, "errors": errors})
         with self.desktop.lock:
             if name == "evidence":
                 packed, listed = self.desktop.evidence.changed(
@@ -106,15 +98,12 @@ class Handler(BaseHTTPRequestHandler):
     def _document(self, document: Document, content: bytes = b"") -> None:
         """A document, and bytes behind it; the header `Document-Length` tells where it ends."""
         written = json.dumps(document).encode()
-        self.send_response(200)
-        self.send_header("Document-Length", str(len(written)))
-        self._body("application/octet-stream", written + content)
+        self._send(200, "application/octet-stream", written + content, len(written))
 
-    def _send(self, status: int, kind: str, content: bytes) -> None:
+    def _send(self, status: int, kind: str, content: bytes, document_length: int | None = None) -> None:
         self.send_response(status)
-        self._body(kind, content)
-
-    def _body(self, kind: str, content: bytes) -> None:
+        if document_length is not None:
+            self.send_header("Document-Length", str(document_length))
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -124,15 +113,13 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.lifelines.append(time.monotonic())
         self.connection.sendall(b"HTTP/1.1 200 Alive\r\n\r\n")
-        try:
+        with suppress(OSError):
             while self.connection.recv(1024):
                 pass
-        except OSError:
-            pass
         type(self).end(0)
 
 
-class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+class UnixServer(socketserver.ThreadingUnixStreamServer):
     """Listens on the Unix socket."""
 
     daemon_threads = True
@@ -146,7 +133,7 @@ class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         path.chmod(0o666)
 
 
-class ForeignServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+class ForeignServer(socketserver.ThreadingTCPServer):
     """Listens on the machine's loopback, for clients of OSWorld's protocol."""
 
     daemon_threads = True
@@ -156,10 +143,8 @@ class ForeignServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 def serve() -> None:
     """Answer until the host is gone."""
     Handler.desktop = Desktop()
-    server = UnixServer(str(SOCKET), Handler)
-    elsewhere = ForeignServer(("127.0.0.1", FOREIGN_PORT), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+    for server in (UnixServer(str(SOCKET), Handler), ForeignServer(("127.0.0.1", FOREIGN_PORT), Handler)):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
     time.sleep(_FIRST_LIFELINE_SECONDS)
     if not Handler.lifelines:
         os._exit(1)
@@ -198,3 +183,7 @@ def _relay(host: socket.socket, port: int) -> None:
                     if not part:
                         return
                     key.data.sendall(part)
+
+
+if __name__ == "__main__":
+    serve()

@@ -102,20 +102,13 @@ class Inputs:
 
     def drag(self, points: Sequence[Point]) -> None:
         """Press at the first point, move along the others, release at the last."""
-        self.move(points[0])
-        xtest.fake_input(self._display, X.ButtonPress, 1)
-        self._display.sync()
         here = points[0]
+        self.button(here, "left", down=True)
         for point in points[1:]:
             parts = max(2, min(20, (abs(point[0] - here[0]) + abs(point[1] - here[1])) // 15))
             for part in range(1, parts + 1):
-                share = part / parts
-                self.move(
-                    (
-                        round(here[0] + (point[0] - here[0]) * share),
-                        round(here[1] + (point[1] - here[1]) * share),
-                    )
-                )
+                x, y = (round(a + (b - a) * (part / parts)) for a, b in zip(here, point, strict=True))
+                self.move((x, y))
                 time.sleep(0.012)
             here = point
         time.sleep(0.05)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "MACHINE_APPLICATION"
@@ -16,18 +17,18 @@ _LOGS = Path("/tmp/applications")  # noqa: S108 - in the machine, which is throw
 _MOST_OUTPUT = 1_000_000
 
 
+@dataclass(slots=True)
 class _Started:
     """An application as it was started; others may run its program after the process has ended."""
 
-    def __init__(self, process: subprocess.Popen[bytes], program: str) -> None:
-        self.process = process
-        self._program = program
+    process: subprocess.Popen[bytes]
+    last_program: str
 
     def program(self) -> str:
         """The program that it runs, or ran last; a script may put another in its place."""
         if self.process.poll() is None:
-            self._program = _program(self.process.pid) or self._program
-        return self._program
+            self.last_program = _program(self.process.pid) or self.last_program
+        return self.last_program
 
 
 class Programs:
@@ -56,9 +57,10 @@ class Programs:
         # The kernel tells a program before its arguments, which say what an interpreter runs.
         while process.poll() is None and not _words(process.pid):
             time.sleep(0.001)
-        started = _Started(process, str(Path(shutil.which(command[0]) or command[0]).resolve()))
-        started.program()
-        self._started[application] = started
+        self._started[application] = _Started(
+            process, str(Path(shutil.which(command[0]) or command[0]).resolve())
+        )
+        self._started[application].program()
 
     def stop(self, application: str) -> None:
         """End all processes of an application, first politely."""
@@ -88,9 +90,9 @@ class Programs:
         """Whether a process of it is left, if only one that is ending and has no memory to tell by."""
         self._reap()
         started = self._started.get(application)
-        return (started is not None and started.process.returncode is None) or bool(
-            self.processes(application)
-        )
+        if started is not None and started.process.returncode is None:
+            return True
+        return bool(self.processes(application))
 
     def ended_well(self, application: str) -> bool:
         """Whether the process that was started ended without an error, as after handing over."""
@@ -99,11 +101,7 @@ class Programs:
 
     def processes(self, application: str) -> list[int]:
         """Ids of its processes, whoever started them."""
-        return [
-            process
-            for process in _all_processes()
-            if process != os.getpid() and self.owner(process) == application
-        ]
+        return [process for process in _other_processes() if self.owner(process) == application]
 
     def owner(self, process: int) -> str:
         """The application a process belongs to: whose program it runs, or by which it was started."""
@@ -125,41 +123,38 @@ def without_modules() -> dict[str, str]:
 
 def mark_of(process: int) -> str:
     """The application in a process's environment; empty where there is none."""
+    place, wanted = Path("/proc", str(process)), f"{MARK}=".encode()
     try:
-        variables = Path("/proc", str(process), "environ").read_bytes().split(b"\0")
-        if Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[0] in "ZX":
-            return ""
+        variables = (place / "environ").read_bytes().split(b"\0")
+        ended = _state(place) in "ZX"
     except OSError:
         return ""
-    wanted = f"{MARK}=".encode()
-    return next((item[len(wanted) :].decode() for item in variables if item.startswith(wanted)), "")
+    found = (item.removeprefix(wanted).decode() for item in variables if item.startswith(wanted))
+    return "" if ended else next(found, "")
 
 
 def at_work(processes: Iterable[int] | None = None) -> frozenset[int]:
     """Those processes, by default of all others, of which a thread runs or waits for processor or disk."""
-    others = (process for process in _all_processes() if process != os.getpid())
-    return frozenset(
-        process for process in (others if processes is None else processes) if _states(process) & set("RD")
-    )
+    asked = _other_processes() if processes is None else processes
+    return frozenset(process for process in asked if _works(process))
 
 
-def _states(process: int) -> set[str]:
-    states = set()
-    with contextlib.suppress(OSError):  # it has ended
-        for thread in Path("/proc", str(process), "task").iterdir():
-            states.add((thread / "stat").read_text(errors="replace").rpartition(")")[2].split()[0])
-    return states
+def _works(process: int) -> bool:
+    try:
+        return any(_state(thread) in "RD" for thread in Path("/proc", str(process), "task").iterdir())
+    except OSError:  # it has ended
+        return False
+
+
+def _state(place: Path) -> str:
+    """The letter of the state of a process or thread."""
+    return (place / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
 
 
 def running_programs() -> list[tuple[str, str]]:
     """Program and arguments of every process that belongs to an application, sorted."""
-    found = []
-    for process in _all_processes():
-        if mark_of(process):
-            words = _words(process)
-            if words:
-                found.append((Path(words[0]).name, " ".join(words[1:])))
-    return sorted(found)
+    told = (_words(process) for process in _other_processes() if mark_of(process))
+    return sorted((Path(words[0]).name, " ".join(words[1:])) for words in told if words)
 
 
 def run(
@@ -169,8 +164,9 @@ def run(
     seconds: float = 120,
     folder: str = "",
     variables: Mapping[str, str] | None = None,
-) -> tuple[int, bytes, bytes]:
-    """Run a command to its end: exit code, output, errors. One that takes too long ends with 124."""
+) -> tuple[int, str, str]:
+    """Run a command to its end: exit code, output, errors. One that takes too long ends with 124; where there
+    is no such program, the code is 127."""
     try:
         process = subprocess.Popen(
             command,
@@ -183,18 +179,21 @@ def run(
             start_new_session=True,
         )
     except OSError as error:
-        return 127, b"", str(error).encode()
+        return 127, "", str(error)
+    late = False
     try:
-        output, errors = process.communicate(timeout=seconds)
+        told = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
+        late = True
         os.killpg(process.pid, signal.SIGKILL)
-        output, errors = process.communicate()
-        return 124, output[:_MOST_OUTPUT], errors[:_MOST_OUTPUT]
-    return process.returncode, output[:_MOST_OUTPUT], errors[:_MOST_OUTPUT]
+        told = process.communicate()
+    output, errors = (text[:_MOST_OUTPUT].decode(errors="replace") for text in told)
+    return 124 if late else process.returncode, output, errors
 
 
-def _all_processes() -> list[int]:
-    return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
+def _other_processes() -> list[int]:
+    found = (int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit())
+    return [process for process in found if process != os.getpid()]
 
 
 def _words(process: int) -> list[str]:

@@ -1,14 +1,138 @@
-"""Control trees as AT-SPI tells them."""
+"""Control trees as AT-SPI tells them: its numbers, and the control types that stand for its roles."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
-
-from taskloom.environments.platforms.linux_desktop.server.roles import Role, State
 
 Reference = tuple[str, str]
 """Bus name and object path."""
 Box = tuple[int, int, int, int]
+"""Left, top, width and height, in pixels."""
+
+
+class State(IntEnum):
+    """Positions in the set of states."""
+
+    ACTIVE = 1
+    CHECKED = 4
+    EDITABLE = 7
+    ENABLED = 8
+    FOCUSED = 12
+    MODAL = 16
+    PRESSED = 20
+    SELECTABLE = 22
+    SELECTED = 23
+    SENSITIVE = 24
+    SHOWING = 25
+    VISIBLE = 30
+    MANAGES_DESCENDANTS = 31
+    CHECKABLE = 41
+
+
+class Role(IntEnum):
+    """Roles that decide something."""
+
+    ALERT = 2
+    CHECK_BOX = 7
+    CHECK_MENU_ITEM = 8
+    COMBO_BOX = 11
+    DIALOG = 16
+    FILE_CHOOSER = 19
+    FRAME = 23
+    ICON = 26
+    LABEL = 29
+    LAYERED_PANE = 30
+    LIST = 31
+    MENU = 33
+    MENU_BAR = 34
+    MENU_ITEM = 35
+    PAGE_TAB = 37
+    POPUP_MENU = 41
+    RADIO_BUTTON = 44
+    RADIO_MENU_ITEM = 45
+    SLIDER = 51
+    SPIN_BUTTON = 52
+    TABLE = 55
+    TABLE_CELL = 56
+    TEXT = 61
+    TOGGLE_BUTTON = 62
+    TOOL_TIP = 64
+    TREE_TABLE = 66
+    UNKNOWN = 67
+    WINDOW = 69
+    APPLICATION = 75
+    ENTRY = 79
+
+
+ROLE_TAGS = re.findall(
+    r"\S+",
+    """
+    invalid accelerator-label alert animation arrow calendar canvas check-box check-menu-item
+    color-chooser column-header combo-box date-editor desktop-icon desktop-frame dial dialog
+    directory-pane drawing-area file-chooser filler focus-traversable font-chooser frame glass-pane
+    html-container icon image internal-frame label layered-pane list list-item menu menu-bar menu-item
+    option-pane page-tab page-tab-list panel password-text popup-menu progress-bar push-button
+    radio-button radio-menu-item root-pane row-header scroll-bar scroll-pane separator slider
+    spin-button split-pane status-bar table table-cell table-column-header table-row-header
+    tearoff-menu-item terminal text toggle-button tool-bar tool-tip tree tree-table unknown viewport
+    window extended header footer paragraph ruler application autocomplete editbar embedded entry
+    chart caption document-frame heading page section redundant-object form link input-method-window
+    table-row tree-item document-spreadsheet document-presentation document-text document-web
+    document-email comment list-box grouping image-map notification info-bar level-bar title-bar
+    """,
+)
+"""Names of all roles, by their numbers."""
+
+
+def _numbered(roles: Mapping[str, str]) -> dict[int, str]:
+    return {ROLE_TAGS.index(role): kind for kind, names in roles.items() for role in names.split()}
+
+
+CONTROL_TYPES = {
+    116: "Text",  # static text, one of the roles without a name here
+    **_numbered(
+        {
+            "CheckBox": "check-box",
+            "MenuItem": "check-menu-item menu menu-item radio-menu-item tearoff-menu-item",
+            "Header": "column-header row-header table-column-header table-row-header",
+            "ComboBox": "combo-box",
+            "Canvas": "canvas drawing-area",
+            "ListItem": "icon list-item",
+            "Image": "image",
+            "Text": "label paragraph",
+            "TabItem": "page-tab",
+            "Edit": "password-text terminal text entry document-text",
+            "ProgressBar": "progress-bar level-bar",
+            "Button": "push-button toggle-button",
+            "RadioButton": "radio-button",
+            "Slider": "slider",
+            "Spinner": "spin-button",
+            "DataItem": "table-cell",
+            "Heading": "heading",
+            "Hyperlink": "link",
+            "TreeItem": "tree-item",
+        }
+    ),
+}
+"""What a control of a role is called; roles that are missing are only places for others."""
+CONTAINERS = _numbered(
+    {
+        "Dialog": "alert color-chooser dialog file-chooser font-chooser",
+        "Window": "frame window",
+        "List": "layered-pane list list-box",
+        "Menu": "menu popup-menu",
+        "MenuBar": "menu-bar",
+        "Tab": "page-tab-list",
+        "StatusBar": "status-bar",
+        "Table": "table",
+        "ToolBar": "tool-bar",
+        "Tree": "tree tree-table",
+        "Group": "redundant-object grouping info-bar",
+    }
+)
+"""What a container of a role is called, for the controls in it."""
 
 
 @dataclass(slots=True)
@@ -58,11 +182,6 @@ def short_names(interfaces: Sequence[str]) -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for name in interfaces)
 
 
-def keeps_nothing_at_hand(node: Node) -> bool:
-    """Whether it makes its children only when asked for them, as large tables do."""
-    return node.has(State.SHOWING) and node.has(State.MANAGES_DESCENDANTS) and node.box is not None
-
-
 def cached_node(item: Sequence[Any]) -> Node:
     """A node from either layout of the cache: with the number of children, or with their references."""
     if isinstance(item[3], list):
@@ -80,29 +199,4 @@ def cached_node(item: Sequence[Any]) -> Node:
         short_names(interfaces),
         description,
         count,
-    )
-
-
-def cell_node(
-    cell: Reference,
-    table: Reference,
-    place: tuple[int, int],
-    columns: int,
-    box: tuple[int, int, int, int],
-    told: tuple[list[Any], list[Any], list[Any]],
-) -> Node:
-    """A cell at `place` (row, column), of which `told` is what it answered about name, text and state."""
-    name, text, state = told
-    return Node(
-        cell,
-        table,
-        place[0] * columns + place[1],
-        name[0] if name else "",
-        Role.TABLE_CELL,
-        state_bits(state[0]) if state else 1 << State.SHOWING | 1 << State.SENSITIVE,
-        frozenset(("Component",)),
-        box=box,
-        text=text[0] if text else None,
-        row=place[0],
-        column=place[1],
     )

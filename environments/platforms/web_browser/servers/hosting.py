@@ -11,7 +11,7 @@ from typing import Any
 
 from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from taskloom.environments.installing.applications import installed_place, missing_for_start
-from taskloom.environments.installing.node_finding import find_node
+from taskloom.environments.installing.packages import find_node
 from taskloom.environments.machines.bubblewrap import WITHOUT, is_confined
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess

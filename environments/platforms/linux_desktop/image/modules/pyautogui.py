@@ -76,14 +76,8 @@ def click(
     x: Any = None, y: Any = None, clicks: int = 1, interval: float = 0.0, button: str = "left", **_: Any
 ) -> None:
     """Click, once or several times."""
-    _do(
-        {
-            "kind": "click",
-            "point": _at(x, y),
-            "times": clicks,
-            "button": button if button != "primary" else "left",
-        }
-    )
+    used = "left" if button == "primary" else button
+    _do({"kind": "click", "point": _at(x, y), "times": clicks, "button": used})
 
 
 def rightClick(x: Any = None, y: Any = None, **_: Any) -> None:

@@ -1,0 +1,316 @@
+"""Metrics of what an agent did against what was recorded, without an environment: actions as PyAutoGUI
+statements, the recorded ones with the boxes that they lie in; which are right at a step of a replay; and the
+metrics, which `taskloom.omnieval.lookup` finds in `ROWS`."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, hypot, log
+
+from pydantic import JsonValue
+
+from taskloom.omnieval.replies.arguments import numbers
+from taskloom.omnieval.replies.calls import Call, calls_in
+from taskloom.taskgraph.records.gestures import PointedGesture
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Replay
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
+_LONGEST_RUN = 4
+"""Words in a row that BLEU compares."""
+_FIRST, _FURTHER = 0.1, 1.0
+"""What the first action of an example scores (β₁ of OmniACT), and each of the others (β₂)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of the action space of OmniACT (its Table 2)."""
+
+    name: str
+    """What is called, such as `click` or `hotkey`."""
+    point: tuple[float, float] | None = None
+    """Where, in pixels."""
+    keys: tuple[str, ...] = ()
+    text: str = ""
+    box: Box | None = None
+    """Where a point counts as right; known of recorded statements alone."""
+
+    def holds(self, point: tuple[float, float] | None) -> bool:
+        """Whether a point lies in the box, its edges included."""
+        return self.point is None or (point is not None and distance(self, point) == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One comparison: a whole script, or the next action alone."""
+
+    gold: tuple[Statement, ...]
+    """What was recorded."""
+    predicted: tuple[Statement, ...]
+    """What the agent said."""
+    whole: bool = True
+    """Whether all actions of a task are compared; else one step of it."""
+    also_right: tuple[tuple[Statement, ...], ...] = ()
+    """What would have been right at that step instead, derived from the task's graph."""
+
+
+def statements_in(code: str) -> tuple[Statement, ...]:
+    """The statements of a script, read and never run.
+
+    >>> [(item.name, item.point, item.keys) for item in statements_in("pyautogui.click(3, 4)")]
+    [('click', (3.0, 4.0), ())]
+    """
+    return tuple(_statement(call) for call in calls_in(code, ("code",)))
+
+
+def statements_of(steps: Iterable[TrajectoryStep]) -> tuple[Statement, ...]:
+    """Recorded steps as statements; a place counts as right anywhere in the control that was acted on.
+
+    Steps that were not carried out, slips and what takes them back are left out.
+    """
+    found: list[Statement] = []
+    for step in steps:
+        if step.problem or step.slip:
+            continue
+        action = step.action
+        points = list(getattr(action, "points", ()) or ())
+        place = step.target_rectangle
+        if not points and isinstance(action, PointedGesture):
+            middle = ((place[0] + place[2]) // 2, (place[1] + place[3]) // 2) if place else None
+            points = [found_at for found_at in [action.point or middle] if found_at is not None]
+        for item in statements_in("\n".join(action.statements(points))):
+            first = item.point is not None and points and item.point == tuple(map(float, points[0]))
+            found.append(_in_box(item, place if first else None))
+    return tuple(found)
+
+
+def distance(gold: Statement, point: tuple[float, float]) -> float:
+    """The least distance from a point to the box of a recorded statement, in pixels; 0 inside of it.
+
+    >>> gold = boxed(statements_in("click(5, 5)"), [[4, 4, 6, 6]])[0]
+    >>> distance(gold, (5, 5)), distance(gold, (9, 10))
+    (0.0, 5.0)
+    """
+    left, top, right, bottom = gold.box or (0, 0, 0, 0)
+    across = max(left - point[0], 0.0, point[0] - right)
+    down = max(top - point[1], 0.0, point[1] - bottom)
+    return float((across**2 + down**2) ** 0.5)
+
+
+def boxed(script: Sequence[Statement], boxes: JsonValue) -> tuple[Statement, ...]:
+    """The statements, each with the smallest of the boxes that hold its point; without one, the pixel itself.
+
+    >>> boxed(statements_in("click(5, 5)"), [[0, 0, 9, 9], [4, 4, 6, 6], "?"])[0].box
+    (4, 4, 6, 6)
+    """
+    rows = [numbers(box) for box in boxes] if isinstance(boxes, list) else []
+    known = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows if len(row) == 4]
+    found: list[Statement] = []
+    for item in script:
+        around = [box for box in known if item.point and distance(_in_box(item, box), item.point) == 0]
+        smallest = min(around, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), default=None)
+        found.append(_in_box(item, smallest))
+    return tuple(found)
+
+
+def _in_box(item: Statement, box: Box | None) -> Statement:
+    """The statement with its box: the control's, or the pixel itself."""
+    if item.point is None:
+        return item
+    x, y = map(round, item.point)
+    return replace(item, box=box or (x, y, x, y))
+
+
+def _statement(call: Call) -> Statement:
+    values = [*call.positional, *call.arguments.values()]
+    if call.name in ("press", "hotkey", "keyDown", "keyUp"):
+        flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+        return Statement(call.name, keys=tuple(str(item).lower() for item in flat if isinstance(item, str)))
+    if call.name in ("write", "typewrite"):
+        return Statement("write", text=next((item for item in values if isinstance(item, str)), ""))
+    given = [call.arguments.get(name) for name in ("x", "y")]
+    place = numbers(given if None not in given else list(call.positional[:2]))
+    pointed = len(place) == 2 and call.name not in ("scroll", "hscroll", "sleep")
+    return Statement(call.name, point=(place[0], place[1]) if pointed else None)
+
+
+def also_right(
+    graph: TaskGraph, replay: Replay, step: int, replays: Iterable[Replay], recorded: Mapping[str, Trajectory]
+) -> tuple[tuple[Statement, ...], ...]:
+    """What may be done at `step` of `replay` instead of what was, as first steps of independent subtasks;
+    nothing in the middle of a subtask. The `recorded` trajectories of all replays of the task, by id, say how
+    its subtasks begin."""
+    if any(node.first_step < step <= node.last_step for node in replay.subtasks):
+        return ()
+    done = {node.instance_id for node in replay.subtasks if node.last_step < step}
+    now = {node.instance_id for node in replay.subtasks if node.first_step == step}
+    waiting = {edge.consumer for edge in graph.edges if edge.producer not in done}
+    free = {node.instance_id for node in graph.nodes} - done - now - waiting
+    found = (
+        statements_of([item for item in trajectory.steps if item.step >= node.first_step][:1])
+        for other in replays
+        if (trajectory := recorded.get(other.trajectory_id)) is not None
+        for node in other.subtasks
+        if node.instance_id in free
+    )
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def sequence_score(examples: Sequence[Example]) -> float | None:
+    """Sequence score of OmniACT (section 4.1, equation 1): whether the predicted actions are the recorded
+    ones; None without whole tasks.
+
+    An example whose actions have the recorded names in the recorded order scores β₁ + β₂ · (s − 1), with s
+    its number of actions, β₁ = 0.1 and β₂ = 1; any other scores 0. The value is the sum over the examples as
+    a share of what the recorded actions themselves would score, as in Table 4.
+    """
+    return _share(examples, _score)
+
+
+def action_score(examples: Sequence[Example]) -> float | None:
+    """Action score of OmniACT (section 4.2, equations 2 to 6): the sequence score less its penalties; None
+    without whole tasks.
+
+    A penalty counts as much as one action of its example, α = score / s. A place costs α · (1 − μ / (μ +
+    d)), where d is its distance to the control's box and μ the inverse of the box's diagonal; wrong keys
+    cost α; a text costs α · (1 − BLEU). What remains of an example is at least 0, and the value is the sum
+    over what the recorded actions would score, as in Table 4, where the score is the sequence score less the
+    three penalties.
+
+    The evaluator that was published with the dataset takes the diagonal itself for μ, which is milder and
+    contradicts the paper's text; the paper's is computed here.
+    """
+    return _share(examples, _left)
+
+
+def next_action_match(examples: Sequence[Example]) -> float | None:
+    """Share of single steps whose predicted action is a right one: the recorded one, or another that the
+    task's graph allows at that moment; None where only whole tasks are compared.
+
+    An action is right that is of the same kind, in the same control, with the same keys or text, whatever
+    its letter case.
+    """
+    asked = [example for example in examples if example.gold and not example.whole]
+    return sum(map(_is_right, asked)) / len(asked) if asked else None
+
+
+def grounding_accuracy(examples: Sequence[Example]) -> float | None:
+    """Share of recorded places at which the predicted action of the same number and kind lies in the same
+    control, as in ScreenSpot and OmniACT's click accuracy; None where nothing recorded has a place."""
+    hits = [
+        place < len(example.predicted)
+        and example.predicted[place].name == gold.name
+        and gold.holds(example.predicted[place].point)
+        for example in examples
+        for place, gold in enumerate(example.gold)
+        if gold.point is not None
+    ]
+    return sum(hits) / len(hits) if hits else None
+
+
+def penalty(gold: Statement, predicted: Statement) -> float:
+    """What one action costs, as a share of α: 0 where it is right.
+
+    >>> gold = Statement("click", (5, 5), box=(0, 0, 3, 4))
+    >>> penalty(gold, Statement("click", (3, 4))), round(penalty(gold, Statement("click", (4, 4))), 4)
+    (0.0, 0.8333)
+    """
+    if gold.point is not None and gold.box is not None:
+        if predicted.point is None:
+            return 1.0
+        left, top, right, bottom = gold.box
+        mu = 1 / max(1.0, hypot(right - left, bottom - top))
+        return 1 - mu / (mu + distance(gold, predicted.point))
+    if gold.keys:
+        return 0.0 if set(gold.keys) == set(predicted.keys) else 1.0
+    if gold.name == "write":
+        return 1 - bleu(gold.text, predicted.text)
+    return 0.0
+
+
+def bleu(wanted: str, said: str) -> float:
+    """BLEU of one sentence with one reference, by words, up to as many in a row as the shorter text has, at
+    most four.
+
+    >>> bleu("a new note", "a new note"), bleu("a new note", ""), round(bleu("one two", "one two three"), 4)
+    (1.0, 0.0, 0.5774)
+    """
+    wanted_words, said_words = wanted.split(), said.split()
+    if not wanted_words or not said_words:
+        return float(wanted_words == said_words)
+    longest = min(_LONGEST_RUN, len(wanted_words), len(said_words))
+    logs = []
+    for length in range(1, longest + 1):
+        there, found = _runs(wanted_words, length), _runs(said_words, length)
+        common = (there & found).total()
+        if not common:
+            return 0.0
+        logs.append(log(common / found.total()))
+    brevity = min(1.0, exp(1 - len(wanted_words) / len(said_words)))
+    return brevity * exp(sum(logs) / longest)
+
+
+def _share(examples: Sequence[Example], score: Callable[[Example], float]) -> float | None:
+    """What whole tasks score, as a share of what their recorded actions would."""
+    whole = [example for example in examples if example.whole]
+    most = sum(_ideal(example) for example in whole)
+    return sum(map(score, whole)) / most if most else None
+
+
+def _ideal(example: Example) -> float:
+    return _FIRST + _FURTHER * (len(example.gold) - 1) if example.gold else 0.0
+
+
+def _score(example: Example) -> float:
+    same = [item.name for item in example.gold] == [item.name for item in example.predicted]
+    return _ideal(example) if same else 0.0
+
+
+def _left(example: Example) -> float:
+    """What penalties leave of the score."""
+    score = _score(example)
+    if not score:
+        return 0.0
+    costs = sum(map(penalty, example.gold, example.predicted))
+    return max(0.0, score - score / len(example.gold) * costs)
+
+
+def _runs(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[start : start + length]) for start in range(len(words) - length + 1))
+
+
+def _is_right(example: Example) -> bool:
+    return any(
+        len(example.predicted) >= len(right) and all(map(_matches, right, example.predicted))
+        for right in (example.gold, *example.also_right)
+        if right
+    )
+
+
+def _matches(gold: Statement, predicted: Statement) -> bool:
+    return (
+        gold.name == predicted.name
+        and gold.holds(predicted.point)
+        and set(gold.keys) == set(predicted.keys)
+        and gold.text.strip().casefold() == predicted.text.strip().casefold()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Metric:
+    """What the module of a metric offers, from a function of this one."""
+
+    measure: Callable[[Sequence[Example]], float | None]
+
+    @property
+    def description(self) -> str:
+        return self.measure.__doc__ or ""
+
+
+ROWS = {
+    measure.__name__: _Metric(measure)
+    for measure in (action_score, grounding_accuracy, next_action_match, sequence_score)
+}
+"""All of them."""
