@@ -17,5 +17,6 @@ IMPORTS: PluginKind[object] = PluginKind(
     folder="taskloom.warehouse.imports",
     group="taskloom.imports",
     needs=("read",),
+    table="taskloom.warehouse.importing.task_lists",
 )
 """`read(path)`; see `taskloom.warehouse.importing.importing`."""

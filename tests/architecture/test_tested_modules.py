@@ -80,6 +80,7 @@ TESTED_THROUGH = {
     "taskloom.warehouse.exporting.dataset_card": "warehouse/test_dataset_folder.py",
     "taskloom.warehouse.exporting.dialogues": "warehouse/test_exporting.py",
     "taskloom.warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
+    "taskloom.warehouse.importing.task_lists": "warehouse/test_foreign_collections.py",
     "taskloom.warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
     "taskloom.warehouse.viewer.pages.dataset_pages": "warehouse/viewer/test_pages.py",
     "taskloom.warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",
