@@ -9,6 +9,7 @@ EXPORTS: PluginKind[object] = PluginKind(
     folder="taskloom.warehouse.exports",
     group="taskloom.exports",
     needs=("write",),
+    table="taskloom.warehouse.exporting.training_records",
 )
 """`write(source, folder, options)`; see `taskloom.warehouse.exporting.exporting`."""
 IMPORTS: PluginKind[object] = PluginKind(
@@ -17,5 +18,6 @@ IMPORTS: PluginKind[object] = PluginKind(
     folder="taskloom.warehouse.imports",
     group="taskloom.imports",
     needs=("read",),
+    table="taskloom.warehouse.importing.task_lists",
 )
 """`read(path)`; see `taskloom.warehouse.importing.importing`."""

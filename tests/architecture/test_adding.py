@@ -116,7 +116,7 @@ def test_a_gesture_is_a_class_of_the_table() -> None:
     from taskloom.taskgraph.records.grounding import describe_control
     from taskloom.taskgraph.records.interaction import Control, Rectangle
     from taskloom.taskgraph.records.trajectory import TrajectoryStep
-    from taskloom.warehouse.exporting.exported_actions import in_words, paper_action, pyautogui_statements
+    from taskloom.warehouse.exporting.recordings import in_words, paper_action, pyautogui_statements
 
     class NovelInput(PointedGesture):
         operation: Literal["novel_input"] = "novel_input"

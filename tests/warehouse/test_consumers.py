@@ -21,9 +21,8 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError, ImportRefusedError
-from taskloom.warehouse.exporting.exported_actions import points_of
 from taskloom.warehouse.exporting.exporting import ExportOptions, export
-from taskloom.warehouse.exporting.record_files import RecordFiles
+from taskloom.warehouse.exporting.recordings import RecordFiles, points_of
 from taskloom.warehouse.importing.importing import read_import, survey_import
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import

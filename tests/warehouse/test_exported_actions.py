@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.warehouse.exporting.exported_actions import points_of, pyautogui_statements, scaled, unscaled
 from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.exporting.recordings import points_of, pyautogui_statements, scaled, unscaled
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import trajectory
 

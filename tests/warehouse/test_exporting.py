@@ -25,8 +25,7 @@ from taskloom.warehouse.errors import (
     UnknownFormatError,
     WarehouseUnavailableError,
 )
-from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest
-from taskloom.warehouse.exporting.record_files import safe_name
+from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, safe_name
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.sets.requests import SetRequest
 from taskloom.warehouse.sets.selection import CellQuota, Selection

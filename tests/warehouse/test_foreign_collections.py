@@ -16,8 +16,8 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.exported_actions import points_of
 from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.exporting.recordings import points_of
 from taskloom.warehouse.importing.importing import read_import, survey_import
 from taskloom.warehouse.lookup import IMPORTS
 from taskloom.warehouse.records import ImportedItem

@@ -23,9 +23,15 @@ from taskloom.taskgraph.records.interaction import (
 )
 from taskloom.taskgraph.records.keys import read_keys
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
-from taskloom.warehouse.exporting.dialogues import system_text, with_marks, without_marks
-from taskloom.warehouse.exporting.exported_actions import call_arguments, call_text, points_of
 from taskloom.warehouse.exporting.exporting import ExportOptions
+from taskloom.warehouse.exporting.recordings import (
+    call_arguments,
+    call_text,
+    points_of,
+    system_text,
+    with_marks,
+    without_marks,
+)
 from taskloom.warehouse.exports.agent_net import agent_net_code
 from taskloom.warehouse.importing.episodes import Demonstrated, Picture
 from taskloom.warehouse.importing.pyautogui_scripts import done_by

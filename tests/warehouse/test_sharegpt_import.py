@@ -11,8 +11,8 @@ import pytest
 from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.exported_actions import points_of
 from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.exporting.recordings import points_of
 from taskloom.warehouse.importing.importing import read_import
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import

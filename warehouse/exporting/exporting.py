@@ -1,18 +1,23 @@
 """Writes exports: complete or absent, with a manifest, the same bytes for the same data and selection.
 
-A format is a module in `exports/` with one function, `write(source, folder, options) -> ExportOutcome`. It
-writes into a folder aside; here the manifest is added and the folder moved to its place.
+A format is a module in `exports/` with a function `write(source, folder, options) -> ExportOutcome`, which
+writes what the format can express into an empty folder aside; here the manifest is added and the folder moved
+to its place. It may say `RECORDINGS = True`, for one that writes those, and `REFUSES_TASKS = True`, for one
+that refuses tasks by their ids.
 """
 
+import hashlib
+import json
 import shutil
 import tempfile
 import uuid
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
+from urllib.parse import quote
 
 import pyarrow as pa
 from pydantic import Field
@@ -25,14 +30,13 @@ from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
 from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.evaluation_function import CheckFacts, EvaluationFunction
+from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.subtask import Subtask
-from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
-from taskloom.warehouse.exporting.record_files import hashes_of, write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.querying.query_result import QueryResult
-from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.sets.drawing import draw_tasks
 from taskloom.warehouse.sets.names import SPLITS, SplitName
 from taskloom.warehouse.sets.requests import SetRequest
@@ -47,12 +51,14 @@ _TRAJECTORIES = 20  # Their evidence and controls are in memory together.
 MANIFEST = "manifest.json"
 SETS = "sets.json"
 LEFT_OUT = "left_out.jsonl"
+Coordinates = Literal["absolute", "unit", "thousand"]
+"""Pixels, 0 to 1, or 0 to 1000."""
 
 
 class ExportOptions(Record):
     """How the formats write, where they leave a choice."""
 
-    coordinates: Literal["absolute", "unit", "thousand"] = "absolute"
+    coordinates: Coordinates = "absolute"
     """Coordinates of actions in fine-tuning records: pixels, 0 to 1, or 0 to 1000."""
     granularity: Literal["step", "trajectory"] = "step"
     """Fine-tuning records per step or per trajectory."""
@@ -135,6 +141,15 @@ class ExportSource:
         for part in self._parts():
             yield from self.of(Task, "task_id", part)
 
+    def tasks_with(self, record: type[R], column: str) -> Iterator[tuple[Task, list[R]]]:
+        """The selected tasks by id, each with the records that have its id in `column`."""
+        for part in self._parts():
+            found: defaultdict[str, list[R]] = defaultdict(list)
+            for item in self.of(record, column, part):
+                found[getattr(item, column)].append(item)
+            for task in self.of(Task, "task_id", part):
+                yield task, found[task.task_id]
+
     def _parts(self) -> Iterator[tuple[str, ...]]:
         return (self.task_ids[start : start + 1000] for start in range(0, len(self.task_ids), 1000))
 
@@ -150,19 +165,19 @@ class ExportSource:
 
     def _of_sets(self, sql: str) -> Iterator[tuple[SplitName, QueryResult]]:
         """The answers about the tasks of each set, some thousand at a time."""
-        for split, names in self.by_set():
+        for split, names in self.by_set().items():
             for start in range(0, len(names), _ROWS):
                 yield split, self.warehouse.query(sql, {"values": names[start : start + _ROWS]})
 
-    def by_set(self) -> Iterator[tuple[SplitName, list[str]]]:
+    def by_set(self) -> dict[SplitName, list[str]]:
         """The tasks of each set, by id; all in `train` where no sets were asked for."""
         sets: Mapping[SplitName, frozenset[str]] = self.splits or {"train": frozenset(self.task_ids)}
-        for name in SPLITS:
-            yield name, sorted(sets.get(name, frozenset()))
+        return {name: sorted(sets.get(name, ())) for name in SPLITS}
 
     @cached_property
     def split_of_subtask(self) -> dict[str, SplitName]:
-        """The set of each subtask's own records; `train` where training tasks share it with others."""
+        """The subtasks of the tasks, sorted, each with the set of its own records; `train` where training
+        tasks share it with others."""
         found: dict[str, set[SplitName]] = {}
         nodes = f"(SELECT unnest(nodes) AS node FROM tasks WHERE {_AMONG})"
         for split, used in self._of_sets(f"SELECT DISTINCT node.subtask_id AS name FROM {nodes}"):
@@ -171,23 +186,16 @@ class ExportSource:
         return {item: min(names, key=SPLITS.index) for item, names in sorted(found.items())}
 
     @cached_property
-    def subtask_ids(self) -> tuple[str, ...]:
-        """Subtasks of the tasks, sorted."""
-        return tuple(sorted(self.split_of_subtask))
-
-    @cached_property
     def subtasks(self) -> dict[str, Subtask]:
         """Subtask templates of the tasks by id."""
-        return {item.subtask_id: item for item in self.of(Subtask, "subtask_id", self.subtask_ids)}
+        return {item.subtask_id: item for item in self.of(Subtask, "subtask_id", self.split_of_subtask)}
 
     @cached_property
     def functions(self) -> dict[str, EvaluationFunction]:
         """One evaluation function per subtask: the one whose examination killed most, by id where equal."""
         found: dict[str, EvaluationFunction] = {}
-        for item in self.of(EvaluationFunction, "subtask_id", self.subtask_ids):
-            known = found.get(item.subtask_id)
-            if known is None or (item.accepted, _quality(item)) > (known.accepted, _quality(known)):
-                found[item.subtask_id] = item
+        for item in self.of(EvaluationFunction, "subtask_id", self.split_of_subtask):
+            found[item.subtask_id] = max(found.get(item.subtask_id, item), item, key=_quality)
         return found
 
     @cached_property
@@ -217,13 +225,6 @@ class ExportSource:
         except UnknownCatalogEntryError:
             return None
 
-    def with_originals(self) -> Iterator[tuple[Task, ImportedItem | None]]:
-        """The tasks, by id, with what they looked like in their own format where they were imported."""
-        for part in self._parts():
-            originals = {item.item_id: item for item in self.of(ImportedItem, "item_id", part)}
-            for task in self.of(Task, "task_id", part):
-                yield task, originals.get(task.task_id)
-
     def trajectories(self, pictures: bool = True) -> Iterator[Trajectory]:
         """Trajectories of the subtasks that cross-verification accepted, or that were imported, by id."""
         names = self.warehouse.query(
@@ -231,41 +232,22 @@ class ExportSource:
             " AND (provenance_stage = 'import'"
             " OR trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted))"
             " ORDER BY trajectory_id",
-            {"values": list(self.subtask_ids)},
+            {"values": list(self.split_of_subtask)},
         ).texts()
         for start in range(0, len(names), _TRAJECTORIES):
             part = names[start : start + _TRAJECTORIES]
             yield from self.of(Trajectory, "trajectory_id", part, pictures=pictures)
-
-    def replayed(self) -> Iterator[tuple[Task, list[Replay]]]:
-        """The tasks with their successful replays, by id."""
-        for part in self._parts():
-            found: dict[str, list[Replay]] = {name: [] for name in part}
-            for replay in self.of(Replay, "task_id", part):
-                if replay.success:
-                    found[replay.task_id].append(replay)
-            for task in self.of(Task, "task_id", part):
-                yield task, found[task.task_id]
 
     def trajectory(self, trajectory_id: str) -> Trajectory | None:
         """The trajectory with this id; None where it is not stored."""
         return self.warehouse.find(Trajectory, "trajectory_id", trajectory_id, pictures=True)
 
     def of(
-        self, record: type[R], column: str, values: Sequence[str], *, pictures: bool = False
+        self, record: type[R], column: str, values: Iterable[str], *, pictures: bool = False
     ) -> Iterator[R]:
         """Records whose `column` has one of `values`."""
         condition = f"{column} IN (SELECT unnest($values::VARCHAR[]))"
         return self.warehouse.read(record, condition, {"values": list(values)}, pictures=pictures)
-
-
-class ExportFormat(Protocol):
-    """What a format offers; true `RECORDINGS`: it writes those; true `REFUSES_TASKS`: tasks by their ids."""
-
-    @staticmethod
-    def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-        """Write what the format can express of `source` into an empty folder."""
-        ...
 
 
 def export(
@@ -289,7 +271,7 @@ def export(
         ExportRefusedError: the folder exists or cannot be written, or nothing or an empty set would be.
         UnknownFormatError, SelectionInvalidError: no such format; the selection names unknown things.
     """
-    module = cast(ExportFormat, EXPORTS.load(format_name))
+    module = cast(Any, EXPORTS.load(format_name))
     selection, options = selection or Selection(), options or ExportOptions()
     recordings = getattr(module, "RECORDINGS", False)
     if options.attempts and not recordings:
@@ -332,6 +314,7 @@ def export(
                 aside / LEFT_OUT,
                 ({"task_id": name, "reason": reason} for name, reason in sorted(drawn.left_out.items())),
             )
+        written = sorted(aside.rglob("*"))
         manifest = Manifest(
             format=format_name,
             version=warehouse.version or "",
@@ -341,7 +324,7 @@ def export(
             leakage=drawn.report,
             shortfalls=drawn.shortfalls,
             outcome=outcome,
-            files=hashes_of(aside),
+            files={path.relative_to(aside).as_posix(): _sha256(path) for path in written if path.is_file()},
         )
         (aside / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         if folder.exists():
@@ -368,7 +351,47 @@ def _nothing_to_write(format_name: str, tasks: int, refused: Sequence[Refused]) 
     )
 
 
-def _quality(function: EvaluationFunction) -> tuple[float, float, str]:
-    total = sum(family.total for family in function.quality.families)
-    killed = sum(family.killed for family in function.quality.families)
-    return (killed / total if total else 0.0, function.quality.mutation_score or 0.0, function.function_id)
+def _quality(function: EvaluationFunction) -> tuple[bool, float, float, str]:
+    quality = function.quality
+    total = sum(family.total for family in quality.families)
+    killed = sum(family.killed for family in quality.families)
+    share = killed / total if total else 0.0
+    return (function.accepted, share, quality.mutation_score or 0.0, function.function_id)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write one JSON file, the same bytes for the same value."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def write_lines(path: Path, values: Iterable[Mapping[str, object]]) -> None:
+    """Write one JSON object per line."""
+    with path.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+
+
+def write_picture(folder: Path, screenshot: Screenshot) -> str:
+    """Write a picture once; its path relative to the export."""
+    name = f"images/{screenshot.sha256}.png"
+    target = folder / name
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(screenshot.png)
+    return name
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def safe_name(item_id: str) -> str:
+    """A file name for an id: letters, digits, `._-` and parentheses stay, everything else is percent-encoded;
+    `unquote` gives the id.
+
+    >>> safe_name("notes.create:ab/../c"), safe_name("12(0)"), safe_name("..")
+    ('notes.create%3Aab%2F..%2Fc', '12(0)', '%2E%2E')
+    """
+    name = quote(item_id, safe="()")
+    return name.replace(".", "%2E") if set(name) == {"."} else name

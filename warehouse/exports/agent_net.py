@@ -10,10 +10,8 @@ from pathlib import Path
 
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.dialogues import recordings
-from taskloom.warehouse.exporting.exported_actions import image_size, pyautogui_statements
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.record_files import RecordFiles, write_picture
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_picture
+from taskloom.warehouse.exporting.recordings import RecordFiles, image_size, pyautogui_statements, recordings
 
 RECORDINGS = True
 _POINT = re.compile(r"^(pyautogui\.\w+)\((\d+), (\d+)")
@@ -25,28 +23,22 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     with RecordFiles(folder, lines=True) as records:
         for trajectory, instruction, split, scores in recordings(source, options):
             records.add(split, _record(trajectory, instruction, folder, scores))
-    return ExportOutcome(counts=dict(sorted(records.counts.items())))
+    return records.outcome()
 
 
 def _record(
     trajectory: Trajectory, instruction: str, folder: Path, scores: Mapping[str, object]
 ) -> dict[str, object]:
     steps: list[dict[str, object]] = []
-    for step in trajectory.steps:
-        size = image_size(step.observation_screenshot.png)
-        code = agent_net_code(step, size)
-        steps.append(
-            {
-                "index": len(steps),
-                "image": Path(write_picture(folder, step.observation_screenshot)).name,
-                "value": {
-                    "observation": step.description,
-                    "thought": step.thought,
-                    "code": code,
-                    **({"last_step_correct": False} if step.slip == "slip" or step.problem else {}),
-                },
-            }
-        )
+    for index, step in enumerate(trajectory.steps):
+        value = {
+            "observation": step.description,
+            "thought": step.thought,
+            "code": agent_net_code(step, image_size(step.observation_screenshot.png)),
+            **({"last_step_correct": False} if step.slip == "slip" or step.problem else {}),
+        }
+        image = Path(write_picture(folder, step.observation_screenshot)).name
+        steps.append({"index": index, "image": image, "value": value})
     if steps and trajectory.termination == "finished":
         end = {"observation": "", "thought": "", "code": "computer.terminate(status='success')"}
         steps.append({"index": len(steps), "image": steps[-1]["image"], "value": end})

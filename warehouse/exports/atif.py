@@ -8,15 +8,21 @@ observation.
 from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.dialogues import recordings
-from taskloom.warehouse.exporting.exported_actions import call_arguments, image_size
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from taskloom.warehouse.exporting.record_files import safe_name, write_json, write_picture
+from taskloom.warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    safe_name,
+    write_json,
+    write_picture,
+)
+from taskloom.warehouse.exporting.recordings import call_arguments, image_size, recordings
 
 RECORDINGS = True
 SCHEMA: Final = "ATIF-v1.7"
@@ -40,20 +46,19 @@ def _document(
     scores: Mapping[str, object],
 ) -> dict[str, object]:
     model = trajectory.provenance.model
+    screens = [step.observation_screenshot for step in trajectory.steps]
     steps: list[dict[str, object]] = [
         {
             "step_id": 1,
             "source": "user",
             "message": [
                 {"type": "text", "text": instruction},
-                *_pictures(trajectory.steps[0].observation_screenshot if trajectory.steps else None, place),
+                *_pictures(next(iter(screens), None), place),
             ],
         }
     ]
-    for position, step in enumerate(trajectory.steps):
-        later = trajectory.steps[position + 1 :]
-        seen = later[0].observation_screenshot if later else step.evidence.screenshot
-        steps.append(_step(step, seen, place, options))
+    for step, seen in zip_longest(trajectory.steps, screens[1:]):
+        steps.append(_step(step, seen or step.evidence.screenshot, place, options))
     return {
         "schema_version": SCHEMA,
         "session_id": trajectory.trajectory_id,

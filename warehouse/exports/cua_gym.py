@@ -18,10 +18,15 @@ import pyarrow.parquet
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Level
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_json,
+)
 from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
 from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
-from taskloom.warehouse.exporting.record_files import write_json
 
 ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
 """The archive with all bundles, where the dataset has it."""
@@ -65,18 +70,26 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         pa.output_stream(str(folder / ARCHIVE), compression="zstd") as compressed,
         tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for task, files in expressed(source, lambda task: _files(task, source), refused):
-            row = _row(task)
+        for task, (row, files) in expressed(source, lambda task: _bundle(task, source), refused):
             rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
             for name, text in files.items():
-                _add(archive, f"{row['id']}/{name}", text)
+                data = text.encode()
+                member = tarfile.TarInfo(f"{row['id']}/{name}")
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
     (folder / "data").mkdir()
     for name, found in rows.items():
         table = pa.Table.from_pylist(found)
         suffix = f"_{name}" if name else ""
         pyarrow.parquet.write_table(table, folder / "data" / f"tasks{suffix}.parquet", compression="zstd")
     everything = [row for found in rows.values() for row in found]
-    write_json(folder / "stats.json", _statistics(everything))
+    statistics = {
+        "tasks": len(everything),
+        "files": 3 * len(everything),
+        "app_types": dict(sorted(Counter(str(row["app_type"]) for row in everything).items())),
+        "platforms": dict(sorted(Counter(str(row["platform"]) for row in everything).items())),
+    }
+    write_json(folder / "stats.json", statistics)
     write_json(folder / "url_variables.json", {"variables": {}})
     (folder / "README.md").write_text(card_of(sorted(rows)), encoding="utf-8")
     return ExportOutcome(
@@ -89,38 +102,21 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     )
 
 
-def _files(task: Task, source: ExportSource) -> dict[str, str]:
-    sheet, task_id = sheet_of(task, source), _id(task)
-    own = {
+def _bundle(task: Task, source: ExportSource) -> tuple[dict[str, object], dict[str, str]]:
+    """The row of a task, and its files."""
+    sheet, applications = sheet_of(task, source), applications_of(task, source)
+    names, task_id = [item.name for item in applications], str(uuid.uuid5(_NAMESPACE, task.task_id))
+    several = len(names) > 1
+    app_type = "multi_apps" if several else names[0]
+    levels: list[Level] = [getattr(task.complexity, f"{name}_level") for name in DIMENSIONS]
+    difficulty = max(levels, key=LEVELS.index)
+    row: dict[str, object] = {
         "id": task_id,
         "instruction": task.instruction,
-        "app_type": _app_type(task),
-        "config": [
-            {"type": "download", "parameters": {"files": [{"url": f"./{_SETUP}", "path": _TARGET}]}},
-            {"type": "execute", "parameters": {"command": f"python3 {_TARGET}"}},
-        ],
-        "evaluator": {"type": "python", "url": "./reward.py"},
-        "source": f"taskloom:{task.task_id}",
-        "difficulty": _difficulty(task),
-        "related_apps": _applications(task),
-    }
-    return {
-        "task.json": json.dumps(own, ensure_ascii=False, indent=2) + "\n",
-        "reward.py": _REWARD.format(task_id=task_id, sheet=sheet.model_dump_json(), start=START_COPY),
-        _SETUP: start_script(applications_of(task, source)),
-    }
-
-
-def _row(task: Task) -> dict[str, object]:
-    task_id = _id(task)
-    several = len(_applications(task)) > 1
-    return {
-        "id": task_id,
-        "instruction": task.instruction,
-        "app_type": _app_type(task),
+        "app_type": app_type,
         "app_family": "multi_apps" if several else "other",
         "platform": "cross_app" if several else "desktop",
-        "difficulty": _difficulty(task),
+        "difficulty": difficulty,
         "setup_kind": "py",
         "num_setup_steps": 2,
         "num_setup_files": 1,
@@ -131,6 +127,24 @@ def _row(task: Task) -> dict[str, object]:
         "task_json_member": f"{task_id}/task.json",
         "reward_member": f"{task_id}/reward.py",
         "setup_file_members": [f"{task_id}/{_SETUP}"],
+    }
+    own = {
+        "id": task_id,
+        "instruction": task.instruction,
+        "app_type": app_type,
+        "config": [
+            {"type": "download", "parameters": {"files": [{"url": f"./{_SETUP}", "path": _TARGET}]}},
+            {"type": "execute", "parameters": {"command": f"python3 {_TARGET}"}},
+        ],
+        "evaluator": {"type": "python", "url": "./reward.py"},
+        "source": f"taskloom:{task.task_id}",
+        "difficulty": difficulty,
+        "related_apps": names,
+    }
+    return row, {
+        "task.json": json.dumps(own, ensure_ascii=False, indent=2) + "\n",
+        "reward.py": _REWARD.format(task_id=task_id, sheet=sheet.model_dump_json(), start=START_COPY),
+        _SETUP: start_script(applications),
     }
 
 
@@ -144,37 +158,3 @@ def card_of(sets: list[str]) -> str:
         f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n\n# Tasks in the layout of"
         " CUA-Gym\n"
     )
-
-
-def _statistics(rows: list[dict[str, object]]) -> dict[str, object]:
-    return {
-        "tasks": len(rows),
-        "files": 3 * len(rows),
-        "app_types": dict(sorted(Counter(str(row["app_type"]) for row in rows).items())),
-        "platforms": dict(sorted(Counter(str(row["platform"]) for row in rows).items())),
-    }
-
-
-def _applications(task: Task) -> list[str]:
-    return sorted({node.application for node in task.graph.nodes})
-
-
-def _app_type(task: Task) -> str:
-    names = _applications(task)
-    return names[0] if len(names) == 1 else "multi_apps"
-
-
-def _difficulty(task: Task) -> str:
-    levels: list[Level] = [getattr(task.complexity, f"{name}_level") for name in DIMENSIONS]
-    return max(levels, key=LEVELS.index)
-
-
-def _id(task: Task) -> str:
-    return str(uuid.uuid5(_NAMESPACE, task.task_id))
-
-
-def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
-    data = text.encode()
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = len(data), 0o644
-    archive.addfile(member, io.BytesIO(data))

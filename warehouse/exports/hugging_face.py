@@ -6,26 +6,33 @@ screenshot). `datasets.load_dataset(folder, "tasks")` reads it.
 """
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Final, Self
 
 import pyarrow as pa
 import pyarrow.parquet
+from jinja2 import Environment, StrictUndefined
 
+from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.acceptance_rates import as_markdown
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.dataset_card import STEPS, card_text
-from taskloom.warehouse.exporting.dialogues import recordings
-from taskloom.warehouse.exporting.exported_actions import paper_action, points_of
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.recordings import paper_action, points_of, recordings
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.schema import TABLE_OF_RECORD
+from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD
 from taskloom.warehouse.sets.names import SPLITS
 from taskloom.warehouse.storage.rows import encode_record
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality
+from taskloom.warehouse.versions import REASONS, ScoreValidity, score_validity
 
 _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 """How `datasets` keeps pictures."""
@@ -33,18 +40,35 @@ _MOST_ROWS: Final = 200_000
 _MOST_BYTES: Final = 500_000_000
 _RECORDS_PER_PART = 1_000
 _STEPS_PER_BATCH = 100
-_STEP_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("trajectory_id", "subtask_id")),
-        ("step", pa.int64()),
-        ("instruction", pa.string()),
-        ("screenshot", _IMAGE),
-        *((name, pa.string()) for name in ("description", "thought", "slip", "function", "arguments")),
-        ("points", pa.list_(pa.list_(pa.int64()))),
-        ("rectangle", pa.list_(pa.int64())),
-        ("control_text", pa.string()),
-    ]
-)
+_STEPS: Final = "trajectory_steps"
+"""The configuration whose rows are single steps."""
+_STEP_COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
+    "trajectory_id": (pa.string(), "The recording it belongs to."),
+    "subtask_id": (pa.string(), "The subtask that was performed, or `task:` and the task."),
+    "step": (pa.int64(), "Number of the step, from 1."),
+    "instruction": (pa.string(), "What the recording follows."),
+    "screenshot": (_IMAGE, "The screen before the action."),
+    "description": (pa.string(), "What the agent said of the screen."),
+    "thought": (pa.string(), "Why it acted so."),
+    "slip": (
+        pa.string(),
+        "`slip` for a harmless mistake made on purpose, to be left out of the loss; `recovery` for taking it"
+        " back.",
+    ),
+    "function": (pa.string(), "The operation (Table 10 of the paper)."),
+    "arguments": (pa.string(), "Its arguments, as JSON."),
+    "points": (
+        pa.list_(pa.list_(pa.int64())),
+        "Where on the screenshot, in pixels; several for a drag.",
+    ),
+    "rectangle": (
+        pa.list_(pa.int64()),
+        "Rectangle of the control acted on, in pixels: left, top, right, bottom.",
+    ),
+    "control_text": (pa.string(), "Text of that control."),
+}
+"""Columns of that configuration, with their meaning."""
+_STEP_SCHEMA = pa.schema([(name, kind) for name, (kind, _) in _STEP_COLUMNS.items()])
 
 
 class ParquetFiles:
@@ -117,9 +141,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                     part = own[start : start + _RECORDS_PER_PART]
                     parquet.add(configuration, split, _table(record, part), schema)
         for name, rows in _batched(_steps(source, options)):
-            parquet.add(STEPS, name, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA), _STEP_SCHEMA)
-    card = card_text(source, options, parquet.files, parquet.rows)
-    (folder / "README.md").write_text(card, encoding="utf-8")
+            parquet.add(_STEPS, name, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA), _STEP_SCHEMA)
+    (folder / "README.md").write_text(_card(source, options, parquet), encoding="utf-8")
     return ExportOutcome(counts={name: found.total() for name, found in parquet.rows.items() if found})
 
 
@@ -138,16 +161,12 @@ def _table(record: type[Record], members: Sequence[Record]) -> pa.Table:
 def _batched(
     steps: Iterator[tuple[str, dict[str, object]]],
 ) -> Iterator[tuple[str, list[dict[str, object]]]]:
-    pending: dict[str, list[dict[str, object]]] = {}
+    pending: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
     for split, row in steps:
-        rows = pending.setdefault(split, [])
-        rows.append(row)
-        if len(rows) >= _STEPS_PER_BATCH:
-            yield split, rows
-            pending[split] = []
-    for split, rows in pending.items():
-        if rows:
-            yield split, rows
+        pending[split].append(row)
+        if len(pending[split]) == _STEPS_PER_BATCH:
+            yield split, pending.pop(split)
+    yield from pending.items()
 
 
 def _steps(source: ExportSource, options: ExportOptions) -> Iterator[tuple[str, dict[str, object]]]:
@@ -172,3 +191,125 @@ def _steps(source: ExportSource, options: ExportOptions) -> Iterator[tuple[str, 
                     "control_text": action["control_text"],
                 },
             )
+
+
+_CHOSEN: Final = """
+WITH listed AS (SELECT unnest($ids::VARCHAR[]) AS task_id, unnest($sets::VARCHAR[]) AS split),
+chosen AS (SELECT *, task_id IN (SELECT task_id FROM replays WHERE success) AS replayed FROM tasks JOIN listed USING (task_id)),
+of_nodes AS (SELECT unnest(nodes).subtask_id AS name, replayed FROM chosen),
+of_applications AS (SELECT unnest(applications) AS name FROM chosen)
+"""  # noqa: E501
+_SUMS: Final = r"""
+SELECT min(node_count) AS least_nodes, max(node_count) AS most_nodes, avg(node_count) AS mean_nodes,
+    min(said) AS least_words, max(said) AS most_words, avg(said) AS mean_words,
+    count(*) FILTER (simulated) AS simulated, count(*) FILTER (covered) AS covered, count(*) FILTER (replayed) AS replayed,
+    (SELECT count(DISTINCT name) FROM of_nodes WHERE replayed) AS replayed_subtasks
+FROM (SELECT *, len(regexp_extract_all(coalesce(instruction, ''), '[^\s\p{Z}]+')) AS said FROM chosen)
+"""  # noqa: E501
+
+
+def dataset_counts(source: ExportSource) -> dict[str, object]:
+    """The counts by the names of the card's template.
+
+    `sums` over all tasks, `tasks` by set, `levels` by set (or none), dimension and level, and how often
+    each of the `applications`, `scenarios`, `subtasks` and `worlds` stands in them, the most frequent
+    first.
+    """
+    members = [(name, split) for split, names in source.by_set().items() for name in names]
+    values = {"ids": [name for name, _ in members], "sets": [split for _, split in members]}
+
+    def counted(name: str, table: str = "chosen") -> Counter[str]:
+        sql = f"SELECT {name}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"
+        found = source.warehouse.query(_CHOSEN + sql, values).rows()
+        return Counter({str(value): int(str(count)) for value, count in found if value is not None})
+
+    levels: Counter[tuple[str, str, str]] = Counter()
+    for row in TABLE:
+        sql = f"SELECT split, {row.level_column}, count(*) FROM chosen GROUP BY ALL"
+        for split, level, count in source.warehouse.query(_CHOSEN + sql, values).rows():
+            for name in (str(split), ""):
+                levels[name, row.name, str(level)] += int(str(count))
+    return {
+        "tasks": Counter(split for _, split in members),
+        "sums": source.warehouse.query(_CHOSEN + _SUMS, values).as_dicts()[0],
+        "levels": levels,
+        "applications": counted("name", "of_applications"),
+        "scenarios": counted("scenario"),
+        "subtasks": counted("name", "of_nodes"),
+        "worlds": counted("CASE WHEN coalesce(world, '') = '' THEN 'the first' ELSE world END"),
+    }
+
+
+_TITLE: Final = "Graph-structured tasks for computer-use agents"
+_SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_SHOWN: Final = 5
+_MARKS: Final = re.compile(r"[\\|`\[\]]")
+"""Marks that make columns, code, links and pictures, and the one that takes that from them."""
+
+
+def _card(source: ExportSource, options: ExportOptions, parquet: ParquetFiles) -> str:
+    """The dataset card, written from the data: statistics, funnel, licence."""
+    warehouse, total = source.warehouse, len(source.task_ids)
+    rates = error_rates(warehouse)
+    called = warehouse.query("SELECT DISTINCT provider, model FROM model_calls ORDER BY ALL").as_dicts()
+    environment = Environment(  # noqa: S701 - Markdown
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {
+        "quoted": json.dumps,
+        "plain": _plain,
+        "percent": lambda share: "-" if share is None else f"{share:.1%}",
+    }
+    text = files("taskloom.warehouse.exporting").joinpath("card.md.jinja").read_text("utf-8")
+    return environment.from_string(text).render(
+        title=_TITLE,
+        options=options,
+        files=parquet.files,
+        rows=parquet.rows,
+        counts=dataset_counts(source),
+        total=total,
+        size=next((name for limit, name in _SIZES if total < limit), "n>1M"),
+        models=[f"{row['provider']}/{row['model']}" for row in called],
+        version=warehouse.version,
+        splits=[name for name in SPLITS if any(name in found for found in parquet.files.values())],
+        meanings={name: _meanings(name) for name in parquet.files},
+        report=source.leakage,
+        sets=[name for name in SPLITS if source.splits.get(name)],
+        rates=rates,
+        rates_table=as_markdown(rates) if rates else "",
+        quality=task_quality(warehouse),
+        scores=_earlier_scores(warehouse),
+        funnel=warehouse.query("SELECT step, reason, items FROM funnel").as_dicts(),
+        known=source.applications,
+        dimensions=TABLE,
+        levels=LEVELS,
+        reasons=REASONS,
+        rates_unknown=UNKNOWN,
+        often=_often,
+    )
+
+
+def _meanings(configuration: str) -> dict[str, str]:
+    if configuration == _STEPS:
+        return {name: meaning for name, (_, meaning) in _STEP_COLUMNS.items()}
+    return {item.name: item.comment for item in TABLE_NAMED[configuration].columns}
+
+
+def _plain(text: object) -> str:
+    line = " ".join(str(text).split())
+    return escape(_MARKS.sub(r"\\\g<0>", line), quote=False)
+
+
+def _often(found: Counter[str], total: int) -> str:
+    return ", ".join(
+        f"{_plain(name or 'none')} {count / total:.0%}" for name, count in found.most_common(_SHOWN)
+    )
+
+
+def _earlier_scores(warehouse: Warehouse) -> ScoreValidity | None:
+    """Scores of the version before that do not count in this one; None where there is no such version."""
+    if warehouse.version is None:
+        return None
+    with warehouse.reopened() as present:
+        names = [item.name for item in present.versions()]
+        return score_validity(present, warehouse.version) if warehouse.version in names[1:] else None

@@ -12,23 +12,29 @@ yet. The others are refused with the reason. Tasks that were imported from OSWor
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_json,
+)
 from taskloom.warehouse.exporting.judging_sheets import applications_of, sheet_of
 from taskloom.warehouse.exporting.machine_setup import HOME, execute, setup, write_file
-from taskloom.warehouse.exporting.record_files import write_json
+from taskloom.warehouse.records import ImportedItem
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 _FOLDER: Final = "/tmp/taskloom"  # noqa: S108 - on the machine of OSWorld, which is new for each task
 _SHEET: Final = f"{_FOLDER}/sheet.json"
 _COPY: Final = f"{_FOLDER}/start"
-_DONE: Final = "done\n"
+_JUDGING: Final = (
+    f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not done"
+)
 _COPY_HOME: Final = f"""\
 import shutil
 shutil.rmtree({_COPY!r}, ignore_errors=True)
@@ -47,10 +53,11 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     refuses."""
     listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
-    for task, original in source.with_originals():
+    for task, originals in source.tasks_with(ImportedItem, "item_id"):
+        original = originals[0] if originals else None
         if original is not None and original.format == "osworld" and isinstance(original.content, dict):
-            domain, stem = PurePosixPath(original.place).parent.as_posix(), PurePosixPath(original.place).stem
-            fields: dict[str, object] = {**original.content}
+            place = PurePosixPath(original.place)
+            domain, stem, fields = place.parent.as_posix(), place.stem, dict[str, object](original.content)
         else:
             try:
                 domain, fields = _fields(task, source)
@@ -66,12 +73,12 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             f" {refused[0].reason}."
         )
     everything: dict[str, list[str]] = defaultdict(list)
-    for name, domains in listed.items():
+    for domains in listed.values():
         for domain, stems in domains.items():
             everything[domain] += stems
-        if source.splits:
-            write_json(folder / f"test_{name}.json", _sorted(domains))
-    write_json(folder / "test_all.json", _sorted(everything))
+    for name, domains in {**(listed if source.splits else {}), "all": everything}.items():
+        found = {domain: sorted(stems) for domain, stems in sorted(domains.items())}
+        write_json(folder / f"test_{name}.json", found)
     return ExportOutcome(
         counts={"tasks": sum(len(stems) for stems in everything.values())},
         refused=tuple(refused),
@@ -80,10 +87,6 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             f" installed under {HOME}/applications.",
         ),
     )
-
-
-def _sorted(domains: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    return {domain: sorted(stems) for domain, stems in sorted(domains.items())}
 
 
 def _fields(task: Task, source: ExportSource) -> tuple[str, dict[str, object]]:
@@ -98,22 +101,14 @@ def _fields(task: Task, source: ExportSource) -> tuple[str, dict[str, object]]:
         "config": setup(used, [execute(["python3", "-c", _COPY_HOME])]),
         "trajectory": "trajectories/",
         "related_apps": names,
-        "evaluator": _judged_evaluator(sheet_of(task, source)),
+        "evaluator": {
+            "postconfig": write_file(_SHEET, sheet_of(task, source).model_dump_json().encode()),
+            "func": "exact_match",
+            "result": {"type": "vm_command_line", "command": ["bash", "-c", _JUDGING]},
+            "expected": {"type": "rule", "rules": {"expected": "done\n"}},
+            "options": {},
+        },
         "proxy": False,
         "fixed_ip": False,
         "possibility_of_env_change": "low",
-    }
-
-
-def _judged_evaluator(sheet: JudgingSheet) -> Mapping[str, object]:
-    judging = (
-        f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not"
-        " done"
-    )
-    return {
-        "postconfig": write_file(_SHEET, sheet.model_dump_json().encode()),
-        "func": "exact_match",
-        "result": {"type": "vm_command_line", "command": ["bash", "-c", judging]},
-        "expected": {"type": "rule", "rules": {"expected": _DONE}},
-        "options": {},
     }

@@ -14,7 +14,7 @@ from taskloom.taskgraph.records.interaction import Action, Screenshot
 from taskloom.taskgraph.records.subtask import Subtask, instance_id
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.paper_format import node_names
+from taskloom.warehouse.exports.omnibench import node_names
 from taskloom.warehouse.importing.imported_tasks import IMPORTED, imported_trajectory
 from taskloom.warehouse.importing.items import ForeignModel, Item, Text
 from taskloom.warehouse.importing.json_reading import file_inside

@@ -79,18 +79,18 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
     if not records and not broken:
         raise ImportRefusedError(str(path), "", f"holds nothing that {format_name} describes")
     if not records and len(broken) >= _OF_ANOTHER_KIND and {item.code for item in broken} == {BROKEN}:
-        raise ImportRefusedError(str(path), "", _another_kind(format_name, module.__doc__ or "", broken))
+        raise ImportRefusedError(str(path), "", _another_kind(format_name, broken))
     return ImportReading(tuple(records), tuple(broken))
 
 
-def _another_kind(format_name: str, described: str, broken: Sequence[BrokenItem]) -> str:
+def _another_kind(format_name: str, broken: Sequence[BrokenItem]) -> str:
     faults = Counter(
         f"{_PLACE.sub('', fault.field)} {fault.reason}".strip() for item in broken for fault in item.faults
     )
     most, count = faults.most_common(1)[0]
     names = Counter(PurePosixPath(fault.file).name for item in broken for fault in item.faults[:1])
     listed = ", ".join(name for name, _ in names.most_common(_NAMES))
-    expected = " ".join(described.partition("\n\n")[0].split())
+    expected = " ".join(IMPORTS.text_of(format_name).partition("\n\n")[0].split())
     return (
         f"none of its {len(broken)} items is one of {format_name}; found: {listed}"
         f"{', …' if len(names) > _NAMES else ''}, most often ({count} times): {most}; expected: {expected}"

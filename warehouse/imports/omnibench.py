@@ -23,7 +23,7 @@ from taskloom.taskgraph.records.graph import Dependency
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.paper_format import (
+from taskloom.warehouse.exports.omnibench import (
     EVALUATION_HEADER,
     subtask_fields,
     task_fields,

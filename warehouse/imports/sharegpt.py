@@ -16,8 +16,8 @@ from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapte
 
 from taskloom.taskgraph.records.interaction import Action
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exporting.dialogues import COORDINATES, FINISH, with_marks
-from taskloom.warehouse.exporting.exported_actions import Coordinates, unscaled
+from taskloom.warehouse.exporting.exporting import Coordinates
+from taskloom.warehouse.exporting.recordings import COORDINATES, FINISH, unscaled, with_marks
 from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Description,

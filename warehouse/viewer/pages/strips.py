@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from taskloom.taskgraph.records.task import ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ScreenshotMissingError
-from taskloom.warehouse.exporting.exported_actions import image_size, in_words, points_of
+from taskloom.warehouse.exporting.recordings import image_size, in_words, points_of
 from taskloom.warehouse.store import Warehouse
 
 _PNG_HEAD = 24
