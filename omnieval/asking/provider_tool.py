@@ -1,7 +1,7 @@
 """An agent that operates the screen through its provider's computer tool."""
 
 from taskloom.environments.agent import Agent
-from taskloom.environments.computer_use.conversation import ComputerConversation
+from taskloom.environments.computer_use import ComputerConversation
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.prompts.inputs import ComputerActorInput
 from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn

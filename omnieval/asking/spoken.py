@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.computer_use.action_queue import ActionQueue
-from taskloom.environments.computer_use.actions import resized
+from taskloom.environments.computer_use import ActionQueue, resized
 from taskloom.environments.errors import UnusableReplyError
 from taskloom.omnieval.brief import AgentBrief
 from taskloom.omnieval.errors import CallUnusableError
