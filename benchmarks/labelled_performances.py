@@ -33,11 +33,11 @@ from benchmarks.labelled_cases import (
 )
 from benchmarks.labelled_outcome import not_shown
 from benchmarks.recordings import subtask_of
+from taskloom.environments.agents.recorded_agent import WorkedExampleAgent
 from taskloom.environments.annotated import annotate
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
 from taskloom.environments.lookup import missing_for_start, platform
-from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from taskloom.environments.agents.recorded_agent import WorkedExampleAgent
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import is_installed
 from taskloom.environments.lookup import platform
 from taskloom.environments.platforms.simulated.platform import simulated_applications
-from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories

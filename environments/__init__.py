@@ -4,16 +4,14 @@ environment   the protocol: reset, observe, act, evidence
 agent         the protocol of agents
 episode       the loop: observe, decide, act, record
 aiming        resolves the target and the keys of an action, or refuses it
-changes       what an action changed, in a few words
-screen_words  describes screens and controls in words
+screen_words  describes screens, controls and changes in words
 starting_place   going to an application's first page before a subtask
 annotated     screenshots with numbered boxes
 lookup        platforms by name
 task_bar      the buttons at the bottom of every screen
 told_controls controls as pages and machines tell them
 joint         applications of several platforms on one screen
-worked_example_agent   performs a curated worked example
-computer_use/ agents that say what to do as actions on a picture of the screen
+computer_use  agents that say what to do as actions on a picture of the screen
 platforms/    one folder per platform
 machines/     machines and sandboxes: containers, folders, confinement, cleaning up
 installing/   installs applications and the browser

@@ -11,10 +11,9 @@ from pydantic import Field
 
 from taskloom.environments.agent import Agent, Companion, Decision
 from taskloom.environments.aiming import aim
-from taskloom.environments.changes import describe_change
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
-from taskloom.environments.screen_words import describe_screen
+from taskloom.environments.screen_words import describe_change, describe_screen
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evidence import Evidence

@@ -2,6 +2,5 @@
 
 guarding         every fault of an agent has its own end
 perceiving       what is perceived of a screen beside its controls
-recorded_agent   repeats a recording
-typing_places    where recorded keys went, and whether that place has the focus now
+recorded_agent   repeats a recording, or a worked example
 """

@@ -1,11 +1,13 @@
-"""An agent that repeats a recording, each action grounded anew on the live controls (method section 8)."""
+"""Agents that repeat a recording or a worked example of the catalogue, each action grounded anew on the live
+controls (method section 8). A page still at work gives the focus later: keys that come before it is there go
+into a field, or a document, that was used before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.agents.typing_places import brought_a_window, what_is_missing, window_left
 from taskloom.environments.starting_place import UNRESPONSIVE, WAIT_ON
+from taskloom.resources.applications import WorkedStep
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.grounding import find_control, name_query
 from taskloom.taskgraph.records.interaction import (
@@ -13,11 +15,26 @@ from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,
     DragInput,
+    KeyboardInput,
     Observation,
     WaitInput,
     WheelMouseInput,
 )
+from taskloom.taskgraph.records.keys import read_keys
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.worked_examples import fill_step
+from taskloom.taskgraph.text_folding import same_label
+
+_FIELD = "Edit"
+_TAB = "TabItem"
+_ANYWHERE = frozenset({"escape", "f5", "f11"})
+"""Keys that do the same wherever the focus is."""
+
+
+def marks_a_place(control: Control) -> bool:
+    """Whether the control says where keys go: it has the focus, or it is the tab of the document in front."""
+    return control.focused or (control.control_type == _TAB and bool(control.checked))
+
 
 _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""
@@ -41,6 +58,9 @@ class RecordedAgent:
 
     trajectory: Trajectory
     """What to do."""
+    _steps: Sequence[TrajectoryStep] = ()
+    _windows: Sequence[str] = ()
+    """Titles of the window in front, at the start and after each step."""
     _next: int = 0
     _looks: int = 0
     _turns: int = 0
@@ -50,65 +70,66 @@ class RecordedAgent:
     _seen: tuple[Control, ...] = ()
     _dismissals: frozenset[int] | None = None
 
+    def __post_init__(self) -> None:
+        self._steps = [step for step in self.trajectory.steps if not step.problem]
+        states = [self.trajectory.initial_evidence, *(step.evidence for step in self._steps)]
+        self._windows = [state.window_title for state in states]
+
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
         """The next recorded action on the control of the same description."""
-        steps = [step for step in self.trajectory.steps if not step.problem]
-        start = self.trajectory.initial_evidence
-        if again := self._again(steps, observation):
+        if again := self._again(observation):
             return again
-        if self._next >= len(steps):
-            left = window_left(steps, len(steps), observation, start)
+        if self._next >= len(self._steps):
+            left = self._window_left(observation)
             if left and self._looks < _PATIENCE:
                 return self._wait(f"The window {left!r} is still in front, so I wait until it is gone.")
             return Decision(status="finish")
-        step = steps[self._next]
+        step = self._steps[self._next]
         waits = _waits_on(observation)
         if waits and self._looks < _PATIENCE:
             self._looks += 1
             thought = "The page does not answer, so I wait on."
             return Decision(status="continue", thought=thought, action=ClickInput(control_label=waits))
         if step.target is None or isinstance(step.action, WaitInput):
-            missing = what_is_missing(steps, self._next, observation, start)
-            if missing and self._looks < _PATIENCE:
-                return self._wait(
-                    f"What is typed next would go astray, because {missing}, so I wait a moment."
-                )
-            self._go_on()
-            if brought_a_window(steps, self._next - 1, start):
-                self._pressed_at = observation.window_title
-            if isinstance(step.action, ClickInput | DragInput):
-                return self._give_up(
-                    step, "was made where no control is, and a place alone is not done again"
-                )
-            return Decision(status="continue", thought=step.thought, action=step.action)
+            return self._without_control(step, observation)
         control = find_control(step.target, observation.controls)
         end = find_control(step.end_target, observation.controls) if step.end_target else None
         if step.end_target is not None and end is None:
             control = None
         if control is None or (control.disabled and self._looks < _PATIENCE):
-            done = self._while_missing(steps, observation)
+            done = self._while_missing(step, observation)
             return done or await self.decide(instruction, observation, history)
         self._go_on()
-        aimed_anew: dict[str, object] = {
-            "control_label": control.label,
-            "control_text": "",
-            "point": None,
-            "points": (),
-        }
+        anew = {"control_label": control.label, "control_text": "", "point": None, "points": ()}
         if end is not None:
-            aimed_anew["end_label"] = end.label
-        known = {name: value for name, value in aimed_anew.items() if name in type(step.action).model_fields}
+            anew["end_label"] = end.label
+        known = {name: value for name, value in anew.items() if name in type(step.action).model_fields}
         return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
 
-    def _while_missing(self, steps: Sequence[TrajectoryStep], observation: Observation) -> Decision | None:
+    def _without_control(self, step: TrajectoryStep, observation: Observation) -> Decision:
+        missing = self._missing_for_keys(step, observation)
+        if missing and self._looks < _PATIENCE:
+            return self._wait(f"What is typed next would go astray, because {missing}, so I wait a moment.")
+        keys = read_keys(step.action.keys) if isinstance(step.action, KeyboardInput) else None
+        shortcuts = keys is not None and all(press.modifiers for press in keys)
+        brought_a_window = self._windows[self._next] != self._windows[self._next + 1]
+        self._go_on()
+        if shortcuts and brought_a_window:
+            self._pressed_at = observation.window_title
+        if isinstance(step.action, ClickInput | DragInput):
+            return self._give_up(step, "was made where no control is, and a place alone is not done again")
+        return Decision(status="continue", thought=step.thought, action=step.action)
+
+    def _while_missing(self, step: TrajectoryStep, observation: Observation) -> Decision | None:
         """What to do while the next control is missing or disabled; None where its step is skipped."""
-        step = steps[self._next]
+        assert step.target is not None
+        there = find_control(step.target, observation.controls)
+        missing = name_query(step.end_target if there is not None and step.end_target else step.target)
         if self._looks < _PATIENCE:
-            missing = self._missing(step, observation)
             return self._wait(f"A {missing} is needed next and is not ready yet, so I wait a moment.")
-        if self._may_skip(steps, observation):
+        if self._may_skip(step, observation):
             self._go_on()
             return None
         if (turned := _turned_there(step)) is not None:
@@ -116,15 +137,14 @@ class RecordedAgent:
             return Decision(status="continue", thought=step.thought, action=turned)
         if (turned := self._scrolled(step, observation)) is not None:
             return Decision(status="continue", thought="It may have been scrolled away.", action=turned)
-        return self._give_up(step, f"needs a {self._missing(step, observation)}, which is not on the screen")
+        return self._give_up(step, f"needs a {missing}, which is not on the screen")
 
     def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
         """The next recorded action and the control that it needs; None where it needs or finds none."""
-        steps = [step for step in self.trajectory.steps if not step.problem]
-        if self._next >= len(steps) or steps[self._next].target is None:
+        step = self._steps[self._next] if self._next < len(self._steps) else None
+        if step is None or step.target is None:
             return None
-        step = steps[self._next]
-        control = find_control(step.target, observation.controls) if step.target else None
+        control = find_control(step.target, observation.controls)
         return (step.action, control) if control is not None and not control.disabled else None
 
     def _go_on(self) -> None:
@@ -132,7 +152,7 @@ class RecordedAgent:
         self._looks = self._turns = 0
         self._pressed_at, self._seen, self._upwards = None, (), False
 
-    def _again(self, steps: Sequence[TrajectoryStep], observation: Observation) -> Decision | None:
+    def _again(self, observation: Observation) -> Decision | None:
         """The shortcut before once more, if the window that it had brought up does not come: an application
         that was still at work did not take it."""
         if observation.window_title != self._pressed_at:
@@ -141,7 +161,7 @@ class RecordedAgent:
             return self._wait("The keys have not brought up a window yet, so I wait a moment.")
         self._pressed_at, self._looks = None, 0
         thought = "The keys did nothing, so I press them again."
-        return Decision(status="continue", thought=thought, action=steps[self._next - 1].action)
+        return Decision(status="continue", thought=thought, action=self._steps[self._next - 1].action)
 
     def _scrolled(self, step: TrajectoryStep, observation: Observation) -> Action | None:
         """A turn of the wheel where the control of `step` was: downwards as long as that shows something
@@ -162,13 +182,13 @@ class RecordedAgent:
         wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
         return Decision(status="continue", thought=thought, action=wait)
 
-    def _may_skip(self, steps: Sequence[TrajectoryStep], observation: Observation) -> bool:
+    def _may_skip(self, step: TrajectoryStep, observation: Observation) -> bool:
         """Whether the next step only closed what is not here this time, and the one behind it can be done."""
         if self._dismissals is None:
             self._dismissals = dismissals(self.trajectory)
-        if steps[self._next].step not in self._dismissals:
+        if step.step not in self._dismissals:
             return False
-        following = steps[self._next + 1] if self._next + 1 < len(steps) else None
+        following = self._steps[self._next + 1] if self._next + 1 < len(self._steps) else None
         if following is None or following.target is None:
             return True
         return find_control(following.target, observation.controls) is not None
@@ -177,15 +197,72 @@ class RecordedAgent:
         message = f"step {step.step} of trajectory {self.trajectory.trajectory_id} {reason}"
         return Decision(status="give_up", message=message)
 
-    def _missing(self, step: TrajectoryStep, observation: Observation) -> str:
-        assert step.target is not None
-        there = find_control(step.target, observation.controls)
-        return name_query(step.end_target if there is not None and step.end_target else step.target)
+    def _missing_for_keys(self, step: TrajectoryStep, now: Observation) -> str:
+        """What is not there yet that was there when the keys of the next step were pressed; empty if all is.
+
+        Looked at are the window that the step before had closed; the control that had the focus, by type,
+        text and kind of parent; whether a field which held something does so again; tabs that came to the
+        front.
+        """
+        keys = read_keys(step.action.keys) if isinstance(step.action, KeyboardInput) else ()
+        presses = [press for press in keys if press.key not in _ANYWHERE]
+        if not presses:
+            return ""
+        if left := self._window_left(now):
+            return f"the window {left!r} is still in front"
+        then = [control for control in step.observation_controls if control.focused]
+        types = any(len(press.key) == 1 and not press.modifiers for press in presses)
+        if not types and not any(control.control_type == _FIELD for control in then):
+            return ""
+        earlier = self._steps[: max(self._next, 1)]
+        return _missing_focus(then, now) or _missing_tab(step, earlier, now)
+
+    def _window_left(self, now: Observation) -> str:
+        """The title of the window in front, if the step before left it when recorded; else empty."""
+        left = self._windows[self._next - 1] if self._next else ""
+        return left if left != self._windows[self._next] and left == now.window_title else ""
 
     @property
     def step_limit(self) -> int:
         """Steps it can take at most, waiting included."""
         return (len(self.trajectory.steps) + 1) * (2 * (_PATIENCE + 1) + 3 * _TURNS)
+
+
+def _missing_focus(then: Sequence[Control], now: Observation) -> str:
+    focused = [control for control in now.controls if control.focused]
+    if then and not focused:
+        return "nothing has the focus yet"
+    for control in then:
+        like = [other for other in focused if _same(control, other)]
+        if like:
+            empty = control.value.strip() and not any(other.value.strip() for other in like)
+            return "the field is still empty" if empty else ""
+    return "the focus is still elsewhere" if then else ""
+
+
+def _missing_tab(step: TrajectoryStep, earlier: Sequence[TrajectoryStep], now: Observation) -> str:
+    """The first tab that came to the front for `step`, and is not there."""
+    old = {text for other in earlier for text in _tabs(other.observation_controls)}
+    selected = _tabs(now.controls)
+    missing = [
+        text
+        for text in _tabs(step.observation_controls) - old
+        if not any(same_label(text, other) for other in selected)
+    ]
+    return f"the tab {min(missing)!r} is not in front yet" if missing else ""
+
+
+def _same(one: Control, other: Control) -> bool:
+    """Whether keys went to a control like the other one; what it holds may differ."""
+    return (
+        one.control_type == other.control_type
+        and one.parent_type == other.parent_type
+        and (one.text == other.text or same_label(one.text, other.text))
+    )
+
+
+def _tabs(controls: Sequence[Control]) -> set[str]:
+    return {control.text for control in controls if marks_a_place(control) and control.control_type == _TAB}
 
 
 def dismissals(trajectory: Trajectory) -> frozenset[int]:
@@ -252,3 +329,60 @@ def _waits_on(observation: Observation) -> str:
     if observation.window_title != UNRESPONSIVE:
         return ""
     return next((item.label for item in observation.controls if item.text == WAIT_ON), "")
+
+
+@dataclass(slots=True)
+class WorkedExampleAgent:
+    """Performs worked steps in order.
+
+    A control that is not there, or is disabled, is waited for a few looks; then an optional step is passed
+    over and any other makes the agent give up, naming the control.
+    """
+
+    steps: Sequence[WorkedStep]
+    parameters: Mapping[str, str]
+    """Values for its placeholders."""
+    _next: int = 0
+    _looks: int = 0
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The next worked step on the control it names."""
+        while self._next < len(self.steps):
+            step = fill_step(self.steps[self._next], self.parameters)
+            control = find_control(step.control, observation.controls) if step.control else None
+            missing = step.control is not None and (control is None or control.disabled)
+            if missing and not step.optional and self._looks < _PATIENCE:
+                self._looks += 1
+                wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
+                return Decision(status="continue", thought="The control is not there yet.", action=wait)
+            self._looks = 0
+            self._next += 1
+            if step.control is not None and control is None:
+                if step.optional:
+                    continue
+                named = f"{step.control.control_type or 'control'} {step.control.text!r}"
+                return Decision(
+                    status="give_up", message=f"step {self._next} needs a {named}, which is not on the screen"
+                )
+            return Decision(status="continue", thought=step.thought, action=_action_of(step, control))
+        return Decision(status="finish")
+
+
+def _action_of(step: WorkedStep, control: Control | None) -> Action:
+    label = control.label if control is not None else ""
+    match step.operation:
+        case "keyboard_input":
+            return KeyboardInput(control_label=label, keys=step.keys)
+        case "wheel_mouse_input":
+            return WheelMouseInput(control_label=label, wheel_distance=step.wheel_distance)
+        case "wait":
+            return WaitInput(seconds=step.seconds)
+        case _ if control is None:
+            raise ValueError(f"A step of the operation {step.operation!r} needs a control.")
+        case "drag_input":
+            return DragInput(control_label=label, path=step.path)
+        case _:
+            position = step.path[0] if step.path else None
+            return ClickInput(control_label=label, button=step.button, double=step.double, position=position)

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from taskloom.environments.evidence.document_text import render_document
-from taskloom.environments.evidence.sqlite_text import is_database, render_database
-from taskloom.environments.evidence.unpacked_text import unpacked_text
+from taskloom.environments.evidence.application_files import is_database, render_database
+from taskloom.environments.evidence.unpacked_text import render_document, unpacked_text
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER, FileState
 from taskloom.taskgraph.text_folding import composed

@@ -12,9 +12,7 @@ from ruamel.yaml import YAML
 
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.annotated import annotate
-from taskloom.environments.computer_use.action_queue import ActionQueue
-from taskloom.environments.computer_use.actions import resized
-from taskloom.environments.computer_use.conversation import ComputerConversation
+from taskloom.environments.computer_use import ActionQueue, ComputerConversation, resized
 from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.errors import CallUnusableError

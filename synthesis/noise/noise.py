@@ -18,11 +18,11 @@ from pathlib import Path
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from taskloom.environments.agents.recorded_agent import WorkedExampleAgent
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
-from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, WorkedStep
 from taskloom.resources.noise import NoisePlace
 from taskloom.resources.record import Record

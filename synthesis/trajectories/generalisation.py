@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from taskloom.environments.agents.typing_places import marks_a_place
+from taskloom.environments.agents.recorded_agent import marks_a_place
 from taskloom.resources.applications import ControlQuery
 from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.interaction import (

@@ -9,12 +9,12 @@ from pydantic import Field
 from taskloom.environments.agent import Agent, Decision
 from taskloom.environments.agents.recorded_agent import RecordedAgent
 from taskloom.environments.annotated import annotate
-from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE
-from taskloom.environments.computer_use.conversation import ComputerConversation, SafetyPolicy
+from taskloom.environments.computer_use import ComputerConversation, SafetyPolicy
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.errors import AgentError, EnvironmentFailureError
 from taskloom.environments.lookup import platform_of
+from taskloom.environments.screen_words import NOTHING_CHANGED, ONLY_THE_PICTURE
 from taskloom.environments.starting_place import needs_open_page
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.model_clients.errors import CallFailedError

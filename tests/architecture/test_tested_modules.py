@@ -38,7 +38,7 @@ TESTED_THROUGH = {
     "taskloom.environments.platforms.simulated.applications": (
         "environments/simulated_platform/test_simulated.py"
     ),
-    "taskloom.environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
+    "taskloom.environments.platforms.simulated.platform": "environments/simulated_platform/test_simulated.py",
     "taskloom.environments.platforms.web_browser.servers.relay": (
         "environments/web_browser/test_confined_servers.py"
     ),

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from taskloom.environments.agents.recorded_agent import WorkedExampleAgent
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import record_steps
 from taskloom.environments.installing.applications import is_installed
@@ -21,7 +22,6 @@ from taskloom.environments.lookup import platform
 from taskloom.environments.machines.bubblewrap import bubblewrap_works
 from taskloom.environments.machines.reaper import MARK, marked_processes
 from taskloom.environments.platforms.web_browser.environment import WebEnvironment
-from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.resources.applications import Application, ExampleSubtask
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource, provides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskloom.environments.changes import describe_change
+from taskloom.environments.screen_words import describe_change
 from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
 
 PLACE = Rectangle(left=0, top=0, right=10, bottom=10)

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.environments.evidence import document_text as module
-from taskloom.environments.evidence.document_text import render_document
+from taskloom.environments.evidence import unpacked_text as module
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.environments.evidence.unpacked_text import render_document
 
 _ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 _OPEN_XML = "http://schemas.openxmlformats.org/"
@@ -149,7 +149,7 @@ def test_large_members_and_many_pictures_are_not_read(monkeypatch: pytest.Monkey
     assert render_document(shown) == f"{SHOWN}\n"
     monkeypatch.setattr(module, "_MOST_PICTURES", 0)
     assert render_document(shown) is None
-    monkeypatch.setattr(module, "_MOST_BYTES", 100)
+    monkeypatch.setattr(module, "_LARGEST_MEMBER", 100)
     assert render_document(odt("")) is None
 
 

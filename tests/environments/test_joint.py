@@ -12,8 +12,11 @@ from PIL import Image
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
 from taskloom.environments.joint import JointEnvironment
 from taskloom.environments.lookup import create_environment, platform_of, platforms_in
-from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
-from taskloom.environments.platforms.simulated.platform import simulated_applications
+from taskloom.environments.platforms.simulated.platform import (
+    SimulatedEnvironment,
+    SimulatedSettings,
+    simulated_applications,
+)
 from taskloom.environments.task_bar import OWNER, TASK_BAR_HEIGHT
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, MoveInput, Observation
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.agents.recorded_agent import WorkedExampleAgent
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import record_steps
 from taskloom.environments.installing.applications import is_installed
 from taskloom.environments.lookup import platform
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
-from taskloom.environments.worked_example_agent import WorkedExampleAgent
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.omnieval.graph_evaluator import GraphEvaluation

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from taskloom.environments.computer_use.conversation import SafetyPolicy
+from taskloom.environments.computer_use import SafetyPolicy
 from taskloom.environments.environment import Environment
 from taskloom.environments.episode import Assignment, run_episode
 from taskloom.environments.lookup import platform

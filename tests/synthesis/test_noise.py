@@ -11,8 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.environments.errors import EnvironmentBrokenError
-from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
-from taskloom.environments.platforms.simulated.platform import SETTINGS, applications, create
+from taskloom.environments.platforms.simulated.platform import (
+    SETTINGS,
+    SimulatedEnvironment,
+    SimulatedSettings,
+    applications,
+    create,
+)
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
 from taskloom.resources.assets import catalog_folder

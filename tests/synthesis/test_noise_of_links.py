@@ -7,8 +7,11 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
-from taskloom.environments.platforms.simulated.platform import applications
+from taskloom.environments.platforms.simulated.platform import (
+    SimulatedEnvironment,
+    SimulatedSettings,
+    applications,
+)
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
 from taskloom.resources.applications import Application
 from taskloom.synthesis.noise.noise import measure_noise

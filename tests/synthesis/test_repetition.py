@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE
+from taskloom.environments.screen_words import NOTHING_CHANGED, ONLY_THE_PICTURE
 from taskloom.synthesis.trajectories.trajectories import in_vain, must_be_seen, repeated_in_vain
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (

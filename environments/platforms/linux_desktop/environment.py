@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
-from taskloom.environments.changes import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationStartFailedError,
@@ -24,6 +23,7 @@ from taskloom.environments.machines.machine import Document, Machine, MachineMak
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
+from taskloom.environments.screen_words import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
 from taskloom.environments.task_bar import OWNER, TaskBarButton, as_controls, bar_pixels, lay_out
 from taskloom.environments.told_controls import told_control
 from taskloom.resources.applications import Application

@@ -3,9 +3,7 @@
 platform      what the platform offers
 settings      its settings
 environment   the environment
-browser       one browser process
-profile       what it keeps between episodes
-driver        the browser driver, shared by all browsers of an event loop
+browser       one browser process, its driver, and what it keeps between episodes
 pages/        what is seen and done in pages: controls, pictures, inputs, tabs, the task bar
 servers/      the applications' servers: clean states, processes, file servers
 """

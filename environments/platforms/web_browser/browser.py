@@ -1,15 +1,31 @@
-"""The browser process of one environment, shut off from every other machine."""
+"""The browser process of one environment, shut off from every other machine, the driver that all browsers of
+an event loop share, and the profile that a browser keeps from one episode to the next."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+import shutil
+import subprocess
 import tempfile
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
-from playwright.async_api import Browser, BrowserContext
+import playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    CDPSession,
+    Playwright,
+    Request,
+    Response,
+    async_playwright,
+)
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import BrowserMissingError, EnvironmentBrokenError
@@ -19,10 +35,184 @@ from taskloom.environments.installing.browser_finding import (
     find_browser,
     font_settings,
 )
-from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.platforms.web_browser.driver import SharedDriver
-from taskloom.environments.platforms.web_browser.profile import PERMISSIONS, KeptProfile
-from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.machines.sandbox import Sandbox, WatchedFolder
+from taskloom.environments.platforms.web_browser.settings import PAGE_SIZE, WebBrowserSettings
+from taskloom.resources.applications import Application
+
+_NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
+
+
+class SharedDriver:
+    """A driver process, as large as a small browser, which stops when the last browser releases it."""
+
+    _current: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, SharedDriver]] = WeakKeyDictionary()
+    _locks: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]] = WeakKeyDictionary()
+
+    def __init__(self, playwright: Playwright, folder: WatchedFolder) -> None:
+        self._folder = folder
+        self.playwright = playwright
+        self.launched = 0
+        self._users = 0
+
+    @classmethod
+    async def borrow(cls) -> SharedDriver:
+        """The driver of the running event loop, started if necessary.
+
+        Raises:
+            BrowserMissingError: it does not run on this machine.
+        """
+        loop = asyncio.get_running_loop()
+        async with cls._locks.setdefault(loop, asyncio.Lock()):
+            driver = cls._current.get(loop)
+            if driver is None:
+                folder = await asyncio.to_thread(WatchedFolder)
+                try:
+                    driver = cls._current[loop] = cls(await _start_driver(folder), folder)
+                except BaseException:
+                    folder.close()
+                    raise
+            driver._users += 1
+            return driver
+
+    async def give_back(self, *, broken: bool = False) -> None:
+        """Stop it when nobody else uses it; one that may be `broken` is not lent again."""
+        loop = asyncio.get_running_loop()
+        async with self._locks.setdefault(loop, asyncio.Lock()):
+            self._users -= 1
+            if (broken or not self._users) and self._current.get(loop) is self:
+                del self._current[loop]
+            if not self._users:
+                with suppress(BrowserError, OSError):
+                    await self.playwright.stop()
+                await asyncio.to_thread(self._folder.close)
+
+
+async def _start_driver(folder: WatchedFolder) -> Playwright:
+    """The browser driver; if its bundled Node lacks a system library, another Node on this machine runs it.
+
+    Its temporary files are in `folder`, so that nothing is left of them if it is killed.
+    """
+    before = os.environ.get(_NODE_VARIABLE)
+    own = str(Path(playwright.__file__).parent / "driver" / "node")
+    failure: Exception | None = None
+    for node in dict.fromkeys((before or own, shutil.which("node") or own)):
+        os.environ[_NODE_VARIABLE] = await asyncio.to_thread(_node_in, folder, node)
+        try:
+            return await async_playwright().start()
+        except Exception as error:  # the driver raises a bare Exception when its Node ends at once
+            failure = error
+        finally:
+            os.environ.pop(_NODE_VARIABLE)
+            if before is not None:
+                os.environ[_NODE_VARIABLE] = before
+    raise BrowserMissingError(
+        f"The browser driver's Node does not run here: {failure}. On Debian and Ubuntu: apt-get install"
+        " libatomic1 (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
+    ) from failure
+
+
+def _node_in(folder: WatchedFolder, node: str) -> str:
+    """A program that runs `node` with its files and mark in `folder`; `node` where nothing there may run."""
+    program = folder.root / "node"
+    variables = {"TMPDIR": str(folder.root), **folder.mark}
+    told = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+    # A child forked while this process writes would hold the file open, so that it cannot be started.
+    script = f'#!/bin/sh\nexec env {told} {shlex.quote(node)} "$@"\n'
+    command = ["/bin/sh", "-c", 'umask 077; cat > "$1" && chmod 700 "$1"', "sh", str(program)]
+    subprocess.run(command, input=script, text=True, check=True)
+    return str(program) if os.access(program, os.X_OK) else node
+
+
+PERMISSIONS = ("clipboard-read", "clipboard-write")
+"""What every page may do."""
+_CLOSING_SECONDS = 10.0
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
+
+
+class KeptProfile:
+    """The browser's own context, lent to one application at a time."""
+
+    def __init__(self, context: BrowserContext, protocol: CDPSession) -> None:
+        self._context = context
+        self._protocol = protocol
+        self._blank = context.pages[0]
+        self._application = ""
+        self._origin = ""
+        self._asks_server = False
+        self.spoiled_by: dict[str, str] = {}
+        """Applications that left what cannot be cleared, with the reason."""
+        context.on("request", self._hear_request)
+
+    @classmethod
+    async def of(cls, context: BrowserContext) -> KeptProfile:
+        """The profile of a browser that was just started with `context` and its blank page."""
+        return cls(context, await context.new_cdp_session(context.pages[0]))
+
+    async def lend(self, application: Application, address: str) -> BrowserContext:
+        """The context, with nothing in it but cached files, for `application` at `address`."""
+        if self._origin:
+            await self._clear(self._origin)
+        self._application, self._origin = application.name, _origin(address)
+        asks, self._asks_server = self._asks_server, bool(application.launch.command)
+        if asks != self._asks_server:
+            # The browser asks a server whether a cached file is still right, whatever was said before.
+            headers = {"Cache-Control": "max-age=0"} if self._asks_server else {}
+            await self._context.set_extra_http_headers(headers)
+            change = self._context.on if self._asks_server else self._context.remove_listener
+            change("response", self._hear_response)
+        return self._context
+
+    async def take_back(self) -> None:
+        """Close every page of the episode, without asking."""
+        try:
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                while pages := [page for page in self._context.pages if page is not self._blank]:
+                    await asyncio.gather(*(page.close() for page in pages))
+        except (BrowserError, TimeoutError) as error:
+            self._spoil(f"a page does not close ({type(error).__name__})")
+
+    async def _clear(self, origin: str) -> None:
+        await self._context.clear_cookies()
+        await self._context.clear_permissions()
+        await self._context.grant_permissions(PERMISSIONS)
+        await self._protocol.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        left = await self._protocol.send("Storage.getUsageAndQuota", {"origin": origin})
+        if left["usage"]:
+            self._spoil(f"{left['usage']} bytes of {left['usageBreakdown']} stay")
+
+    def _hear_request(self, request: Request) -> None:
+        if request.is_navigation_request():
+            origin, host = _origin(request.url), urlsplit(request.url).hostname or ""
+            if origin != self._origin and host and is_loopback(host):
+                self._spoil(f"it opens pages of another origin ({host})")
+
+    def _hear_response(self, response: Response) -> None:
+        """Spoil by what a server says once and the browser keeps, or cannot ask about exactly: a time of
+        change has whole seconds."""
+        headers = response.headers
+        if "www-authenticate" in headers:
+            self._spoil("its server asks for a password")
+        elif (
+            "last-modified" in headers
+            and "etag" not in headers
+            and "no-store" not in headers.get("cache-control", "")
+            and response.request.resource_type not in ("script", "stylesheet", "font")
+        ):
+            self._spoil("its server tells changed content by the second only")
+
+    def _spoil(self, reason: str) -> None:
+        self.spoiled_by.setdefault(self._application, reason)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name can only mean this machine."""
+    return host in _LOOPBACK or host.startswith("127.") or host.endswith(".localhost")
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"
+
 
 _ARGUMENTS = (
     "--no-sandbox",
@@ -43,6 +233,17 @@ _ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+_CONTEXT: dict[str, Any] = {
+    "viewport": {"width": PAGE_SIZE[0], "height": PAGE_SIZE[1]},
+    "device_scale_factor": 1,
+    "locale": "en-US",
+    "timezone_id": "UTC",
+    "permissions": list(PERMISSIONS),
+    "accept_downloads": True,
+    "service_workers": "block",
+    "reduced_motion": "reduce",
+}
+"""How every page is opened."""
 _LONGEST_FOLDER = 60
 _PAGES = files("taskloom.environments.platforms.web_browser.pages")
 _BEFORE_PAGE = _PAGES.joinpath("before_page.js").read_text()
@@ -89,7 +290,7 @@ class BrowserProcess:
             "executable_path": installation.executable,
             "args": list(_ARGUMENTS),
             "env": environment,
-            "headless": settings.headless,
+            "headless": True,
             "downloads_path": downloads,
             "traces_dir": downloads,
             "artifacts_dir": (
@@ -97,7 +298,7 @@ class BrowserProcess:
             ),  # else a killed run leaves a folder behind in the machine's temporary one
             "chromium_sandbox": False,
             "user_data_dir": tempfile.mkdtemp(prefix="profile-", dir=sandbox.root),
-            **_context_options(settings),
+            **_CONTEXT,
         }
         while True:
             driver = await SharedDriver.borrow()
@@ -138,7 +339,7 @@ class BrowserProcess:
             EnvironmentBrokenError: the browser died.
         """
         try:
-            context = await self._browser.new_context(**_context_options(self._settings))
+            context = await self._browser.new_context(**_CONTEXT)
             await _prepare(context, self._settings)
         except BrowserError as error:
             raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error
@@ -152,19 +353,6 @@ class BrowserProcess:
             await self._driver.give_back(broken=True)
         else:
             await self._driver.give_back()
-
-
-def _context_options(settings: WebBrowserSettings) -> dict[str, Any]:
-    return {
-        "viewport": {"width": settings.screen_width, "height": settings.page_height},
-        "device_scale_factor": 1,
-        "locale": "en-US",
-        "timezone_id": "UTC",
-        "permissions": list(PERMISSIONS),
-        "accept_downloads": True,
-        "service_workers": "block",
-        "reduced_motion": "reduce",
-    }
 
 
 async def _prepare(context: BrowserContext, settings: WebBrowserSettings) -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import cast
-from urllib.parse import quote
 
 from playwright.async_api import Download, ElementHandle, Page
 from playwright.async_api import Error as BrowserError
@@ -19,14 +18,18 @@ from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.pages import inputs
 from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
-from taskloom.environments.platforms.web_browser.pages.fonts import fallback_fonts
-from taskloom.environments.platforms.web_browser.pages.screen import View, controls_now, look_at
+from taskloom.environments.platforms.web_browser.pages.screen import (
+    View,
+    controls_now,
+    fallback_fonts,
+    look_at,
+)
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, page_title
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
-from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.platforms.web_browser.settings import PAGE_SIZE, SCREEN_SIZE, WebBrowserSettings
 from taskloom.environments.starting_place import START_PAGE
-from taskloom.environments.task_bar import OWNER, TaskBarButton, lay_out
+from taskloom.environments.task_bar import OWNER, lay_out
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
@@ -82,19 +85,19 @@ class WebEnvironment:
             self.log.clear()
             self._blocked.clear()
             self._pointer, self._view, self._behind = (-1.0, -1.0), None, b""
-            if self._sandbox is None:
+            if self._sandbox is None or self._hosting is None:
                 self._sandbox = await asyncio.to_thread(Sandbox, self._settings.temporary_folder)
                 self._hosting = Hosting(self._settings, self._sandbox)
-                self._files = FileSnapshots(self._sandbox.home)
-            hosting = cast(Hosting, self._hosting)
+                self._files = FileSnapshots(self._sandbox.home, elsewhere=self._hosting.data_folders)
             if self._tabs is not None:
                 await self._tabs.close()
                 self._tabs = None
-            browser, own = await self._start_browser(self._sandbox, hosting.restart(applications, without))
+            restart = self._hosting.restart(applications, without)
+            browser, own = await self._start_browser(self._sandbox, restart)
             await own.start_anew()
-            cast(FileSnapshots, self._files).elsewhere = dict(hosting.data_folders)
-            self._tabs = TabSet(browser, hosting, applications, self._attach, self.without_cache)
-            await self._tabs.show(applications[0].name)
+            tabs = TabSet(browser, self._hosting, own, applications, self._attach, self.without_cache)
+            self._tabs = tabs
+            await tabs.show(applications[0].name)
             return await self._look()
 
     async def observe(self) -> Observation:
@@ -106,21 +109,19 @@ class WebEnvironment:
         """Carry out `action` on the last observation and observe; see the protocol."""
         async with self._lock, _browser_errors():
             self.log.step += 1
-            view = self._view
-            if view is None or self._tabs is None:
-                raise EnvironmentBrokenError(
-                    "The environment must be reset before anything can be done in it."
-                )
-            aimed = aim(action, view.controls, self._screen_size)
+            view, tabs = self._view, self._tabs
+            if view is None or tabs is None:
+                raise _not_reset("anything can be done in it")
+            aimed = aim(action, view.controls, SCREEN_SIZE)
             action, target = aimed.action, aimed.target
             if target is None and isinstance(action, KeyboardInput):
                 target = next((control for control in view.controls if control.focused), None)
             if isinstance(action, KeyboardInput | HoldInput):
                 parse_keys(action.keys)  # refused before anything is done
-            tab = self._tabs.front
+            tab = tabs.front
             front = tab.application
-            await cast(Hosting, self._hosting).keep_running(front)
-            window = self._own is not None and self._own.window is not None
+            await tabs.hosting.keep_running(front)
+            window = tabs.own.window is not None
             if target is not None and target.label in view.commands:
                 if window:
                     raise ActionInvalidError(
@@ -129,17 +130,18 @@ class WebEnvironment:
                 self.log.note(action, target, view.controls, front)
                 self._pointer = target.rectangle.center
                 if isinstance(action, ClickInput):
-                    await self._command(view.commands[target.label])
+                    await self._command(tabs, view.commands[target.label])
                 return await self._look()
-            actor = self._own.tab if window and self._own is not None else tab
+            actor = tabs.own.tab if window else tab
             with contextlib.suppress(TabAsksError):
                 if aimed.target is not None and not window:
-                    refuse_stale(aimed, await controls_now(tab, front, self._passing(front)))
+                    refuse_stale(aimed, await controls_now(tab, front, tabs.passing))
                 self.log.note(action, target, view.controls, OWNER if window else front)
                 point = self._point(aimed)
-                drops = aimed.target is not None and aimed.target.label in view.drop_downs and not window
-                if drops and isinstance(action, ClickInput) and action.button == "left":
-                    await self._open_drop_down(tab, cast(Control, aimed.target), action)
+                field = aimed.target if not window else None
+                drops = field is not None and field.label in view.drop_downs
+                if field and drops and isinstance(action, ClickInput) and action.button == "left":
+                    await self._open_drop_down(tabs, field, action)
                 else:
                     first = aimed.target is not None and not aimed.target.focused
                     form = view.forms.get(target.label, "") if target is not None and not window else ""
@@ -159,11 +161,11 @@ class WebEnvironment:
     async def evidence(self) -> Evidence:
         """Everything the checks may read, as of the last look."""
         async with self._lock, _browser_errors():
-            view, tabs, files, own = self._view, self._tabs, self._files, self._own
-            if view is None or tabs is None or files is None or own is None:
-                raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
+            view, tabs, files = self._view, self._tabs, self._files
+            if view is None or tabs is None or files is None:
+                raise _not_reset("there is evidence")
             home, clipboard, title, told = await asyncio.gather(
-                asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front), tabs.told(own.tab)
+                asyncio.to_thread(files.take), tabs.own.clipboard(), page_title(tabs.front), tabs.told()
             )
             states, silent = files.told(told)
             return Evidence(
@@ -177,8 +179,8 @@ class WebEnvironment:
                 directories=home.directories,
                 unseen=(*home.unseen, *silent),
                 active_application=tabs.front.application,
-                window_title=own.window.title if own.window is not None else title,
-                url=self._address(tabs),
+                window_title=tabs.own.window.title if tabs.own.window is not None else title,
+                url=tabs.address,
                 blocked_requests=tuple(self._blocked),
                 noise=tuple(place for item in tabs.applications.values() for place in item.noise),
             )
@@ -186,20 +188,22 @@ class WebEnvironment:
     async def belongings(self) -> tuple[dict[str, bytes | None], str]:
         """The visible files of the home, and the text of the clipboard."""
         async with self._lock, _browser_errors():
-            copied = await cast(EnvironmentPage, self._own).clipboard()
-            return await asyncio.to_thread(cast(Sandbox, self._sandbox).visible), copied.text or ""
+            tabs = self._running()
+            copied = await tabs.own.clipboard()
+            return await asyncio.to_thread(tabs.hosting.sandbox.visible), copied.text or ""
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
         """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
         async with self._lock, _browser_errors():
-            await asyncio.to_thread(cast(Sandbox, self._sandbox).put, files, gone)
+            tabs = self._running()
+            await asyncio.to_thread(tabs.hosting.sandbox.put, files, gone)
             if text:
-                await cast(EnvironmentPage, self._own).copy(text)
+                await tabs.own.copy(text)
 
     async def fallback_fonts(self) -> list[str]:
         """Plain texts of the page in front that fall back to another font, each with its fonts."""
         async with self._lock, _browser_errors():
-            return await fallback_fonts(cast(TabSet, self._tabs).front.page)
+            return await fallback_fonts(self._running().front.page)
 
     async def rest(self) -> None:
         """Close all pages and stop the servers; the browser and the environment's own page stay."""
@@ -246,14 +250,18 @@ class WebEnvironment:
         await self._own.open()
         return self._browser, self._own
 
+    def _running(self) -> TabSet:
+        if self._tabs is None:
+            raise _not_reset("there is anything to see")
+        return self._tabs
+
     async def _look(self) -> Observation:
-        tabs, own = self._tabs, self._own
-        if tabs is None or own is None:
-            raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
+        tabs = self._running()
+        own = tabs.own
         for _ in range(_MOST_LOOKS):
             await tabs.arrived()
             if own.window is not None and await own.take_answer() is None:
-                return await self._look_at(own.tab, OWNER, own.window.title)
+                return await self._look_at(tabs, own.tab, OWNER, own.window.title)
             tab = tabs.front
             if tab.dialog is not None:
                 await own.ask(tab, tab.dialog, self._behind)
@@ -265,7 +273,7 @@ class WebEnvironment:
                     continue
                 await tabs.arrived()
                 if tabs.front is tab and tab.dialog is None:
-                    observation = await self._look_at(tab, tab.application, await page_title(tab))
+                    observation = await self._look_at(tabs, tab, tab.application, await page_title(tab))
                     if tab.dialog is None and tab.chooser is None:
                         tab.seen = True
                         return observation
@@ -276,14 +284,10 @@ class WebEnvironment:
                     raise
         raise EnvironmentBrokenError(f"The page of {tabs.front.title} asks questions without end.")
 
-    async def _look_at(self, tab: Tab, owner: str, title: str) -> Observation:
-        tabs, own = cast(TabSet, self._tabs), cast(EnvironmentPage, self._own)
-        size = self._screen_size
-        buttons: tuple[TaskBarButton, ...] = lay_out(
-            await tabs.titles(), tabs.front_position, size, _COMMANDS[: 4 if tabs.front_is_extra else 3]
-        )
-        passing = self._passing(tabs.front.application)
-        self._view = view = await look_at(tab, owner, buttons, size, passing, self._view, own.tab)
+    async def _look_at(self, tabs: TabSet, tab: Tab, owner: str, title: str) -> Observation:
+        commands = _COMMANDS if tabs.front_is_extra else _COMMANDS[:-1]
+        buttons = lay_out(await tabs.titles(), tabs.front_position, SCREEN_SIZE, commands)
+        self._view = view = await look_at(tab, owner, buttons, tabs.passing, self._view, tabs.own.tab)
         if owner != OWNER:
             self._behind = view.page_picture
         return Observation(
@@ -291,41 +295,25 @@ class WebEnvironment:
             controls=view.controls,
             active_application=tabs.front.application,
             window_title=title,
-            url=self._address(tabs),
-            screen_size=size,
+            url=tabs.address,
+            screen_size=SCREEN_SIZE,
         )
-
-    def _address(self, tabs: TabSet) -> str:
-        """The address of the page in front, without port and without the place of this sandbox home."""
-        home = str(cast(Sandbox, self._sandbox).home)
-        return tabs.front.address().replace(home, "~").replace(quote(home, safe=""), "~")
-
-    @property
-    def _screen_size(self) -> tuple[int, int]:
-        return (self._settings.screen_width, self._settings.screen_height)
 
     def _point(self, aimed: Aim) -> tuple[float, float]:
         """Where `aimed` is done; the middle of the page where it says nothing."""
         point = getattr(aimed.action, "point", None)
         if point is None:
-            return (self._settings.screen_width / 2, self._settings.page_height / 2)
+            return (PAGE_SIZE[0] / 2, PAGE_SIZE[1] / 2)
         points = aimed.action.points if isinstance(aimed.action, DragInput) else ()
         self._pointer = points[-1] if points else point
         return cast(tuple[float, float], point)
 
-    def _passing(self, application: str) -> dict[str, str]:
-        """Texts that differ between environments, and what is shown instead."""
-        home = str(cast(Sandbox, self._sandbox).home)
-        return {home: "~", f":{cast(Hosting, self._hosting).ports[application]}/": "/"}
-
-    async def _command(self, command: str) -> None:
-        tabs = cast(TabSet, self._tabs)
-        page = tabs.front.page
+    async def _command(self, tabs: TabSet, command: str) -> None:
         with contextlib.suppress(TabAsksError):
             if command.startswith("tab:"):
                 await tabs.show_entry(int(command.removeprefix("tab:")))
             elif command == "back":
-                await tabs.front.doing(page.go_back(wait_until="commit"))
+                await tabs.front.doing(tabs.front.page.go_back(wait_until="commit"))
             elif command == "reload":
                 await tabs.front.reload()
             elif command == "start":
@@ -333,18 +321,19 @@ class WebEnvironment:
             elif command == "close":
                 await tabs.close_front()
 
-    async def _open_drop_down(self, tab: Tab, target: Control, action: ClickInput) -> None:
-        point = action.point or target.point
+    async def _open_drop_down(self, tabs: TabSet, target: Control, action: ClickInput) -> None:
+        tab, point = tabs.front, action.point or target.point
         handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, list(point)))
         field = handle.as_element()
         if not isinstance(field, ElementHandle):
             await inputs.perform(tab, action, point, click_first=False)
             return
         await tab.doing(field.focus())
-        await cast(EnvironmentPage, self._own).offer_options(tab, field, target.rectangle, self._behind)
+        await tabs.own.offer_options(tab, field, target.rectangle, self._behind)
 
     async def _attach(self, page: Page, application: str, title: str) -> Tab:
-        tab = Tab(page, application, title, self._settings, self._save, self._note_blocked)
+        limit = self._settings.action_limit_seconds
+        tab = Tab(page, application, title, limit, self._save, self._blocked.setdefault)
         await tab.attach()
         return tab
 
@@ -363,8 +352,9 @@ class WebEnvironment:
         with contextlib.suppress(BrowserError):
             await download.delete()  # the browser's own copy
 
-    def _note_blocked(self, address: str) -> None:
-        self._blocked[address] = None
+
+def _not_reset(wanted: str) -> EnvironmentBrokenError:
+    return EnvironmentBrokenError(f"The environment must be reset before {wanted}.")
 
 
 @contextlib.asynccontextmanager

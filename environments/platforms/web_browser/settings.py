@@ -8,6 +8,11 @@ from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.environments.task_bar import TASK_BAR_HEIGHT
 from taskloom.resources.record import Record
 
+SCREEN_SIZE = (1280, 800)
+"""Width and height of the screen, task bar included, in pixels."""
+PAGE_SIZE = (SCREEN_SIZE[0], SCREEN_SIZE[1] - TASK_BAR_HEIGHT)
+"""What the task bar leaves of the screen for the page."""
+
 
 class WebBrowserSettings(Record):
     """How environments of the platform `web_browser` are made."""
@@ -19,26 +24,7 @@ class WebBrowserSettings(Record):
     """Browser to start; None looks for one on the machine."""
     isolation: Isolation = "automatic"
     """Whether the servers of applications run inside bubblewrap."""
-    headless: bool = True
-    """Whether the browser draws without a display."""
-    screen_width: int = Field(default=1280, ge=400, le=4096)
-    """Width of the screen, in pixels."""
-    screen_height: int = Field(default=800, ge=300, le=4096)
-    """Height of the screen, task bar included, in pixels."""
-    quiet_milliseconds: int = Field(default=70, ge=10, le=2000)
-    """How long a page must not change to count as settled."""
-    delayed_work_milliseconds: int = Field(default=500, ge=0, le=10_000)
-    """How far ahead work that a page put off by a timer is waited for before the screen counts as settled."""
-    motion_limit_seconds: float = Field(default=0.8, gt=0, le=30)
-    """How long a page that never stops changing is waited for."""
-    network_limit_seconds: float = Field(default=4.0, gt=0, le=60)
-    """How long requests under way are waited for."""
     action_limit_seconds: float = Field(default=30.0, gt=0, le=120)
     """How long one input or one look at the page may take before the page counts as hung."""
     temporary_folder: Path | None = None
     """Where sandbox homes are made; None is the system's folder for temporary files."""
-
-    @property
-    def page_height(self) -> int:
-        """What the task bar leaves of the screen for the page, in pixels."""
-        return self.screen_height - TASK_BAR_HEIGHT

@@ -7,8 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from taskloom.environments.computer_use.action_queue import ActionQueue
-from taskloom.environments.computer_use.actions import chord, gesture_of, picture_and_scale, shown_part
+from taskloom.environments.computer_use import ActionQueue, chord, gesture_of, picture_and_scale, shown_part
 from taskloom.environments.errors import ActionInvalidError
 from taskloom.taskgraph.records.computer_use import ComputerAction
 from taskloom.taskgraph.records.gestures import Action, ClickInput, DragInput, KeyboardInput, WheelMouseInput

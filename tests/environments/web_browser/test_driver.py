@@ -12,8 +12,7 @@ import pytest
 
 from taskloom.environments.errors import BrowserMissingError
 from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.platforms.web_browser.browser import BrowserProcess
-from taskloom.environments.platforms.web_browser.driver import SharedDriver
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess, SharedDriver
 from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from tests.limits import LONGEST_SECONDS
 

@@ -8,7 +8,7 @@ import io
 import pytest
 from PIL import Image, ImageDraw
 
-from taskloom.environments.platforms.web_browser.pages.task_bar import (
+from taskloom.environments.platforms.web_browser.pages.screen import (
     compose,
     plain_rows,
     png_size,

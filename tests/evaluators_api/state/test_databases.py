@@ -4,7 +4,7 @@ with their number."""
 import sqlite3
 from pathlib import Path
 
-from taskloom.environments.evidence.sqlite_text import render_database
+from taskloom.environments.evidence.application_files import render_database
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.reading import read
 from taskloom.taskgraph.records.evidence import Evidence

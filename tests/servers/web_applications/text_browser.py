@@ -22,7 +22,7 @@ from taskloom.environments.errors import (
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.machines.sandbox import Sandbox
-from taskloom.environments.platforms.simulated.desktop import place_of
+from taskloom.environments.platforms.simulated.platform import place_of
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record

@@ -16,11 +16,15 @@ from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Fram
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import EnvironmentBrokenError, EnvironmentFailureError
-from taskloom.environments.platforms.web_browser.profile import is_loopback
-from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.platforms.web_browser.browser import is_loopback
 
 _Result = TypeVar("_Result")
 _SETTLE = files("taskloom.environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
+_LIMITS = {"quiet": 70, "limit": 800, "ahead": 500}
+"""Milliseconds that a page must not change to count as settled, that one which never stops changing is waited
+for, and that work put off by a timer is waited for ahead."""
+_NETWORK_LIMIT_SECONDS = 4.0
+"""How long requests under way are waited for."""
 _UNENDING = frozenset({"eventsource", "websocket", "media", "ping"})
 _SLOW_REQUEST_SECONDS = 1.5
 _UNREACHED = "chrome-error:"
@@ -55,10 +59,10 @@ class Tab:
     page: Page
     application: str
     title: str
-    settings: WebBrowserSettings
-    """Limits for settling."""
+    limit_seconds: float
+    """How long one input or one look may take before the page counts as hung."""
     on_download: Callable[[Download], Awaitable[None]]
-    on_blocked: Callable[[str], None]
+    on_blocked: Callable[[str], object]
     """Called with every address outside the loopback interface."""
     dialog: Dialog | Unresponsive | None = None
     seen: bool = False
@@ -90,14 +94,14 @@ class Tab:
         await self._protocol.send("Page.enable")
 
     async def doing(self, work: Awaitable[_Result], limit_seconds: float | None = None) -> _Result:
-        """The result of `work` on this page, within the given time limit or that of the settings.
+        """The result of `work` on this page, within the given time limit or its own.
 
         Raises:
             TabAsksError: the page asked a question instead, or does not answer any more; the work continues
                 once it is answered.
             EnvironmentBrokenError: the page crashed, was closed, or never answered in time.
         """
-        limit = limit_seconds or self.settings.action_limit_seconds
+        limit = limit_seconds or self.limit_seconds
         task = asyncio.ensure_future(work)
         task.add_done_callback(self._drop_left_over)
         asked = asyncio.ensure_future(self._asked.wait())
@@ -152,22 +156,16 @@ class Tab:
         raise EnvironmentBrokenError(f"The page of {self.title} navigates without end.")
 
     async def settle(self) -> None:
-        """Wait until the page stops changing and loading, within the limits of the settings.
+        """Wait until the page stops changing and loading, within limits.
 
         Raises:
             TabAsksError: the page asks a question.
             EnvironmentBrokenError: the page died.
         """
-        settings = self.settings
         clock = asyncio.get_running_loop().time
-        deadline = clock() + settings.network_limit_seconds
-        argument = {
-            "quiet": settings.quiet_milliseconds,
-            "limit": settings.motion_limit_seconds * 1000,
-            "ahead": settings.delayed_work_milliseconds,
-        }
+        deadline = clock() + _NETWORK_LIMIT_SECONDS
         while True:
-            await self.look(_SETTLE, argument)
+            await self.look(_SETTLE, _LIMITS)
             if self._downloads:
                 await asyncio.wait(self._downloads, timeout=max(0.0, deadline - clock()))
             if not self._is_loading() or clock() > deadline:
@@ -189,13 +187,6 @@ class Tab:
     async def forget_history(self) -> None:
         """Make the current page the first one, so that going back never leads to the blank page before it."""
         await self.doing(self._protocol.send("Page.resetNavigationHistory"))
-
-    def address(self) -> str:
-        """The page's address in short form, without the port, which differs between resets."""
-        parts = urlsplit(self.page.url)
-        if parts.scheme not in ("http", "https"):
-            return self.page.url
-        return parts._replace(netloc=parts.hostname or "").geturl()
 
     def answered(self, question: Dialog | Unresponsive) -> None:
         """Forget the question, once it is answered; one that came meanwhile stays."""

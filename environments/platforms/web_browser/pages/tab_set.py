@@ -4,13 +4,14 @@ opens; what the browser keeps is put there before."""
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import quote, urldefrag, urlsplit
 
 from playwright.async_api import BrowserContext, Page, Route
 from playwright.async_api import Error as BrowserError
 
 from taskloom.environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
 from taskloom.environments.platforms.web_browser.pages.screen import find_controls
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from taskloom.environments.platforms.web_browser.servers.application_server import asked_server
@@ -32,6 +33,7 @@ class TabSet:
         self,
         browser: BrowserProcess,
         hosting: Hosting,
+        own: EnvironmentPage,
         applications: Sequence[Application],
         attach: Callable[[Page, str, str], Awaitable[Tab]],
         without_cache: Collection[str] = (),
@@ -40,7 +42,10 @@ class TabSet:
         first works in the browser's profile, unless it is one of those `without_cache`."""
         self.applications = {application.name: application for application in applications}
         self._browser = browser
-        self._hosting = hosting
+        self.hosting = hosting
+        """The servers of the applications."""
+        self.own = own
+        """The page of the environment itself, which also reads what servers answer."""
         self._attached = attach
         kept = applications[:1] if not applications[0].launch.address else ()
         self._kept = {application.name for application in kept} - set(without_cache)
@@ -61,6 +66,21 @@ class TabSet:
         if self._front is None:
             raise EnvironmentBrokenError("No application is open.")
         return self._front
+
+    @property
+    def address(self) -> str:
+        """The address in front, without port and place of the home, which differ between environments."""
+        address, home = self.front.page.url, str(self.hosting.sandbox.home)
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "https"):
+            address = parts._replace(netloc=parts.hostname or "").geturl()
+        return address.replace(home, "~").replace(quote(home, safe=""), "~")
+
+    @property
+    def passing(self) -> dict[str, str]:
+        """Texts of the page in front that differ between environments, and what is shown instead."""
+        port = self.hosting.ports[self.front.application]
+        return {str(self.hosting.sandbox.home): "~", f":{port}/": "/"}
 
     @property
     def entries(self) -> list[tuple[str, Tab | None]]:
@@ -123,7 +143,7 @@ class TabSet:
         tab = self._front = self._tabs[self.front.application][0]
         await self._raise_front()
         application = self.applications[tab.application]
-        address = self._hosting.address(application)
+        address = self.hosting.address(application)
         limit = application.launch.start_timeout_seconds
         stays = "#" in address and urldefrag(tab.page.url).url == urldefrag(address).url
         await tab.doing(tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000), limit)
@@ -131,11 +151,11 @@ class TabSet:
             await tab.doing(tab.page.reload(wait_until="domcontentloaded"), limit)
         await self._wait_until_ready(tab, application)
 
-    async def told(self, reader: Tab) -> dict[tuple[str, str], str | None]:
+    async def told(self) -> dict[tuple[str, str], str | None]:
         """What applications tell of themselves, by application and name of the file as which it is seen.
 
         Of documents open in editors, those of the window in front count; of one that cannot be read, what was
-        read last. A state that is not told is None. The answers of servers are read in the page `reader`.
+        read last. A state that is not told is None.
         """
         found: dict[tuple[str, str], str | None] = {}
         for name, tabs in self._tabs.items():
@@ -151,9 +171,9 @@ class TabSet:
                 if not state.address:
                     found[name, state.name] = await _text_of(tabs[0] if tabs else None, state.script)
                     continue
-                answer = await asyncio.to_thread(asked_server, state, self._hosting.ports[name])
+                answer = await asyncio.to_thread(asked_server, state, self.hosting.ports[name])
                 if answer is not None and state.script:
-                    answer = await _text_of(reader, state.script, answer)
+                    answer = await _text_of(self.own.tab, state.script, answer)
                 found[name, state.name] = answer
         return found
 
@@ -196,7 +216,7 @@ class TabSet:
         self._front = None
 
     async def _open(self, application: Application) -> None:
-        address = self._hosting.address(application)
+        address = self.hosting.address(application)
         if application.name in self._kept:
             context = await self._browser.profile.lend(application, address)
         else:
@@ -204,7 +224,7 @@ class TabSet:
         tab = await self._attach(application, await context.new_page())
         try:
             limit = application.launch.start_timeout_seconds
-            kept = self._hosting.browser_state(application)
+            kept = self.hosting.browser_state(application)
             if kept:
                 await tab.doing(keep(tab.page, kept, address), limit)
             opening = tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000)
@@ -214,7 +234,7 @@ class TabSet:
         except TabAsksError:
             return
         except EnvironmentBrokenError as error:
-            self._hosting.check(application.name)
+            self.hosting.check(application.name)
             raise ApplicationStartFailedError(f"{application.title} did not open: {error}") from error
 
     async def _attach(self, application: Application, page: Page) -> Tab:
@@ -242,7 +262,7 @@ class TabSet:
         if application.launch.ready_text:
             with contextlib.suppress(TabAsksError, EnvironmentBrokenError, ApplicationStartFailedError):
                 await tab.doing(page.wait_for_load_state("domcontentloaded"))
-                first = urlsplit(self._hosting.address(application))
+                first = urlsplit(self.hosting.address(application))
                 if urlsplit(page.url)[:3] == first[:3]:  # the application once more, not another page of it
                     await self._wait_until_ready(tab, application)
 
@@ -276,7 +296,7 @@ class TabSet:
             if not wanted and (equal >= _STABLE_LOOKS or restless):
                 return
             if clock() > begun + limit:
-                self._hosting.check(application.name)
+                self.hosting.check(application.name)
                 reason = (
                     f"the text {application.launch.ready_text!r} did not appear" if wanted else "no controls"
                 )

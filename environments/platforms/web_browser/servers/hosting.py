@@ -87,7 +87,7 @@ class Hosting:
 
     def __init__(self, settings: WebBrowserSettings, sandbox: Sandbox) -> None:
         self._settings = settings
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._servers: dict[str, ApplicationServer] = {}
         self._static: dict[Path, StaticServer] = {}
         self.ports: dict[str, int] = {}
@@ -114,10 +114,10 @@ class Hosting:
             missing = missing_for_start(application, self._settings.data_folder)
             if missing:
                 raise ApplicationUnavailableError(missing)
-        await asyncio.to_thread(self._sandbox.clear, staying)
+        await asyncio.to_thread(self.sandbox.clear, staying)
         prepared = await asyncio.gather(*(asyncio.to_thread(self._prepare, item) for item in applications))
         for application, template in zip(applications, prepared, strict=True):
-            state = self._sandbox.state_folder(application.name)
+            state = self.sandbox.state_folder(application.name)
             if template is None:
                 state.mkdir(parents=True, exist_ok=True)
             else:
@@ -125,7 +125,7 @@ class Hosting:
                 self._cookies[application.name] = kept_cookies(template)
             if application.name in staying:
                 fill_port(state, self.ports[application.name])
-        self._sandbox.lay_fixtures(applications, without)
+        self.sandbox.lay_fixtures(applications, without)
         self._revived.clear()
         self.data_folders.clear()
         outcomes = await asyncio.gather(
@@ -186,7 +186,7 @@ class Hosting:
         self._static.clear()
 
     async def _staying(self, applications: Sequence[Application]) -> frozenset[str]:
-        folders = (self._sandbox.home, self._sandbox.private)
+        folders = (self.sandbox.home, self.sandbox.private)
         servers = [(item, self._servers[item.name]) for item in applications if item.name in self._servers]
         found = await asyncio.gather(*(server.may_stay(item, folders) for item, server in servers))
         return frozenset(item.name for (item, _), stays in zip(servers, found, strict=True) if stays)
@@ -246,11 +246,11 @@ class Hosting:
                 self.data_folders[application.name] = folder
             return
         if application.launch.command:
-            server = await self._serve(application, self._sandbox, port)
+            server = await self._serve(application, self.sandbox, port)
             self._servers[application.name] = server
             self.ports[application.name] = self._own_ports[application.name] = server.port
             return
-        folder = Path(fill_placeholders(application.launch.serve, self._values(application, self._sandbox)))
+        folder = Path(fill_placeholders(application.launch.serve, self._values(application, self.sandbox)))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
             raise ApplicationUnavailableError(
                 f"{application.title} names neither a command nor a folder to serve that exists:"
