@@ -30,8 +30,7 @@ from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
-from taskloom.offline.models import OfflineModels
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.models import OfflineModels, OfflineRules
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.errors import ExitCode, UnknownCatalogEntryError

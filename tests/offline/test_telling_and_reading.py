@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from taskloom.offline.dependency_judge import infer
+from taskloom.offline.models import OfflineRules
 from taskloom.offline.phrasebook import Phrasebook
-from taskloom.offline.rules import OfflineRules
 from taskloom.offline.summarizer import summarize
 from taskloom.prompts.inputs import (
     DependencyJudgeInput,
