@@ -37,7 +37,7 @@ from taskloom.resources.errors import ExitCode, UnknownCatalogEntryError
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.resources.reading.translation import WorldlyApplications, world_records
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.exploration.memory import with_records
 from taskloom.synthesis.noise.noise import with_noise
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.effect import ApplicationNoise

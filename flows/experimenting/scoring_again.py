@@ -18,7 +18,7 @@ from taskloom.flows.wiring import catalogue, sandbox_settings
 from taskloom.omnieval.experiments.plan import digest, order_for
 from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.resources.record import Record
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
