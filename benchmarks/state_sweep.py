@@ -26,7 +26,7 @@ from taskloom.evaluators_api.state.noise import noise_between
 from taskloom.evaluators_api.state.reading import finished, read
 from taskloom.flows.examination import StoredFunction, stored_functions
 from taskloom.resources.reading.catalog import load_resource_categories
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.warehouse.store import Warehouse
 

@@ -25,7 +25,7 @@ from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.examination import StoredFunction, stored_functions
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.models import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.synthesis.cross_verification.agreement import routes

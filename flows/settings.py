@@ -30,10 +30,10 @@ from taskloom.model_clients.settings import CallSettings, ModelSettings, RoleSet
 from taskloom.offline.models import MODEL, PROVIDER
 from taskloom.resources.record import Record, described_schema
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.criticism.criticism import CriticSettings
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.criticism import CriticSettings
+from taskloom.synthesis.cross_verification.function_writing import VerificationSettings
 from taskloom.synthesis.exploration.exploration import ExplorationSettings
-from taskloom.synthesis.intents.intents import IntentSettings
+from taskloom.synthesis.intents import IntentSettings
 from taskloom.synthesis.noise.noise import NoiseSettings
 from taskloom.synthesis.replay.replay import ReplaySettings
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings

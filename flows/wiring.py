@@ -30,15 +30,14 @@ from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
-from taskloom.offline.models import OfflineModels
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.models import OfflineModels, OfflineRules
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.errors import ExitCode, UnknownCatalogEntryError
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.resources.reading.translation import WorldlyApplications, world_records
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.exploration.memory import with_records
 from taskloom.synthesis.noise.noise import with_noise
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.effect import ApplicationNoise

@@ -35,7 +35,7 @@ from taskloom.prompts.prompt_input import PromptInput
 from taskloom.resources.applications import Application
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.translation import WorldlyApplications
-from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.exploration.memory import with_records
 from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.exploration import FoundRecord

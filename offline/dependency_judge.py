@@ -35,8 +35,7 @@ class Mention:
 
 
 def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
-    """The direct dependencies that the words state, the subtasks they leave out, and what they ask for
-    besides."""
+    """The direct dependencies that the words state, the subtasks they leave out, and what else they ask."""
     reader = _Reader(" ".join(view.instruction.split()), book.tellers(view.subtasks))
     pairs = {
         (producer, number)
@@ -67,8 +66,7 @@ class _Reader:
                 self.found[mention.number] = mention
 
     def sources(self, number: int, thing: Thing) -> list[int]:
-        """The subtasks that make what a subtask reads, as the text has it: those told before; for a slot, the
-        last of them."""
+        """The subtasks told before that make what a subtask reads; for a slot, the last of them."""
         start = self.found[number].start
         told = sorted(
             (mention.start, mention.number)

@@ -1,5 +1,4 @@
-"""Intent extractor by rule: end products of the pool, asked for in the catalogue's phrases, with what they
-need."""
+"""Intent extractor by rule: end products of the pool in the catalogue's phrases, with what they need."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from taskloom.offline.phrasebook import Phrasebook
-from taskloom.offline.telling import Telling
+from taskloom.offline.summarizer import Telling
 from taskloom.prompts.inputs import (
     InstanceInPool,
     IntentExtractorInput,

@@ -1,28 +1,96 @@
-"""The stages' port, played by rule: no key, no network, no model; replies go through the ledger like any
-other."""
+"""The stages' port, played by rule: from a typed question and the catalogue to a typed reply, without a
+key, a network or a model; replies go through the ledger like any other."""
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from time import perf_counter
+from typing import cast
+
+from pydantic import BaseModel
 
 from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.ledger.budget import Amount, RunAccount
 from taskloom.model_clients.ledger.ledger import call_record
 from taskloom.model_clients.ledger.request_keys import canonical_json
-from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.messages import ModelReply, TextContent
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.actor import act
+from taskloom.offline.dependency_judge import infer
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.intent_extractor import extract
+from taskloom.offline.phrasebook import Phrasebook
+from taskloom.offline.summarizer import summarize
+from taskloom.prompts.inputs import (
+    ActorInput,
+    DependencyJudgeInput,
+    EvaluationWriterInput,
+    ExplorerInput,
+    IntentExtractorInput,
+    SummarizerInput,
+)
 from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.prompts.replies import ExplorerReply
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.model_calls import ModelRole
 
+RULES_VERSION = 12
+"""Raised whenever a rule answers differently, so that no reply of the old rules is used again."""
 PROVIDER = "offline"
 """What the ledger, the settings and provenance call these rules."""
 MODEL = "rules"
 """What they call its one model."""
-
 _CHARACTERS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineRules:
+    """Answers every role from what it is asked and the worked examples of the catalogue.
+
+    Guarantees equal replies to equal questions. It is no model: it knows nothing that the question or the
+    catalogue does not say, and its actor gives up on instructions that no worked example fits.
+    """
+
+    applications: Mapping[str, Application]
+    """Applications whose worked examples the actor knows, by name."""
+    categories: Mapping[str, ResourceCategory]
+
+    def answer(self, question: PromptInput[Reply], attempt: int = 0) -> Reply:
+        """The reply."""
+        return cast(Reply, self._answer(question, attempt))
+
+    def fingerprint(self) -> str:
+        """Hash of all that determines replies besides the question and the attempt."""
+        digest = hashlib.sha256(str(RULES_VERSION).encode())
+        for name in sorted(self.applications):
+            for example in self.applications[name].example_subtasks:
+                digest.update(example.model_dump_json().encode())
+        for category in sorted(self.categories):
+            digest.update(self.categories[category].model_dump_json().encode())
+        return digest.hexdigest()
+
+    def _answer(self, question: PromptInput[Reply], attempt: int) -> BaseModel:
+        match question:
+            case ExplorerInput():
+                return ExplorerReply(subtasks=[])  # The curated ones are in the pool already.
+            case ActorInput():
+                return act(question, self.applications.get(question.application))
+            case EvaluationWriterInput():
+                return write_function(question)
+            case IntentExtractorInput():
+                return extract(question, attempt, self._book())
+            case SummarizerInput():
+                return summarize(question, attempt, self._book())
+            case DependencyJudgeInput():
+                return infer(question, self._book())
+            case _:
+                raise TypeError(f"there is no rule for {type(question).__name__}")
+
+    def _book(self) -> Phrasebook:
+        return Phrasebook(self.applications, self.categories)
 
 
 class OfflineModels:
@@ -76,10 +144,12 @@ class OfflineModels:
         started = perf_counter()
         reply = self._rules.answer(question, attempt)
         text = reply.model_dump_json()
+        parts = (part for message in request.messages for part in message.content)
+        characters = sum(len(part.text) for part in parts if isinstance(part, TextContent))
         answer = ModelReply(
             text=text,
             answering_model=MODEL,
-            input_tokens=_characters(request) // _CHARACTERS_PER_TOKEN,
+            input_tokens=characters // _CHARACTERS_PER_TOKEN,
             output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
             latency_seconds=perf_counter() - started,
         )
@@ -99,8 +169,3 @@ class OfflineModels:
             [PROVIDER, self._fingerprint, question.role.value, question.model_dump(mode="json"), attempt]
         )
         return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _characters(request: ModelRequest) -> int:
-    parts = (part for message in request.messages for part in message.content)
-    return sum(len(part.text) for part in parts if isinstance(part, TextContent))

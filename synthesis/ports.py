@@ -12,6 +12,5 @@ class Environments(Protocol):
     """Where environments come from."""
 
     def lease(self, platform: str, applications: Collection[str]) -> AbstractAsyncContextManager[Environment]:
-        """An environment of `platform` for `applications`, by name, that nobody else uses until the block
-        ends."""
+        """An environment for `applications`, by name, that nobody else uses until the block ends."""
         ...

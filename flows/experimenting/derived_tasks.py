@@ -19,7 +19,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.assets import content_of
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.reading.translation import applications_in
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs
 from taskloom.taskgraph.records.task import Lack, Question, Task, TaskStatus
 

@@ -17,7 +17,7 @@ from taskloom.flows.stages.attempt_records import judged_record, scores_of
 from taskloom.flows.wiring import catalogue, sandbox_settings
 from taskloom.omnieval.experiments import ExperimentFile, digest, order_for
 from taskloom.resources.record import Record
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -17,7 +17,7 @@ from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.ledger.prices import prices_of
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
-from taskloom.synthesis.intents.intents import BARREN_CALLS
+from taskloom.synthesis.intents import BARREN_CALLS
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.errors import WarehouseMissingError
 from taskloom.warehouse.store import Warehouse

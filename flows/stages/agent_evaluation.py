@@ -32,8 +32,8 @@ from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.prompts.agent_inputs import ApplicationInView
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files
 from taskloom.taskgraph.records.agent_run import FOLDER as PEOPLE
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep

@@ -9,7 +9,7 @@ from taskloom.flows.running.together import together
 from taskloom.flows.stages.results import lot
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import CallFailedError
-from taskloom.synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
+from taskloom.synthesis.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.task_quality import critic_scores

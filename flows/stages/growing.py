@@ -26,10 +26,9 @@ from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.synthesis.cross_verification.cross_verification import CrossVerifier, Verification
 from taskloom.synthesis.cross_verification.performances import Performance, Scene, Stage
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
-from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
-from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask, instances_to_verify
 from taskloom.synthesis.exploration.exploration import explore_application
-from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.exploration.memory import with_records
 from taskloom.synthesis.noise.noise import is_measured, keep, measure_noise, read_kept, with_noise
 from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskloom.taskgraph.records.effect import ApplicationNoise

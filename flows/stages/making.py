@@ -30,9 +30,8 @@ from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest
-from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds
-from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask, instances_in_worlds
+from taskloom.synthesis.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
 from taskloom.synthesis.replay.order_facts import Pair
 from taskloom.synthesis.validation.calibration import doubt_about, try_judge

@@ -1,5 +1,4 @@
-"""Conditions of what is shown, for work that leaves nothing else: states first, then the window, then
-texts."""
+"""Conditions of what is shown, for work that leaves nothing else: states, then the window, then texts."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +6,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from taskloom.evaluators_api.state.effects import LASTING
-from taskloom.offline.conditions.conditions import Condition
-from taskloom.offline.conditions.expressions import Expression
-from taskloom.offline.conditions.terms import Terms
+from taskloom.offline.conditions.conditions import Condition, Expression, Terms
 from taskloom.taskgraph.records.effect import Effect
 
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
@@ -55,8 +52,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
 
 
 def _shown(terms: Terms, text: str) -> Condition:
-    """That a text is shown; letter by letter, where parameters say it and nothing else, and it not only
-    stands in an input control."""
+    """That a text is shown; exactly, where only parameters say it and not just an input control shows it."""
     exact = _is_given(terms.text(text)) and text in terms.performance.effects.labels
     given = {"exact": True} if exact else {}
     return terms.condition("check_text_exists_via_control", f"{text} is not shown", text=text, **given)
@@ -70,8 +66,7 @@ def _is_given(text: Expression) -> bool:
 
 
 def _times(terms: Terms, text: str) -> Iterator[Condition]:
-    """How often a text is shown that a parameter gives, of work that leaves nothing else: a second shape
-    would say it again."""
+    """How often a text is shown that a parameter gives, of work that leaves nothing else."""
     effects = terms.performance.effects
     lasting = any(item.area in LASTING for item in effects.essential)
     whole = [form for form, _ in terms.text(text).parts] == ["whole"]
@@ -81,8 +76,7 @@ def _times(terms: Terms, text: str) -> Iterator[Condition]:
 
 
 def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:
-    """The title, or the address: all of it, and its end if that names a parameter, because folders before it
-    differ with the data."""
+    """The title, or the address: all of it, and ends that name parameters; folders differ with the data."""
     if effect.address == ("title",) and effect.after:
         yield terms.condition("check_window", "another window is in front", text=effect.after)
     if effect.address == ("address",):

@@ -55,8 +55,7 @@ def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...
 
 
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
-    """What was done, with parameter values taken out, so that performances with other values compare
-    equal."""
+    """What was done, without the values of parameters, so that performances with others compare equal."""
     return tuple(_done(step, trajectory.parameters) for step in carried_out(trajectory))
 
 
@@ -130,25 +129,23 @@ def _other_copies(
 
 
 def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
+    def told(effect: Effect) -> tuple[str | None, ...]:
+        texts = effect.after_template, effect.before_template, effect.source_template, effect.refers_template
+        return (*effect.key, *texts, *effect.holds)
+
     performances = performances_of(trajectories)
     keys = frozenset.intersection(*(frozenset(item.key for item in found) for found, _ in performances))
     return all(
         set(parameters)
-        <= parameters_named(*(text for item in found if item.key in keys for text in _told(item)))
+        <= parameters_named(*(text for item in found if item.key in keys for text in told(item)))
         for found, parameters in performances
     )
-
-
-def _told(effect: Effect) -> tuple[str | None, ...]:
-    texts = (effect.after_template, effect.before_template, effect.source_template, effect.refers_template)
-    return (*effect.key, *texts, *effect.holds)
 
 
 def _along(
     trajectories: Sequence[Trajectory], changes: Iterable[Sequence[Effect]], whole: Mapping[str, Result]
 ) -> set[tuple[str, ...]]:
-    """Places of changes that go along with touched records, where another performance had none to go
-    along."""
+    """Changes that go along with touched records, where another performance had none to go along."""
     following = {_place(effect): effect for found in changes for effect in found if effect.follows}
     return {
         place
@@ -206,8 +203,7 @@ def outermost(found: Sequence[Effect]) -> list[Effect]:
 
 
 def _place(effect: Effect) -> tuple[str, ...]:
-    """Where an effect is; of an id, which record is meant, whether the id is the first there or stands for
-    another one."""
+    """Where an effect is; of an id, which record is meant, whether it is new or stands for another."""
     if not effect.refers_template or effect.kind == "removed":
         return effect.key
     where = (effect.area, effect.container_template, *effect.address_template)
@@ -215,13 +211,13 @@ def _place(effect: Effect) -> tuple[str, ...]:
 
 
 def _gone(found: Sequence[Effect]) -> set[str]:
-    parts = {
+    return {
         part
         for effect in found
         if effect.kind == "removed"
-        for part in (effect.container.split("/") if not effect.address else effect.address[-1:])
+        for part in (effect.address[-1:] or effect.container.split("/"))
+        if not part.isdigit()
     }
-    return {part for part in parts if not part.isdigit()}
 
 
 def _is_loose_end(effect: Effect, gone: set[str]) -> bool:
@@ -246,8 +242,7 @@ def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> li
 
 
 def _exactly(trajectory: Trajectory) -> tuple[object, ...]:
-    """Every action with its control, what was typed included; waiting counts for nothing, nor does where a
-    control stood."""
+    """Every action with its control and what was typed, without waiting and where a control stood."""
     return tuple(
         (step.action.operation, step.target, step.end_target, step.action.events(), *step.action.manner)
         for step in carried_out(trajectory)
@@ -256,18 +251,14 @@ def _exactly(trajectory: Trajectory) -> tuple[object, ...]:
 
 def _done(step: TrajectoryStep, parameters: Mapping[str, str]) -> tuple[str, ...]:
     action, target = step.action, step.target
-    control = (_generic(target.text, parameters), target.control_type) if target else ("", "")
-    return (action.operation, *control, *action.manner)
-
-
-def _generic(text: str, parameters: Mapping[str, str]) -> str:
-    folded = text.casefold()
-    return "<value>" if any(value in folded for value in _pieces(parameters.values())) else text
+    if target is None:
+        return (action.operation, "", "", *action.manner)
+    text = target.text.casefold()
+    named = any(value in text for value in _pieces(parameters.values()))
+    return (action.operation, "<value>" if named else target.text, target.control_type, *action.manner)
 
 
 def _pieces(values: Iterable[str]) -> set[str]:
-    pieces = set()
-    for value in values:
-        path = PurePosixPath(value)
-        pieces |= {value.casefold(), path.stem.casefold(), *(part.casefold() for part in path.parts)}
+    paths = [(value, PurePosixPath(value)) for value in values]
+    pieces = {piece.casefold() for value, path in paths for piece in (value, path.stem, *path.parts)}
     return {piece for piece in pieces if len(piece) >= _SHORTEST_MEANINGFUL}

@@ -8,21 +8,18 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from taskloom.resources.reading.translation import parameters_in
-from taskloom.synthesis.cross_verification.clean_work import may_change, side_effects
+from taskloom.synthesis.cross_verification.clean_work import may_change, performance_effects, side_effects
 from taskloom.synthesis.cross_verification.function_writing import (
     STAGE,
     FunctionWriting,
     SubtaskFailedError,
     Work,
 )
-from taskloom.synthesis.cross_verification.performance_effects import performance_effects
 from taskloom.synthesis.cross_verification.performances import Performances
 from taskloom.synthesis.cross_verification.resource_evidence import contradictions
-from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
-from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask, instances_to_verify
 from taskloom.synthesis.exploration.exploration import ExplorationSettings, propose_again
 from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskloom.taskgraph.records.effect import PerformanceEffects
@@ -138,14 +135,12 @@ class CrossVerifier(FunctionWriting):
 
         What a function accepts must be clean work, because functions do not look at what else was changed.
         """
-        told = side_effects(trajectories, work.performances.with_the_result_of(trajectories))
+        found = side_effects(trajectories, work.performances.with_the_result_of(trajectories))
+        told = {name: f"changed more than the subtask is about: {what}" for name, what in found.items()}
         for item in trajectories:
             if item.trajectory_id in told:
-                message = f"changed more than the subtask is about: {told[item.trajectory_id]}"
-                work.performances.discard([item], message)
-        return "; ".join(
-            f"{name} changed more than the subtask is about: {what}" for name, what in told.items()
-        )
+                work.performances.discard([item], told[item.trajectory_id])
+        return "; ".join(f"{name} {what}" for name, what in told.items())
 
     async def _prepared(self, subtask: Subtask) -> tuple[list[BoundSubtask], dict[str, SetupTrajectory]]:
         """The instances to perform, and what each needs before it. Where nothing verified provides what one
@@ -223,8 +218,9 @@ class CrossVerifier(FunctionWriting):
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
     by_id = {item.instance_id: item for item in instances}
-    found = (contradictions(by_id[trajectory.instance_id], trajectory) for trajectory in trajectories)
-    return list(dict.fromkeys(chain.from_iterable(found)))
+    return list(
+        dict.fromkeys(text for item in trajectories for text in contradictions(by_id[item.instance_id], item))
+    )
 
 
 def _meaning(subtask: Subtask) -> tuple[object, ...]:

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from pydantic import Field
+
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.agreement import routes
 from taskloom.synthesis.cross_verification.performances import Performances, Stage
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.errors import SynthesisError
 from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
 from taskloom.synthesis.evaluation_functions.task_shapes import without_ends
@@ -35,6 +37,30 @@ STAGE = "cross_verification"
 _MOST_TOLD = 4
 
 
+class VerificationSettings(Record):
+    """Settings of cross-verification."""
+
+    rounds: int = Field(default=3, ge=1)
+    """Rounds of performing and writing (N in the paper)."""
+    functions_per_round: int = Field(default=3, ge=1)
+    """Functions tried on the evidence of one round before the subtask is performed again."""
+    parameter_sets: int = Field(default=2, ge=1)
+    """Parameter sets that are performed and verified; the others are left out of the verified subtask."""
+    performances_per_instance: int = Field(default=5, ge=1)
+    """Most performances of one parameter set, over all rounds."""
+    other_subtasks: int = Field(default=6, ge=0)
+    """Performances of other subtasks that the function is held against; some may turn out to be no wrong
+    evidence."""
+    writers: int = Field(default=1, ge=1, le=2)
+    """Functions written independently of each other, which must agree on everything that was recorded; 2
+    doubles the writer's calls."""
+    again: tuple[str, ...] = ()
+    """Ids of rejected proposals that are tried once more, unchanged; `*` stands for any text (`tracker.*`).
+    They go on with the number of their attempts, so that models are asked anew."""
+    thresholds: Thresholds = Thresholds()
+    """What the examination must show."""
+
+
 class SubtaskFailedError(SynthesisError):
     """A subtask that cannot be verified; becomes a rejection."""
 
@@ -51,8 +77,7 @@ class Writer:
 
     criticism: Criticism | None = None
     tried: set[tuple[str, ...]] = field(default_factory=set)
-    """Sources judged already, with the performances they were judged on: a writer that repeats itself knows
-    nothing better."""
+    """Sources judged already, with the performances they were judged on: repeating one helps nobody."""
 
 
 @dataclass(slots=True)

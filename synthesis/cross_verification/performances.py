@@ -11,11 +11,10 @@ from taskloom.evaluators_api.state.essential import is_unsure
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
 from taskloom.synthesis.cross_verification.agreement import Result, agreeing, by_instance, difference, results
-from taskloom.synthesis.cross_verification.overlooked_controls import doubt
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.ports import Environments, Models
 from taskloom.synthesis.trajectories.generalisation import performed_with
-from taskloom.synthesis.trajectories.settled_ends import ask_to_settle, unsettled
+from taskloom.synthesis.trajectories.settled_ends import ask_to_settle, doubt, unsettled
 from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskloom.synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
 from taskloom.taskgraph.records.provenance import Provenance
@@ -24,8 +23,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 
 _QUORUM = 2
 _MOST_GIVEN_UP = 2
-"""After so many performances that gave up or came to no end, and none that finished, further ones are not
-worth their price."""
+"""After so many performances that gave up or did not end, and none that finished, no more are tried."""
 _GIVEN_UP = frozenset({"gave_up", "step_limit"})
 _MOST_UNUSABLE = 2
 """How often one instance is tried while no reply can be used: the second time the model is told why."""
@@ -170,8 +168,7 @@ class Performances:
 
     @property
     def none_began(self) -> bool:
-        """Whether no performance says anything about the subtask: starts lacked something, or the environment
-        failed."""
+        """Whether no performance says anything of the subtask: no valid start, or a failed environment."""
         ends = {item.termination for item in self.recorded}
         return bool(ends) and ends <= {"invalid_start", "environment_error"}
 
@@ -248,8 +245,7 @@ class Performances:
         setups: Mapping[str, SetupTrajectory],
         most_attempts: int,
     ) -> list[Trajectory]:
-        """The second instance performed the usual way, if it went another one and further worlds want to
-        follow."""
+        """The second instance performed the usual way, if it went another one and further worlds follow."""
         if len({item.world for item in instances}) < 2 or not self.stage.settings.another_way:
             return []
         second = instances[1]
@@ -324,10 +320,7 @@ class Performances:
         summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
         apart = difference([item for item in self.recorded if item.termination == "finished"])
         reasons = [*messages[:3], *([apart] if apart else [])]
+        what = "its sets of parameters disagree" if self._apart() else "no two performances agree"
         if self.none_began:
             what = "no performance had a valid start"
-        elif self._apart():
-            what = "its sets of parameters disagree"
-        else:
-            what = "no two performances agree"
         return f"{what} ({summary}){': ' if reasons else ''}{'; '.join(reasons)}"

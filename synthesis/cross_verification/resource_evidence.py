@@ -16,14 +16,9 @@ _PASTE = "ctrl+v"
 
 
 def contradictions(instance: BoundSubtask, trajectory: Trajectory) -> list[str]:
-    """What the performance `trajectory` shows against the declarations of `instance`, in words for the
-    explorer."""
-    before, after = trajectory.initial_evidence, trajectory.final_evidence
-    return [
-        *_inputs(instance, before, after),
-        *_outputs(instance, before, after),
-        *_undeclared(instance, trajectory),
-    ]
+    """What `trajectory` shows against the declarations of `instance`, in words for the explorer."""
+    states = trajectory.initial_evidence, trajectory.final_evidence
+    return [*_inputs(instance, *states), *_outputs(instance, *states), *_undeclared(instance, trajectory)]
 
 
 def _inputs(instance: BoundSubtask, before: Evidence, after: Evidence) -> Iterator[str]:

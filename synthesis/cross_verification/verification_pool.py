@@ -17,8 +17,7 @@ from taskloom.resources.instances import Resource, provides
 from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.worlds import FIRST_WORLD
-from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
-from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask, instances_to_verify
 from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -32,8 +31,7 @@ _Rank = tuple[int, int, str]
 
 
 class VerificationPool:
-    """Subtasks by what is known of them: announced, performed, verified or rejected. Belongs to one event
-    loop."""
+    """Subtasks by what is known of them: announced, performed, verified or rejected, in one event loop."""
 
     def __init__(
         self,
@@ -42,8 +40,7 @@ class VerificationPool:
         *,
         parameter_sets: int = 2,
     ) -> None:
-        """A pool for `applications`, whose fixtures exist after a reset; of each subtask so many instances
-        are verified."""
+        """A pool for `applications`; of each subtask, `parameter_sets` instances are verified."""
         self._applications = applications
         self._categories = categories
         self._parameter_sets = parameter_sets
@@ -131,8 +128,7 @@ class VerificationPool:
             return found
 
     async def _wait(self, name: str, prepared: BoundSubtask | None = None) -> None:
-        """Wait for news, to have an instance `prepared` or for others, unless all that are open wait and this
-        one makes do."""
+        """Wait for news, to have an instance `prepared` or for others, unless all wait and one makes do."""
         self._waiting[name] = prepared
         if self._complete and self._makes_do is None and self._open.keys() <= self._waiting.keys():
             self._choose()
@@ -183,8 +179,7 @@ class VerificationPool:
         return tuple(found) if len(found) == wanted or self._complete else None
 
     def _prospect(self, name: str, level: float) -> Literal["possible", "impossible", "wait"]:
-        """Whether producers of shorter chains than `level` can prepare the subtask, as far as they are
-        settled."""
+        """Whether settled producers of shorter chains than `level` can prepare the subtask."""
         plans = [
             self._plan(instance, instance.application, (name,), below=level)
             for instance in self._announced.get(name, ())
@@ -318,8 +313,7 @@ class VerificationPool:
         return limit == math.inf or self._chain_length(name) < limit
 
     def _better_may_come(self, coming: Iterable[BoundSubtask], rank: _Rank, own: str) -> bool:
-        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to one of
-        `rank`."""
+        """Whether one of those `coming` that itself waits for nothing would be preferred to one of `rank`."""
         if not self._complete and rank[:2] != (1, 0):
             return True
         return any(

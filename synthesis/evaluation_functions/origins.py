@@ -5,6 +5,7 @@ Found with the checks themselves, so that what is shown to a writer can be asked
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import permutations, product
 
 from taskloom.evaluators_api.checks.contents import is_archive
 from taskloom.evaluators_api.checks.declaration import Answer, Scene, checks
@@ -57,7 +58,10 @@ def origins(
 def _from(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
     """Everything that the content of `target` may come from; which of it is so, the checks tell."""
     sources = list(_sources(start, target))
-    yield from _copies(target, sources)
+    for source in sources:  # texts that it may hold as a whole or among other text
+        if source.path == CLIPBOARD or len((source.text or "").strip()) >= _SHORTEST:
+            yield Origin(kind="whole", source=source.path, target=target)
+            yield Origin(kind="part", source=source.path, target=target)
     made = view(end).place(target)
     if made is None:
         return
@@ -82,14 +86,6 @@ def _sources(start: Evidence, target: str) -> Iterator[FileState]:
         readable = file is not None and file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
         if file is not None and readable and (file.path != target or target == CLIPBOARD):
             yield file
-
-
-def _copies(target: str, sources: Sequence[FileState]) -> Iterator[Origin]:
-    """Texts that the target may hold as a whole or among other text."""
-    for source in sources:
-        if source.path == CLIPBOARD or len((source.text or "").strip()) >= _SHORTEST:
-            yield Origin(kind="whole", source=source.path, target=target)
-            yield Origin(kind="part", source=source.path, target=target)
 
 
 def _said(made: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
@@ -124,11 +120,8 @@ def _captured(made: FileState, start: Evidence) -> Iterator[Origin]:
 def _recorded(made: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
     """Tables whose records another table may hold."""
     for source in (file for file in sources if _form(file) != _DRAWING):
-        for at in _tables(source):
-            for place in _tables(made):
-                yield Origin(
-                    kind="records", source=source.path, source_at=at, target=made.path, target_at=place
-                )
+        for at, to in product(_tables(source), _tables(made)):
+            yield Origin(kind="records", source=source.path, source_at=at, target=made.path, target_at=to)
 
 
 def _copied(wanted: str, sources: Sequence[FileState]) -> Iterator[Origin]:
@@ -153,8 +146,7 @@ def _steady(path: str) -> str:
 def _packed(
     containers: Collection[str], start: Evidence, end: Evidence, named: Collection[str]
 ) -> Iterator[Origin]:
-    """Named files and folders that an archive may hold, and archives from which a file, or all of a named
-    folder, may come."""
+    """Named files and folders that an archive may hold, and archives that named ones may come from."""
     folders = [path for path in named if path and path in view(start).directories | view(end).directories]
     files = [file.path for file in start.files if file.path in named]
     for archive in (file.path for file in end.files if file.path in containers and is_archive(file)):
@@ -166,10 +158,9 @@ def _packed(
 
 def _joined(made: FileState, start: Evidence, named: Collection[str]) -> Iterator[Origin]:
     texts = {item.path: item.text for item in start.files if item.path in named and item.text}
-    for source, text in texts.items() if made.path != CLIPBOARD else ():
-        for other, behind in texts.items():
-            if source != other and text + behind == made.text:
-                yield Origin(kind="joined", source=source, source_at=other, target=made.path)
+    for source, other in permutations(texts, 2) if made.path != CLIPBOARD else ():
+        if texts[source] + texts[other] == made.text:
+            yield Origin(kind="joined", source=source, source_at=other, target=made.path)
 
 
 def _connected(made: FileState, sources: Sequence[FileState], named: Collection[str]) -> Iterator[Origin]:
@@ -190,8 +181,7 @@ def _connected(made: FileState, sources: Sequence[FileState], named: Collection[
 
 
 def _naming(record: Node, tree: Node, wanted: str, named: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """Fields of a record that are `wanted`, each with the names and values of fields by which it, or one that
-    it refers to, is known."""
+    """`wanted` fields, each with a name and value by which the record, or one it refers to, is known."""
     for child in record.children if len(wanted) >= _SHORTEST else ():
         if child.value is not None and child.value.strip() == wanted:
             for owner in (record, *(item for item in records_of(tree) if refers(record, item))):

@@ -41,14 +41,14 @@ def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
     essential = [item for item in division.essential if item.area != "screen"]
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
     decided = {(item.container, "/".join(item.address)) for item in essential}
+    named = tuple(trajectory.parameters.values())
     records: dict[object, TouchedRecord] = {}
-    for effect in essential:
-        if effect.area == "file":
-            for record in _record(start, end, effect, tuple(trajectory.parameters.values())):
-                key = (record.file_path, record.within, record.kind, tuple(record.fields.items()))
-                known = records.get(key, record).changed_fields
-                both = tuple(dict.fromkeys((*known, *record.changed_fields)))
-                records[key] = record.model_copy(update={"changed_fields": both})
+    for effect in (item for item in essential if item.area == "file"):
+        for record in _record(start, end, effect, named):
+            key = (record.file_path, record.within, record.kind, tuple(record.fields.items()))
+            known = records.get(key, record).changed_fields
+            both = tuple(dict.fromkeys((*known, *record.changed_fields)))
+            records[key] = record.model_copy(update={"changed_fields": both})
     return ShownEffects(
         essential=tuple(essential),
         appeared=(appeared := _shown_only_in(end, start)),
@@ -61,7 +61,7 @@ def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=tuple(
             item
-            for item in origins(start, end, containers, tuple(trajectory.parameters.values()))
+            for item in origins(start, end, containers, named)
             if not item.target_at or item.kind != "field" or (item.target, item.target_at) in decided
         ),
         extended=tuple(_extended(start, end, containers)),
@@ -138,14 +138,11 @@ def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iter
         form, tree = read(path, after.text)
         if form == FALLBACK:
             yield from _grown(path, "", before.text, after.text)
-            continue
-        if form == DATABASE:
-            continue
-        former = read(path, before.text)[1]
-        for address, node in tree.walk():
-            if address and (node.value is not None or is_lines(node)):
-                was = former.at(address)
-                if was is not None and (was.value is not None or is_lines(was)):
+        elif form != DATABASE:
+            former = read(path, before.text)[1]
+            for address, node in tree.walk():
+                was = former.at(address) if address else None
+                if was is not None and all(item.value is not None or is_lines(item) for item in (was, node)):
                     yield from _grown(path, "/".join(address), text_of(was), text_of(node))
 
 
@@ -178,7 +175,11 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
             kind="changed" if changed else effect.kind,
             fields=fields,
             changed_fields=changed,
-            references=_references(former, fields, known),
+            references={
+                name: where
+                for name, value in fields.items()
+                if value.isdigit() and (where := reference(former, value, known)) is not None
+            },
             grown=_versions(former, effect.container, fields, known) if effect.kind == "added" else {},
         )
 
@@ -186,29 +187,20 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
 def _versions(
     former: Node, path: str, fields: dict[str, str], known: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    """Fields of a new record that continue those of an older one of the same name, such as the next version
-    of a page."""
-    found: dict[str, tuple[str, str, str]] = {}
-    for known_by, value in fields.items():
-        older = belonging(former, {known_by: value})[:1] if value in known else []
-        for name, text in fields.items():
-            was = older[0].at((name,)) if older else None
-            if was is not None and name != known_by:
-                for item in _grown(path, name, text_of(was), text):
-                    found[name] = (known_by, value, item.text)
-    return found
-
-
-def _references(
-    former: Node, fields: dict[str, str], known: Sequence[str]
-) -> dict[str, tuple[str, str, str]]:
-    found = {name: reference(former, value, known) for name, value in fields.items() if value.isdigit()}
-    return {name: where for name, where in found.items() if where is not None}
+    """Fields of a new record that continue those of an older one of its name, as versions of a page do."""
+    return {
+        name: (known_by, value, item.text)
+        for known_by, value in fields.items()
+        if value in known
+        for older in belonging(former, {known_by: value})[:1]
+        for name, text in fields.items()
+        if name != known_by and (was := older.at((name,))) is not None
+        for item in _grown(path, name, text_of(was), text)
+    }
 
 
 def _fields_around(tree: Node, address: tuple[str, ...]) -> dict[str, str]:
-    """Fields of the record that holds the list in which an added record is, such as the transaction of a
-    posting."""
+    """Fields of the record whose list an added record is in, such as the transaction of a posting."""
     outer, inner = tree.at(address[:-2]), tree.at(address)
     if len(address) < _DEEP or not address[-1].isdigit() or outer is None or not named_fields(outer):
         return {}

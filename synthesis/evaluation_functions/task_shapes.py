@@ -173,12 +173,10 @@ def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
     shown = set(constants(trajectories, changes).values())
     for trajectory, found in zip(trajectories, changes, strict=True):
         told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
-        before = {effect.before for effect in found}
-        for effect in found:
-            for value in (effect.after, *(effect.after or "").splitlines()):
-                text = (value or "").strip()
-                if len(text) >= _SHORTEST_END and text not in told and text not in before | shown:
-                    values.add(text)
+        known = {effect.before for effect in found} | shown
+        ends = [effect.after for effect in found if effect.after]
+        texts = {text.strip() for end in ends for text in (end, *end.splitlines())}
+        values |= {text for text in texts - known if len(text) >= _SHORTEST_END and text not in told}
     for value in sorted(values, key=len, reverse=True):
         for form in dict.fromkeys((repr(value), repr(value)[1:-1], value)):
             message = message.replace(form, HIDDEN)

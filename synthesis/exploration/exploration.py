@@ -1,5 +1,4 @@
-"""Exploration: a model proposes subtasks of an application; what the records allow is kept (B.1, method
-section 1)."""
+"""Exploration: a model proposes subtasks; what the records allow is kept (B.1, method section 1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +11,21 @@ from taskloom.model_clients.errors import CallFailedError
 from taskloom.prompts.exploration_views import SubtaskToDeclare
 from taskloom.prompts.inputs import ExplorerInput, ResourceInView
 from taskloom.prompts.replies import NamedValue, ProposedSubtask
-from taskloom.resources.applications import Application, ResourceDeclaration
+from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record
-from taskloom.synthesis.exploration.category_checks import checked_categories
-from taskloom.synthesis.exploration.found_records import found_records, with_records
-from taskloom.synthesis.exploration.memory import ExplorationMemory, screens_in_view, screens_of
+from taskloom.synthesis.exploration.memory import (
+    ExplorationMemory,
+    found_records,
+    screens_in_view,
+    screens_of,
+    with_records,
+)
 from taskloom.synthesis.exploration.order_of_sets import performable_first
 from taskloom.synthesis.exploration.proposal_checks import (
     DECLARATION_REASONS,
     accepted_subtask,
+    checked_categories,
     curated_subtasks,
 )
 from taskloom.synthesis.exploration.walking import Walk
@@ -183,8 +187,7 @@ async def _look(
     memory: ExplorationMemory,
     provenance: Provenance,
 ) -> tuple[Observation, tuple[SeenScreen, ...], Evidence]:
-    """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset; tried
-    again where that can help."""
+    """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset."""
     attempts = _STARTS
     while True:
         attempts -= 1
@@ -241,11 +244,9 @@ class _Ballot:
 
     def winner(self, needed: int) -> Subtask | None:
         """The subtask with the declarations that enough answers agree on."""
-        groups: dict[tuple[frozenset[ResourceDeclaration], ...], list[Subtask]] = {}
-        for vote in self.votes:
-            groups.setdefault((frozenset(vote.inputs), frozenset(vote.outputs)), []).append(vote)
-        largest = max(groups.values(), key=len, default=[])
-        return largest[0] if len(largest) >= needed else None
+        declared = [(frozenset(vote.inputs), frozenset(vote.outputs)) for vote in self.votes]
+        most = max(declared, key=declared.count, default=None)
+        return self.votes[declared.index(most)] if most and declared.count(most) >= needed else None
 
 
 async def _agree(
@@ -296,8 +297,7 @@ async def _agree(
 
 
 def _of(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
-    """The subtask that was proposed first with the inputs and outputs of another answer, which need not
-    repeat the rest."""
+    """The subtask proposed first with the inputs and outputs of another answer, which need not repeat it."""
     sets = [
         [NamedValue(name=name, value=value) for name, value in item.items()]
         for item in first.available_parameters

@@ -1,15 +1,20 @@
-"""What the exploration of an application knows of earlier ones, so that it goes on instead of beginning
-again."""
+"""What the exploration of an application knows of earlier ones, so that it goes on where they ended."""
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from taskloom.evaluators_api.evidence.starting_state import mentions
 from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
-from taskloom.resources.applications import Application, ControlQuery
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.reading.catalog_links import fixtures_of
 from taskloom.synthesis.exploration.walking import only_new
-from taskloom.taskgraph.records.exploration import SeenScreen
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.exploration import FoundRecord, SeenScreen
 from taskloom.taskgraph.records.grounding import name_query
+from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -73,15 +78,15 @@ class ExplorationMemory:
     def repeats_rejection(self, subtask: Subtask) -> Rejection | None:
         """The earlier rejection that `subtask`, saying the same under the same name, would meet again."""
         own = json.dumps(subtask.available_parameters)
-        for item in self.rejected:
-            if (
-                item.item_id == subtask.subtask_id
-                and item.reason in LASTING_REASONS
-                and item.details.get("instruction_template") == subtask.instruction_template
-                and _sets(item.details.get("parameter_sets", own)) == _sets(own)
-            ):
-                return item
-        return None
+        same = (
+            item
+            for item in self.rejected
+            if item.item_id == subtask.subtask_id
+            and item.reason in LASTING_REASONS
+            and item.details.get("instruction_template") == subtask.instruction_template
+            and _sets(item.details.get("parameter_sets", own)) == _sets(own)
+        )
+        return next(same, None)
 
 
 def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
@@ -110,24 +115,20 @@ def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
 
 def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenScreen, ...]:
     """The screens that a performance saw, the first one with an empty path, the last one at its end."""
-    path: list[ControlQuery] = []
-    screens = []
-    shown = [step.observation_controls for step in trajectory.steps] + [trajectory.final_evidence.controls]
-    for number, controls in enumerate(shown):
-        screens.append(
-            SeenScreen(
-                screen_id=f"{trajectory.trajectory_id}:{number:04}",
-                application=application.name,
-                version=application.version,
-                path=tuple(path),
-                outcome="new",
-                controls=controls,
-            )
+    steps = trajectory.steps
+    path = [step.target if not step.problem else None for step in steps]
+    shown = [*(step.observation_controls for step in steps), trajectory.final_evidence.controls]
+    return tuple(
+        SeenScreen(
+            screen_id=f"{trajectory.trajectory_id}:{number:04}",
+            application=application.name,
+            version=application.version,
+            path=tuple(target for target in path[:number] if target is not None),
+            outcome="new",
+            controls=controls,
         )
-        step = trajectory.steps[number] if number < len(trajectory.steps) else None
-        if step is not None and step.target is not None and not step.problem:
-            path.append(step.target)
-    return tuple(screens)
+        for number, controls in enumerate(shown)
+    )
 
 
 def _shown(subtask: Subtask, makes: tuple[ResourceInView, ...] = ()) -> KnownSubtask:
@@ -153,3 +154,52 @@ def _sets(text: str) -> list[str]:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
+
+
+def found_records(
+    subtasks: Iterable[Subtask],
+    application: Application,
+    categories: Mapping[str, ResourceCategory],
+    start: Evidence,
+    provenance: Provenance,
+) -> tuple[FoundRecord, ...]:
+    """Record inputs of `subtasks` that the state or the screen after a reset mentions, each once.
+
+    Values that one of them gives to something new are none, even where a longer text mentions them, and
+    neither are those that the entry names.
+    """
+    bound = [
+        (subtask.bind(parameters, categories), {parameters[name] for name in subtask.fresh})
+        for subtask in subtasks
+        for parameters in subtask.available_parameters
+    ]
+    made_new = {item for node, fresh in bound for item in node.outputs if item.value in fresh}
+    known = {*fixtures_of(application, categories), *made_new}
+    found: dict[str, FoundRecord] = {}
+    for node, fresh in bound:
+        for item in node.inputs:
+            is_known = item in known or not item.value or item.value in fresh
+            if item.kind is ResourceKind.RECORD and not is_known and mentions(start, item.value):
+                told = "\0".join((application.name, application.version, item.category, item.value))
+                name = hashlib.sha256(told.encode()).hexdigest()[:16]
+                found[name] = FoundRecord(
+                    record_id=name,
+                    application=application.name,
+                    version=application.version,
+                    category=item.category,
+                    value=item.value,
+                    provenance=provenance,
+                )
+    return tuple(found.values())
+
+
+def with_records(application: Application, records: Iterable[FoundRecord]) -> Application:
+    """The entry with the records as fixtures; those of another version are left out."""
+    named = {(item.category, item.value) for item in application.fixtures}
+    added = {
+        (item.category, item.value): item.fixture
+        for item in records
+        if (item.application, item.version) == (application.name, application.version)
+        and (item.category, item.value) not in named
+    }
+    return application.model_copy(update={"fixtures": (*application.fixtures, *added.values())})

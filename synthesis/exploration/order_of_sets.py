@@ -1,5 +1,4 @@
-"""Which parameter sets of proposals come first: only the first ones are performed, so those that others build
-on, and that can be."""
+"""Which parameter sets come first, as only those are performed: ones that can be, and that others need."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -50,7 +49,10 @@ def performable_first(
             items[:] = [*fit, *(item for item in items if item not in fit)]
         if sets == before:
             break
-    return tuple(_in_order(item, sets[item.subtask_id]) for item in subtasks)
+    ordered = {name: tuple(dict(item.values) for item in items) for name, items in sets.items()}
+    return tuple(
+        item.model_copy(update={"available_parameters": ordered[item.subtask_id]}) for item in subtasks
+    )
 
 
 def _sets(subtask: Subtask, categories: Mapping[str, ResourceCategory]) -> list[_Set]:
@@ -74,8 +76,7 @@ def _most_read_first(sets: _Sets) -> None:
 
 
 def _makers(sets: _Sets, performed: int, existing: Collection[Named]) -> dict[Named, set[str]]:
-    """Who makes what exists, from what exists at first on, when the first `performed` sets of each are
-    performed."""
+    """Who makes what exists when the first `performed` sets of each are performed."""
     makers = {item: {_EXISTS} for item in existing}
     while True:
         before = sum(map(len, makers.values()))
@@ -90,10 +91,3 @@ def _makers(sets: _Sets, performed: int, existing: Collection[Named]) -> dict[Na
 
 def _is_performable(item: _Set, name: str, makers: Mapping[Named, set[str]]) -> bool:
     return all(makers.get(needed, set()) - {name} for needed in item.reads)
-
-
-def _in_order(subtask: Subtask, sets: Sequence[_Set]) -> Subtask:
-    ordered = tuple(dict(item.values) for item in sets)
-    if ordered == subtask.available_parameters:
-        return subtask
-    return subtask.model_copy(update={"available_parameters": ordered})

@@ -1,14 +1,15 @@
-"""Whether a proposed subtask is well formed: what can be said without performing it."""
+"""Whether proposed subtasks and resource categories are well formed: what can be said without performing."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from taskloom.prompts.replies import ProposedSubtask
+from taskloom.prompts.replies import ExplorerReply, NewCategory, ProposedSubtask
 from taskloom.resources.applications import Application, SubtaskTemplate
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.synthesis.errors import SynthesisError
 from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.exploration import ProposedCategory
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.taskgraph.records.task import Rejection
@@ -19,9 +20,12 @@ DECLARATION_REASONS = frozenset(
 """Reasons that concern only what a proposal declares to read and write, not the subtask itself."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_CATEGORY_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_SHORTEST_DESCRIPTION = 10
+_STAGE = "exploration"
 
 
-class _ProposalRefusedError(SynthesisError):
+class _RefusedError(SynthesisError):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
@@ -44,31 +48,30 @@ def accepted_subtask(
     """
     try:
         if not proposal.instruction_template.strip():
-            raise _ProposalRefusedError("empty_value", "its instruction_template is empty.")
+            raise _RefusedError("empty_value", "its instruction_template is empty.")
         template = _template(proposal)
         _refuse_repetition(template, earlier, categories)
         return _subtask(template, application, categories, known, provenance)
-    except _ProposalRefusedError as refused:
+    except _RefusedError as refused:
         return _rejection(refused, proposal, application, provenance)
 
 
 def curated_subtasks(
     application: Application, categories: Mapping[str, ResourceCategory], provenance: Provenance
 ) -> tuple[tuple[Subtask, ...], list[Rejection]]:
-    """The curated subtasks of an application as the catalogue has them, and those that break a rule of
-    proposals."""
+    """The curated subtasks of an application, and rejections of those that break a rule of proposals."""
     subtasks: list[Subtask] = []
     rejections: list[Rejection] = []
     for example in application.example_subtasks:
         try:
             subtasks.append(_subtask(example, application, categories, subtasks, provenance))
-        except _ProposalRefusedError as refused:
+        except _RefusedError as refused:
             rejections.append(_rejection(refused, example, application, provenance))
     return tuple(subtasks), rejections
 
 
 def _rejection(
-    refused: _ProposalRefusedError,
+    refused: _RefusedError,
     proposal: ProposedSubtask | SubtaskTemplate,
     application: Application,
     provenance: Provenance,
@@ -76,7 +79,7 @@ def _rejection(
     return Rejection(
         item_kind="subtask",
         item_id=f"{application.name}.{proposal.name}",
-        stage="exploration",
+        stage=_STAGE,
         reason=refused.reason,
         message=str(refused),
         details={"instruction_template": proposal.instruction_template},
@@ -85,10 +88,9 @@ def _rejection(
 
 
 def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
-    """The proposal with its lists of named values as mappings, which a name that occurs twice in a set
-    forbids."""
+    """The proposal with its lists of named values as mappings; no name may occur twice in a set."""
     if not _NAME.fullmatch(proposal.name):
-        raise _ProposalRefusedError(
+        raise _RefusedError(
             "name_invalid", f"{proposal.name!r} is not a name of lower-case letters, digits and underscores."
         )
     sets = [{item.name: item.value for item in values} for values in proposal.parameter_sets]
@@ -98,8 +100,8 @@ def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
     return SubtaskTemplate.model_validate({**proposal.model_dump(), "parameter_sets": sets or [{}]})
 
 
-def _mismatch(given: Iterable[str], names: Iterable[str]) -> _ProposalRefusedError:
-    return _ProposalRefusedError(
+def _mismatch(given: Iterable[str], names: Iterable[str]) -> _RefusedError:
+    return _RefusedError(
         "parameters_mismatch",
         f"a parameter set names {sorted(given)}; the instruction has {sorted(names)}.",
     )
@@ -116,17 +118,17 @@ def _subtask(
     sets = _parameter_sets(proposal, names)
     unknown = sorted(set(proposal.fresh) - set(names))
     if unknown:
-        raise _ProposalRefusedError(
+        raise _RefusedError(
             "parameters_mismatch", f"`fresh` names {unknown}, which the instruction does not have."
         )
     for declaration in (*proposal.inputs, *proposal.outputs):
         if declaration.category not in categories:
-            raise _ProposalRefusedError(
+            raise _RefusedError(
                 "unknown_category",
                 str(UnknownCatalogEntryError("resource category", declaration.category, categories)),
             )
         if declaration.parameter and declaration.parameter not in names:
-            raise _ProposalRefusedError(
+            raise _RefusedError(
                 "declaration_mismatch",
                 f"{declaration.category!r} takes its value from {declaration.parameter!r}; the instruction"
                 f" has {names}.",
@@ -135,7 +137,7 @@ def _subtask(
     known = tuple(known)
     _refuse_repetition(proposal, known, categories)
     if any(other.subtask_id == f"{application.name}.{proposal.name}" for other in known):
-        raise _ProposalRefusedError("duplicate", f"the name {proposal.name!r} is taken by another proposal.")
+        raise _RefusedError("duplicate", f"the name {proposal.name!r} is taken by another proposal.")
     same = (proposal.name, proposal.instruction_template)
     examples = application.example_subtasks
     example = next((item for item in examples if (item.name, item.instruction_template) == same), None)
@@ -145,13 +147,13 @@ def _subtask(
         origin="curated" if example else "proposed",
         worked_example=example.worked_example if example else (),
         second_example=example.second_example if example else (),
-        provenance=provenance.model_copy(update={"stage": "exploration"}),
+        provenance=provenance.model_copy(update={"stage": _STAGE}),
     )
     try:
         for parameters in sets:
             subtask.bind(parameters, categories)
     except ParameterInvalidError as error:
-        raise _ProposalRefusedError("resource_without_value", str(error)) from error
+        raise _RefusedError("resource_without_value", str(error)) from error
     return subtask
 
 
@@ -161,7 +163,7 @@ def _refuse_repetition(
     for other in known:
         templates = other.instruction_template, proposal.instruction_template
         if len({_folded(template, categories) for template in templates}) == 1:
-            raise _ProposalRefusedError("duplicate", f"says the same as {other.subtask_id}.")
+            raise _RefusedError("duplicate", f"says the same as {other.subtask_id}.")
 
 
 def _parameter_sets(proposal: SubtaskTemplate, names: list[str]) -> tuple[dict[str, str], ...]:
@@ -170,7 +172,7 @@ def _parameter_sets(proposal: SubtaskTemplate, names: list[str]) -> tuple[dict[s
         if set(parameters) != set(names):
             raise _mismatch(parameters, names)
         if not all(value.strip() for value in parameters.values()):
-            raise _ProposalRefusedError("empty_value", f"a parameter set has an empty value: {parameters}.")
+            raise _RefusedError("empty_value", f"a parameter set has an empty value: {parameters}.")
         ordered = {name: parameters[name] for name in names}
         if ordered not in sets:
             sets.append(ordered)
@@ -183,11 +185,10 @@ def _check_value(
     sets: Iterable[Mapping[str, str]],
     categories: Mapping[str, ResourceCategory],
 ) -> None:
-    """A parameter named like a category has that category, and a file's ending may not speak for another
-    one."""
+    """Refuse a parameter named like another category, and a file whose ending speaks for another one."""
     kind = categories[category].kind
     if parameter in categories and parameter != category and categories[parameter].kind is kind:
-        raise _ProposalRefusedError(
+        raise _RefusedError(
             "category_contradicted",
             f"the parameter {parameter!r} is named like a resource category but declared as {category!r}.",
         )
@@ -195,17 +196,75 @@ def _check_value(
         for parameters in sets:
             spoken = f"{parameters[parameter].rpartition('.')[2].lower()}_path"
             if spoken in categories and spoken != category:
-                raise _ProposalRefusedError(
+                raise _RefusedError(
                     "category_contradicted",
                     f"{parameters[parameter]!r} is declared as {category!r}, but its ending says {spoken!r}.",
                 )
 
 
 def _folded(template: str, categories: Mapping[str, ResourceCategory]) -> str:
-    """The template without what does not matter: how parameters are called, unless the name says a
-    category."""
+    """The template without names of parameters that say no category, and without case and spaces."""
 
     def name(match: re.Match[str]) -> str:
         return match.group() if match.group(1) in categories else "{}"
 
     return " ".join(re.sub(r"\{([^}]*)\}", name, template).casefold().split()).rstrip(".")
+
+
+def checked_categories(
+    reply: ExplorerReply,
+    verified: Sequence[Subtask],
+    known: Mapping[str, ResourceCategory],
+    application: Application,
+    provenance: Provenance,
+) -> tuple[tuple[ProposedCategory, ...], list[Rejection]]:
+    """The proposed categories that may be used, and the others with their reasons.
+
+    Producers and consumers are looked for among the proposals of the reply and the `verified` subtasks. A
+    name that is known already stands for what it is known as, and needs no proposal.
+    """
+    here = provenance.model_copy(update={"stage": _STAGE})
+    subtasks: list[ProposedSubtask | Subtask] = [*reply.subtasks, *verified]
+    writers = {item.category for subtask in subtasks for item in subtask.outputs}
+    readers = {item.category for subtask in subtasks for item in subtask.inputs}
+    accepted: dict[str, ProposedCategory] = {}
+    rejections: list[Rejection] = []
+    for item in reply.categories:
+        if item.name in known or item.name in accepted:
+            continue
+        told = {"kind": item.kind, "description": item.description}
+        problem = _problem(item, writers, readers)
+        if problem is None:
+            accepted[item.name] = ProposedCategory(
+                name=item.name,
+                kind=ResourceKind(item.kind),
+                description=item.description,
+                application=application.name,
+                provenance=here,
+            )
+            continue
+        rejections.append(
+            Rejection(
+                item_kind="resource_category",
+                item_id=f"{application.name}.{item.name}",
+                stage=_STAGE,
+                reason=problem[0],
+                message=problem[1],
+                details=told,
+                provenance=here,
+            )
+        )
+    return tuple(accepted.values()), rejections
+
+
+def _problem(item: NewCategory, writers: set[str], readers: set[str]) -> tuple[str, str] | None:
+    if not _CATEGORY_NAME.fullmatch(item.name):
+        return "name_invalid", f"{item.name!r} is no name of lower-case letters, digits and underscores."
+    if item.kind not in set(ResourceKind):
+        return "unknown_kind", f"there is no kind {item.kind!r}; known: {', '.join(ResourceKind)}."
+    if len(item.description.strip()) < _SHORTEST_DESCRIPTION:
+        return "no_description", f"{item.name!r} needs a sentence that says what it is."
+    if item.name not in writers or item.name not in readers:
+        missing = "written" if item.name not in writers else "read"
+        return "one_sided", f"{item.name!r} is {missing} by no subtask; a category joins subtasks."
+    return None

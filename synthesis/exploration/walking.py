@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
@@ -43,14 +44,9 @@ class Walk:
     found: list[SeenScreen] = field(default_factory=list)
     manual_first: bool = False
     """Whether what the manual names is opened before everything else."""
-    _start: Evidence | None = None
-    _here: Observation | None = None
-
-    @property
-    def start(self) -> Evidence:
-        """The state after the last reset."""
-        assert self._start is not None
-        return self._start
+    start: Evidence = field(init=False)
+    """The state after the last reset."""
+    _here: Observation = field(init=False)
 
     async def go(self) -> Observation:
         """Walk until the budget is used up or nothing is left to open; returns the first screen.
@@ -102,30 +98,34 @@ class Walk:
 
     async def _reset(self) -> Observation:
         self._here = await self.environment.reset([self.application])
-        self._start = await self.environment.evidence()
+        self.start = await self.environment.evidence()
         return self._here
 
     async def _first_page(self) -> Observation:
-        assert self._here is not None
         going = await go_to_starting_place(
             self.environment, self.application.name, self.application.title, self._here, first_page=True
         )
         self.budget -= 1
         return going.observation if going.termination == "finished" else await self._reset()
 
-    def _note(self, path: tuple[ControlQuery, ...], outcome: str, observation: Observation) -> None:
-        screen = SeenScreen.model_validate(
-            {
-                "screen_id": _screen_id(self.application, path),
-                "application": self.application.name,
-                "version": self.application.version,
-                "path": path,
-                "outcome": outcome,
-                "window_title": observation.window_title,
-                "url": observation.url,
-                "controls": observation.controls if outcome == "new" else (),
-                "provenance": self.provenance,
-            }
+    def _note(
+        self,
+        path: tuple[ControlQuery, ...],
+        outcome: Literal["new", "known", "gone"],
+        observation: Observation,
+    ) -> None:
+        name, version = self.application.name, self.application.version
+        told = [name, version, *(query.model_dump(mode="json") for query in path)]
+        screen = SeenScreen(
+            screen_id=hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16],
+            application=name,
+            version=version,
+            path=path,
+            outcome=outcome,
+            window_title=observation.window_title,
+            url=observation.url,
+            controls=observation.controls if outcome == "new" else (),
+            provenance=self.provenance,
         )
         self.seen.append(screen)
         self.found.append(screen)
@@ -178,8 +178,3 @@ def _look(controls: Iterable[Control]) -> frozenset[tuple[str, str]]:
 
 def _stored(evidence: Evidence) -> frozenset[tuple[str, str]]:
     return frozenset((file.path, file.sha256) for file in evidence.files)
-
-
-def _screen_id(application: Application, path: Sequence[ControlQuery]) -> str:
-    told = [application.name, application.version, *(query.model_dump(mode="json") for query in path)]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]

@@ -232,7 +232,9 @@ class _Visit:
         self._first, self._steady = self._seen.url, _shown(self._seen)
         await self.first_page()
         self._remember()
-        found = [await self._look(name) for name in chosen(_names_of_links(self._seen))]
+        counts = Counter(item.text for item in self._seen.controls if _is_link(item))
+        unique = [name for name, count in counts.items() if name and count == 1]
+        found = [await self._look(name) for name in chosen(unique)]
         return [look for look in found if look is not None]
 
     def _remember(self) -> None:
@@ -276,22 +278,13 @@ def _is_link(control: Control) -> bool:
     return control.control_type == "Hyperlink" and not control.disabled
 
 
-def _names_of_links(seen: Observation) -> list[str]:
-    """Names that one link alone has."""
-    names = Counter(item.text for item in seen.controls if _is_link(item))
-    return [name for name, count in names.items() if name and count == 1]
-
-
 def _some(names: Sequence[str]) -> tuple[str, ...]:
     """At most so many as are opened, from everywhere among them."""
-    return tuple(
-        dict.fromkeys(names[index * len(names) // _LINKS] for index in range(_LINKS if names else 0))
-    )
+    return tuple(dict.fromkeys(names[index * len(names) // _LINKS] for index in range(_LINKS) if names))
 
 
 def _shown(seen: Observation) -> Counter[str]:
-    """The texts that an application shows, whatever numbers stand in them: what counts or tells the time goes
-    on by itself."""
+    """The texts that an application shows, without their numbers: what counts or tells the time goes on."""
     texts = (item.text for item in seen.controls if item.control_type != TASK_BAR_BUTTON)
     return Counter(_NUMBER.sub("0", text) for text in texts)
 
@@ -300,8 +293,8 @@ def _kept(evidence: Evidence, application: Application | None, *, own: bool) -> 
     """The evidence with nothing but what an application keeps for itself, or without that."""
 
     def is_meant(path: str) -> bool:
-        folder = f"{APPLICATIONS_FOLDER}/{application.name}/" if application is not None else None
-        return (folder is not None and f"{path}/".startswith(folder)) is own
+        name = application.name if application is not None else ""
+        return bool(name and f"{path}/".startswith(f"{APPLICATIONS_FOLDER}/{name}/")) is own
 
     files = tuple(item for item in evidence.files if is_meant(item.path))
     folders = tuple(filter(is_meant, evidence.directories))

@@ -44,13 +44,8 @@ def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[Noise
     """
     found = [[_place(effect) for effect in _changes(*recording)] for recording in recordings]
     named = _unsteady_paths([{place.container for place in places} for places in found])
-    places = {
-        place.model_copy(update={"container": named.get(place.container, place.container)})
-        for places in found
-        for place in places
-    }
-    places = _over_folders(_over_records(places))
-    return _sorted(_without_inner(places))
+    places = {_at(place, named.get(place.container, place.container)) for places in found for place in places}
+    return _sorted(_without_inner(_over_folders(_over_records(places))))
 
 
 def _sorted(places: Iterable[NoisePlace]) -> tuple[NoisePlace, ...]:
@@ -110,8 +105,7 @@ def _over_records(places: Iterable[NoisePlace]) -> set[NoisePlace]:
 
 
 def _over_folders(places: set[NoisePlace]) -> set[NoisePlace]:
-    """With `*` for the part in which the paths of several folders differ that are noise, and for the names of
-    the files in them that are."""
+    """With `*` for the part in which folders that are noise differ, and for the names of files in them."""
     folders = [place for place in places if place.area == "directory"]
     patterns = Counter(
         (pattern, place.kind) for place in folders for pattern in _with_any_part(place.container)
@@ -122,16 +116,15 @@ def _over_folders(places: set[NoisePlace]) -> set[NoisePlace]:
         for pattern in _with_any_part(place.container)
         if patterns[pattern, place.kind] > 1
     }
-    found = set()
-    for place in places:
+
+    def generalised(place: NoisePlace) -> NoisePlace:
         around = place.container.rpartition("/")[0]
         if place.area == "directory":
-            found.add(_at(place, general.get(place.container, place.container)))
-        elif place.area == "file" and not place.address and around in general:
-            found.add(_at(place, f"{general[around]}/{ANY}"))
-        else:
-            found.add(place)
-    return found
+            return _at(place, general.get(place.container, place.container))
+        in_folder = place.area == "file" and not place.address and around in general
+        return _at(place, f"{general[around]}/{ANY}") if in_folder else place
+
+    return set(map(generalised, places))
 
 
 def _with_any_part(path: str) -> list[str]:
@@ -144,12 +137,14 @@ def _at(place: NoisePlace, container: str) -> NoisePlace:
 
 
 def _without_inner(places: set[NoisePlace]) -> list[NoisePlace]:
-
-    def is_inside(place: NoisePlace) -> bool:
-        others = (other for other in places if other != place and len(other.address) <= len(place.address))
-        return any(_covers(other, place) for other in others)
-
-    return [place for place in places if not is_inside(place)]
+    return [
+        place
+        for place in places
+        if not any(
+            other != place and len(other.address) <= len(place.address) and _covers(other, place)
+            for other in places
+        )
+    ]
 
 
 def _covers(place: NoisePlace, other: NoisePlace) -> bool:

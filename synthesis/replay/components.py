@@ -29,8 +29,7 @@ MOST_MEMBERS = 12
 
 
 def component_keys(graph: TaskGraph, functions: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys of the components of `graph`, sorted; `functions` holds the id of each subtask's evaluation
-    function."""
+    """The sorted keys of the components of `graph`; `functions` has the id of each subtask's function."""
     return tuple(sorted({_key(part, graph, functions) for part in components(graph)}))
 
 
@@ -44,18 +43,17 @@ def shown_keys(
     counts only if the orders of the whole have each two of these both ways round. Components of more than
     `MOST_MEMBERS` show only themselves.
     """
-    keys = set()
-    for component in components(graph):
-        keys.add(_key(component, graph, functions))
-        keys.update(_key(part, graph, functions) for part in closed_parts(component, graph, orders))
-    return frozenset(keys)
+    return frozenset(
+        _key(part, graph, functions)
+        for component in components(graph)
+        for part in (component, *closed_parts(component, graph, orders))
+    )
 
 
 def closed_parts(
     component: Sequence[BoundSubtask], graph: TaskGraph, orders: Sequence[Sequence[str]] = ()
 ) -> list[list[BoundSubtask]]:
-    """The closed connected parts of a component in which the order of each application's subtasks is given,
-    or both ways round in `orders`."""
+    """The closed connected parts in which each application's order is given, or both ways in `orders`."""
     if len(component) > MOST_MEMBERS:
         return []
     names = {node.instance_id for node in component}
@@ -76,19 +74,15 @@ def closed_parts(
 def _free_pairs(
     component: Sequence[BoundSubtask], above: Sequence[int], orders: Sequence[Sequence[str]]
 ) -> list[int]:
-    """Pairs of subtasks of one application of which either may come first and one always does in `orders`, as
-    sets of positions."""
+    """Pairs of one application that could change places and do not in `orders`, as sets of positions."""
+    names = [node.instance_id for node in component]
     return [
         1 << first | 1 << second
         for first, second in combinations(range(len(component)), 2)
         if component[first].application == component[second].application
         and not (above[first] >> second | above[second] >> first) & 1
-        and len({_comes_first(component[first], component[second], order) for order in orders}) < 2
+        and len({order.index(names[first]) < order.index(names[second]) for order in orders}) < 2
     ]
-
-
-def _comes_first(one: BoundSubtask, other: BoundSubtask, order: Sequence[str]) -> bool:
-    return order.index(one.instance_id) < order.index(other.instance_id)
 
 
 def components(graph: TaskGraph) -> list[list[BoundSubtask]]:
@@ -97,8 +91,7 @@ def components(graph: TaskGraph) -> list[list[BoundSubtask]]:
 
 
 def _key(part: Sequence[BoundSubtask], graph: TaskGraph, functions: Mapping[str, str]) -> str:
-    """A hash that refines the labels of the nodes by those of their neighbours until every node has seen all
-    others."""
+    """A hash that refines the nodes' labels by those of neighbours until every node has seen all others."""
     labels = {node.instance_id: f"{node.subtask_id}/{functions.get(node.subtask_id, '')}" for node in part}
     edges = [
         (edge.producer, edge.consumer, edge.resource.category)
@@ -118,17 +111,13 @@ def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()[:20]
 
 
-def _only_itself(task: Task) -> Collection[str]:
-    return task.components
-
-
 def tasks_to_replay(
     tasks: Sequence[Task],
     covered: Collection[str],
     *,
     limited: bool = False,
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes),
-    shows: Callable[[Task], Collection[str]] = _only_itself,
+    shows: Callable[[Task], Collection[str]] = lambda task: task.components,
 ) -> list[Task]:
     """Tasks whose replays cover all components that are not in `covered`, where `shows` says what a replay
     covers.
@@ -184,14 +173,10 @@ def _most_for_their_cost(
 def another_with(key: str, tasks: Sequence[Task], tried: Task) -> Task | None:
     """A further task with this component, if there is one: the shortest, of another world if possible."""
     others = [item for item in tasks if key in item.components and item.task_id != tried.task_id]
-    return min(
-        others,
-        key=lambda item: (item.world == tried.world, len(item.graph.nodes), item.task_id),
-        default=None,
-    )
+    others.sort(key=lambda item: (item.world == tried.world, len(item.graph.nodes), item.task_id))
+    return next(iter(others), None)
 
 
 def repeats_application(task: Task) -> bool:
-    """Whether two subtasks of one component of `task` share an application, so that their order may
-    matter."""
+    """Whether two subtasks of one component share an application, so that their order may matter."""
     return any(len({node.application for node in part}) < len(part) for part in components(task.graph))

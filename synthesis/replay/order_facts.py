@@ -1,9 +1,7 @@
-"""Facts about the order of two subtasks of one application: drawn from replays, heeded by composition (method
-section 6)."""
+"""Facts about the order of two subtasks of one application, from replays (method section 6)."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
@@ -59,8 +57,7 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
 
 
 def failed_prefix(task: Task, replay: Replay) -> Pair | tuple[str, ...]:
-    """The subtasks that `replay` of `task` performed, up to the one that failed; none if that says nothing of
-    the order."""
+    """What `replay` performed, up to the subtask that failed; none if that says nothing of the order."""
     if replay.success or replay.invalid or not replay.subtasks:
         return ()
     if _is_no_fault_of_the_order(replay.subtasks[-1].message):
@@ -81,8 +78,7 @@ def without_prefixes(task: Task, prefixes: Collection[tuple[str, ...]]) -> Task 
 
 
 def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
-    """The task with only these of its successful orders; their number is corrected where all of them were
-    listed."""
+    """The task with only these successful orders; their number is corrected where all of them were listed."""
     if len(kept) == len(task.successful_orders):
         return task
     nodes = {node.instance_id: node for node in task.graph.nodes}
@@ -97,18 +93,16 @@ def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
 
 
 def _is_no_fault_of_the_order(message: str) -> bool:
-    """Whether a subtask failed because its function did not run or its environment broke, which says nothing
-    of orders."""
+    """Whether a subtask failed as its function did not run or its environment broke, whatever the order."""
     return message.partition(":")[0] in _NOT_JUDGED
 
 
 def clashes(facts: Iterable[OrderFact]) -> set[Pair]:
     """Pairs that never worked in this order: one that worked once, with whatever values, is no clash."""
-    works: Counter[Pair] = Counter()
-    fails: Counter[Pair] = Counter()
+    each: dict[bool, set[Pair]] = {True: set(), False: set()}
     for fact in facts:
-        (works if fact.works else fails)[(fact.first, fact.second)] += 1
-    return {pair for pair in fails if not works[pair]}
+        each[fact.works].add((fact.first, fact.second))
+    return each[False] - each[True]
 
 
 def without_clashes(task: Task, known: Collection[Pair]) -> Task | Pair:
@@ -175,16 +169,14 @@ def pairs_to_measure(
 
 
 def _are_free(first: BoundSubtask, second: BoundSubtask) -> bool:
-    """Whether neither needs, destroys or makes what the other one works on, nor needs something opened
-    first."""
-    mine, theirs = {*first.inputs, *first.outputs}, {*second.inputs, *second.outputs}
-    if set(first.outputs) & set(second.inputs) or set(second.outputs) & set(first.inputs):
-        return False
-    if any(item.slot is None and item in theirs for item in first.consumed) or any(
-        item.slot is None and item in mine for item in second.consumed
-    ):
-        return False
-    return not any(item.slot is not None for item in (*first.inputs, *second.inputs))
+    """Whether neither needs, destroys or makes what the other works on, nor needs something opened."""
+    for one, other in ((first, second), (second, first)):
+        touched = {*other.inputs, *other.outputs}
+        if set(one.outputs) & set(other.inputs) or any(item.slot is not None for item in one.inputs):
+            return False
+        if any(item.slot is None and item in touched for item in one.consumed):
+            return False
+    return True
 
 
 def _touch_the_same(first: BoundSubtask, second: BoundSubtask) -> bool:

@@ -1,5 +1,4 @@
-"""Replay: a composed task is performed from its subtasks' trajectories, in one environment (method section 8,
-C.5)."""
+"""Replay: a composed task is performed from its subtasks' trajectories (method section 8, C.5)."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.record import Record
+from taskloom.synthesis.cross_verification.clean_work import Completion, SideEffectAccount
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.errors import StageInputInvalidError
 from taskloom.synthesis.ports import Environments
 from taskloom.synthesis.replay.components import repeats_application, shown_keys
-from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.reperformance import perform_again
 from taskloom.synthesis.trajectories.setup_trajectories import first_needs, fixtures_laid, made_files, since
 from taskloom.taskgraph.records.evidence import Evidence
@@ -108,12 +107,14 @@ class Replayer:
     verified: Mapping[str, VerifiedSubtask]
     settings: ReplaySettings
     provenance: Provenance
-    _side_effects: SideEffectAccount | None = None
+    _account: SideEffectAccount = field(init=False)
     _shown: dict[str, frozenset[str]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._account = SideEffectAccount(self.verified)
+
     def shows(self, task: Task) -> frozenset[str]:
-        """The components that replays of `task` cover if all its orders work: its own, and their closed
-        connected parts."""
+        """The components, and their closed connected parts, that replays cover if all orders work."""
         if task.task_id not in self._shown:
             count = self.settings.orders if repeats_application(task) else 1
             self._shown[task.task_id] = self._shown_by(task, spread_orders(task, count))
@@ -168,7 +169,8 @@ class Replayer:
         platform = platform_of(self.applications[node.application] for node in ordered)
         opened = {node.application for node in ordered}
         simulated = False
-        slips = self._slips(f"{task.task_id}({number})")
+        replay_id = f"{task.task_id}({number})"
+        slips = self._slips(replay_id)
         for _ in range(_STARTS + (slips is not None)):
             performance = _Performance()
             async with self.environments.lease(platform, opened) as environment:
@@ -183,12 +185,10 @@ class Replayer:
             if not may_help:
                 break
         invalid = performance.invalid
-        beyond, lost = None, None
-        if not invalid and performance.ended is not None:
-            account, ended = self._account(), performance.ended
+        beyond, lost, account = None, None, self._account
+        if not invalid and (ended := performance.ended) is not None:
             beyond = await asyncio.to_thread(account.of, ordered, performance.initial, ended)
             lost = await asyncio.to_thread(account.lost, performance.completions, ended, self.sandbox)
-        replay_id = f"{task.task_id}({number})"
         marked = self.provenance.model_copy(update={"stage": STAGE})
         replay = Replay(
             replay_id=replay_id,
@@ -230,11 +230,6 @@ class Replayer:
         """Where the player slips in this replay; None if it does not, which is the same in every run."""
         random = Random(f"{self.provenance.seed} {replay_id}")
         return random if random.random() < self.settings.slip_share else None
-
-    def _account(self) -> SideEffectAccount:
-        if self._side_effects is None:
-            self._side_effects = SideEffectAccount(self.verified)
-        return self._side_effects
 
     async def _perform(
         self,
@@ -279,7 +274,7 @@ class Replayer:
                         self._trajectory(node),
                         going.observation,
                         history=performance.steps,
-                        slips=None if _has_slip(performance.steps) else slips,
+                        slips=None if any(step.slip for step in performance.steps) else slips,
                     )
                     performance.steps += recording.steps
                 observation = recording.observation
@@ -338,10 +333,6 @@ class Replayer:
                 " was made from."
             )
         return trajectory
-
-
-def _has_slip(steps: Sequence[TrajectoryStep]) -> bool:
-    return any(step.slip for step in steps)
 
 
 def spread_orders(task: Task, count: int) -> list[tuple[str, ...]]:

@@ -1,5 +1,4 @@
-"""Performing a recorded trajectory again, each action grounded anew on the live controls (method section
-8)."""
+"""Performing a recorded trajectory again, each action grounded on the live controls (method section 8)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -107,8 +106,7 @@ class SlippingAgent:
         return await self.player.decide(instruction, observation, history)
 
     def _make_slip(self, observation: Observation, state: Evidence) -> Decision | None:
-        """A click on a neighbour of the control that comes next; None where there is none, or luck is against
-        it."""
+        """A click on a neighbour of the control that comes next; None without one, or by luck."""
         upcoming = self.player.upcoming(observation)
         if upcoming is None or self.random.random() < 0.5:
             return None
@@ -179,11 +177,9 @@ def _is_plain(action: Action) -> bool:
 
 
 def _neighbour(right: Control, controls: Sequence[Control]) -> Control | None:
-    """The nearest control that one might take for the right one and that a click on cannot harm: a field, or
-    a menu of the bar."""
-    if right.control_type == _MENU and right.parent_type != _MENU_BAR:
-        return None
-    if right.control_type not in (_FIELD, _MENU):
+    """The nearest field, or menu of the bar, to take for the right one; a click on it cannot harm."""
+    in_bar = right.control_type == _MENU and right.parent_type == _MENU_BAR
+    if not in_bar and right.control_type != _FIELD:
         return None
     found = [
         item
@@ -196,12 +192,8 @@ def _neighbour(right: Control, controls: Sequence[Control]) -> Control | None:
         and _key(item) != _key(right)
         and item.rectangle != right.rectangle
     ]
-    return min(found, key=lambda item: _distance(item, right), default=None)
-
-
-def _distance(one: Control, other: Control) -> int:
-    (x, y), (a, b) = one.point, other.point
-    return abs(x - a) + abs(y - b)
+    x, y = right.point
+    return min(found, key=lambda item: abs(item.point[0] - x) + abs(item.point[1] - y), default=None)
 
 
 def _key(control: Control) -> tuple[str, str, str, str]:
@@ -209,8 +201,7 @@ def _key(control: Control) -> tuple[str, str, str, str]:
 
 
 def _same_screen(before: Observation, after: Observation) -> bool:
-    """Whether the same controls are there as before, with the same contents; who has the focus does not
-    count."""
+    """Whether the same controls are there with the same contents; who has the focus does not count."""
 
     def shown(observation: Observation) -> Counter[tuple[object, ...]]:
         return Counter(

@@ -1,12 +1,14 @@
-"""Whether a performance ends settled: nothing waits for an answer that did not at the start (section 3).
+"""Whether a performance ends where its instruction does: nothing waits for an answer that did not at the
+start (section 3), and no control was overlooked that the instruction ends with.
 
 A function written from one that stopped before an open question refuses everybody who answered it.
+Performances that stop early at one place agree with each other: they are doubted once, which rejects nothing.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from taskloom.taskgraph.records.interaction import ClickInput, Control, DragInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -16,6 +18,9 @@ _WAITING = {"Dialog": "dialog", "Menu": "menu"}
 """Types of containers that wait for an answer, and how people call them."""
 _ASKED_FOR = re.compile(r"\b(dialog|dialogue|menu|popup|prompt|picker)\b", re.IGNORECASE)
 _SHOWN_CONTROLS = 4
+_PRESSED = frozenset({"Button", "Custom", "MenuItem", "SplitButton"})
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
+_CLAUSE_HEAD = re.compile(r"(?:^|[,;.:]|\band\b|\bthen\b)\s*(?:and |then )?([^\W\d_]+)")
 
 
 def left_open(
@@ -64,8 +69,7 @@ class EndCheck:
     def objects(
         self, instruction: str, controls: Sequence[Control], history: Sequence[TrajectoryStep]
     ) -> bool:
-        """Whether the actor is to go on, because the screen now shows `controls` after the steps of
-        `history`."""
+        """Whether the actor is to go on, as the screen shows `controls` after the steps of `history`."""
         if self.objections:
             return False
         start = history[0].observation_controls if history else controls
@@ -109,3 +113,35 @@ def _described(kind: str, title: str, texts: list[str]) -> str:
     named = f"the {_WAITING[kind]} {title!r}" if title else f"a {_WAITING[kind]}"
     shown = [text for text in dict.fromkeys(texts) if text][:_SHOWN_CONTROLS]
     return named + (f" ({', '.join(map(repr, shown))})" if shown else "")
+
+
+def overlooked(trajectory: Trajectory) -> tuple[str, ...]:
+    """Texts of shown buttons that the instruction's last clause begins with, if none was used."""
+    asked = last_clause_head(trajectory.instruction)
+    if any(step.target is not None and fold_label(step.target.text) == asked for step in trajectory.steps):
+        return ()
+    screens = (*(step.observation_controls for step in trajectory.steps), trajectory.final_evidence.controls)
+    pressed = (item.text for item in chain(*screens) if item.control_type in _PRESSED)
+    return tuple(dict.fromkeys(text for text in pressed if asked and fold_label(text) == asked))
+
+
+def last_clause_head(instruction: str) -> str:
+    """The word that the last clause of an instruction begins with, folded; quoted values are no clauses.
+
+    >>> last_clause_head("In Player, play the track 'Tide, and more', and pause it.")
+    'pause'
+    >>> last_clause_head("")
+    ''
+    """
+    heads = _CLAUSE_HEAD.findall(_QUOTED.sub("", instruction))
+    return fold_label(heads[-1]) if heads else ""
+
+
+def doubt(trajectories: Iterable[Trajectory]) -> str:
+    """What to tell the actor about controls that all of `trajectories` overlooked; empty without any."""
+    found = [set(overlooked(trajectory)) for trajectory in trajectories]
+    listed = ", ".join(map(repr, sorted(set.intersection(*found)))) if found else ""
+    return listed and (
+        f"the screen showed {listed}, which the instruction seems to name and which was never used: make sure"
+        " that everything the instruction asks for is done before you finish"
+    )

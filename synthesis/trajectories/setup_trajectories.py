@@ -45,8 +45,7 @@ def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
 
 
 def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
-    """Hashes of the text files that a reset with `applications` writes, by path; those in `without` and below
-    are not written."""
+    """Hashes of the text files that a reset writes, by path; those in `without` and below are not written."""
     laid: dict[str, str] = {}
     for application in applications:
         for fixture in application.fixtures:
@@ -165,8 +164,7 @@ class PreparedEnvironment:
 
 
 def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
-    """The same state, with steps and inputs counted anew after the first `steps` steps and `inputs`
-    inputs."""
+    """The same state, with steps and inputs counted anew after the first so many."""
     if not steps and not inputs:
         return evidence
     kept = tuple(event.model_copy(update={"step": event.step - steps}) for event in evidence.inputs[inputs:])

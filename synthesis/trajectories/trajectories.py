@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal
 
 from pydantic import Field
@@ -196,8 +197,7 @@ def actor(
     *,
     another_way: bool = False,
 ) -> Agent:
-    """The agent that asks the actor model, in the way that `settings` want; only `reply` can be asked to go
-    another way."""
+    """The agent that asks the actor model as `settings` want; only `reply` can be asked to go another way."""
     if settings.actor == "computer_tool":
         return ComputerAgent(models, briefing, settings.safety_checks)
     sparing = settings.pictures == "needed" and settings.coordinates == "labels"
@@ -236,7 +236,6 @@ async def perform_subtask(
     opened = [application, *(applications[name] for name in before.applications)]
     laid = fixtures_laid(opened, without | touched)
     briefing = Briefing(instance.instance_id, application, settings.step_limit, attempt, tuple(feedback))
-    trajectory = None
     for _ in range(_STARTS):
         failures: list[EnvironmentFailureError] = []
         if again is not None:
@@ -262,7 +261,6 @@ async def perform_subtask(
             )
         if trajectory.termination != "invalid_start" and not any(item.transient for item in failures):
             break
-    assert trajectory is not None
     return trajectory
 
 
@@ -298,14 +296,12 @@ def repeated_in_vain(history: Sequence[TrajectoryStep]) -> int:
 
     Waiting is no such action: a screen may change later.
     """
-    count = 0
-    for step in reversed(history):
-        if not (step.problem or step.change == NOTHING_CHANGED) or isinstance(step.action, WaitInput):
-            break
-        if _what(step) != _what(history[-1]):
-            break
-        count += 1
-    return count
+
+    def is_vain(step: TrajectoryStep) -> bool:
+        without_effect = bool(step.problem) or step.change == NOTHING_CHANGED
+        return without_effect and not isinstance(step.action, WaitInput) and _what(step) == _what(history[-1])
+
+    return sum(1 for _ in takewhile(is_vain, reversed(history)))
 
 
 def in_vain(history: Sequence[TrajectoryStep], times: int) -> str:

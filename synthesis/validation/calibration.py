@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import groupby, permutations, product
 from pathlib import PurePosixPath
 from random import Random
 from typing import get_args
@@ -23,8 +23,7 @@ _FEWEST_TRIALS = 10
 
 
 def doubt_about(rates: JudgeReport | None, settings: ValidationSettings) -> str:
-    """Why a judge is not good enough for its instructions to be published; empty if it is, or too little is
-    known."""
+    """Why a judge is not good enough to publish its instructions; empty if it is, or little is known."""
     if rates is None or rates.hits.of < _FEWEST_TRIALS:
         return ""
     if (rates.hits.share or 0.0) < settings.minimum_hits:
@@ -105,8 +104,7 @@ class _Piece:
 def spoil(
     instruction: str, task: Task, kind: SpoilKind, others: Sequence[Task], random: Random
 ) -> str | None:
-    """The instruction with one fault of a kind, with values and subtasks of `others`; None where it offers no
-    place for one."""
+    """The instruction with one fault, with values and subtasks of `others`; None if there is no place."""
     # These are generators, of which only the one that is asked for runs.
     ways: dict[SpoilKind, Iterator[str]] = {
         "left_out": _left_out(instruction, task),
@@ -129,15 +127,13 @@ def _left_out(instruction: str, task: Task) -> Iterator[str]:
 
 
 def _exchanged(instruction: str, task: Task) -> Iterator[str]:
-    for one, other in permutations(task.graph.nodes, 2):
-        if one.subtask_id < other.subtask_id:
-            for first in _private(task, one)[0]:
-                for second in _private(task, other)[0]:
-                    alike = ("/" in first) == ("/" in second) and first not in second and second not in first
-                    told = first in instruction and second in instruction
-                    if alike and told and not _says_the_same(one, first, other, second):
-                        marked = instruction.replace(first, "\0").replace(second, first)
-                        yield marked.replace("\0", second)
+    pairs = (pair for pair in permutations(task.graph.nodes, 2) if pair[0].subtask_id < pair[1].subtask_id)
+    for one, other in pairs:
+        for first, second in product(_private(task, one)[0], _private(task, other)[0]):
+            alike = ("/" in first) == ("/" in second) and first not in second and second not in first
+            told = first in instruction and second in instruction
+            if alike and told and not _says_the_same(one, first, other, second):
+                yield _swapped(instruction, first, second)
 
 
 def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
@@ -154,17 +150,13 @@ def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, s
     """Whether both subtasks together still take and make the same when each does the other's value, where
     what they take and make says all that they are told."""
     names = first.rpartition("/")[2], second.rpartition("/")[2]
+    touched = {(item.category, item.value) for node in (one, other) for item in (*node.inputs, *node.outputs)}
+    told = {*one.parameters.values(), *other.parameters.values()} <= {value for _, value in touched}
+    return all(names) and told and touched == {(kind, _swapped(value, *names)) for kind, value in touched}
 
-    def exchanged(value: str) -> str:
-        return value.replace(names[0], "\0").replace(names[1], names[0]).replace("\0", names[1])
 
-    touched = [item for node in (one, other) for item in (*node.inputs, *node.outputs)]
-    told = all(names) and {*one.parameters.values(), *other.parameters.values()} <= {
-        item.value for item in touched
-    }
-    return told and {(item.category, item.value) for item in touched} == {
-        (item.category, exchanged(item.value)) for item in touched
-    }
+def _swapped(text: str, one: str, other: str) -> str:
+    return text.replace(one, "\0").replace(other, one).replace("\0", other)
 
 
 def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:
@@ -172,14 +164,8 @@ def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iter
     foreign = [node.parameters for item in others for node in item.graph.nodes]
     for node in task.graph.nodes:
         for name, value in sorted(node.parameters.items()):
-            new = next(
-                (
-                    item[name]
-                    for item in foreign
-                    if name in item and item[name] not in used and value not in item[name]
-                ),
-                None,
-            )
+            values = (item[name] for item in foreign if name in item)
+            new = next((item for item in values if item not in used and value not in item), None)
             if new is not None and len(value) > 1 and value in instruction:
                 yield re.sub(rf"(?<![\w/]){re.escape(value)}(?![\w/])", new.replace("\\", r"\\"), instruction)
 
@@ -241,12 +227,8 @@ def _pieces(text: str) -> list[_Piece]:
 
 def _joined(pieces: Sequence[_Piece]) -> str:
     """Clauses as sentences again: those that stood together stay together."""
-    text, last = "", None
-    for piece in pieces:
-        words = piece.text.strip(" ,").rstrip(".?!")
-        if last is None or piece.sentence != last:
-            text += f"{'. ' if text else ''}{words[:1].upper()}{words[1:]}"
-        else:
-            text += f" and {words}"
-        last = piece.sentence
+    text = ""
+    for _, together in groupby(pieces, key=lambda piece: piece.sentence):
+        words = " and ".join(piece.text.strip(" ,").rstrip(".?!") for piece in together)
+        text += f"{'. ' if text else ''}{words[:1].upper()}{words[1:]}"
     return f"{text}." if text else ""

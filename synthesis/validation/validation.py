@@ -1,5 +1,4 @@
-"""Validation: an instruction is accepted when its words alone lead back to the task's graph (B.4, method
-section 7)."""
+"""Validation: an instruction must lead back to the task's graph by its words alone (B.4, section 7)."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -12,8 +11,14 @@ from taskloom.model_clients.errors import CallFailedError
 from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.resources.record import Record
 from taskloom.synthesis.composition.building import permuted_orders
-from taskloom.synthesis.instructions.instructions import Written, in_order, numbered, write_instruction
-from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
+from taskloom.synthesis.instructions import (
+    Written,
+    goal_problems,
+    in_order,
+    literal_problems,
+    numbered,
+    write_instruction,
+)
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Rejection, Task, Validation
@@ -58,7 +63,7 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         """Whether both are the same partial order."""
-        return not (self.missing or self.extra or self.reversed)
+        return not any(self.differences.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +162,8 @@ async def judge_instruction(
     """
     problems = literal_problems(task, written.instruction, titles)
     mismatches = goal_problems(task, written.goal, titles)
-    reading = Reading((), (), ())
-    comparison = Comparison((), (), ())
-    if not problems and not mismatches:
+    reading, comparison = Reading((), (), ()), Comparison((), (), ())
+    if not (problems or mismatches):
         reading = await read_instruction(task, written.instruction, titles, models=models, attempt=number - 1)
         comparison = compare_orders(reading.dependencies, task.graph.pairs)
     return Validation(
@@ -176,7 +180,8 @@ async def judge_instruction(
         reversed=comparison.reversed,
         not_asked_for=reading.not_asked_for,
         not_listed=reading.not_listed,
-        accepted=not problems and not mismatches and comparison.agrees and reading.is_complete,
+        accepted=comparison.agrees
+        and not (problems or mismatches or reading.not_asked_for or reading.not_listed),
         provenance=provenance,
     )
 
@@ -189,11 +194,6 @@ class Reading:
     not_asked_for: tuple[str, ...]
     """Instance ids of subtasks that it does not ask for."""
     not_listed: tuple[str, ...]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it asks for exactly the subtasks."""
-        return not self.not_asked_for and not self.not_listed
 
 
 async def read_instruction(
@@ -246,19 +246,9 @@ def closure(pairs: Iterable[Pair]) -> set[Pair]:
     >>> sorted(closure([("a", "b"), ("b", "c")]))
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
-    after: dict[str, set[str]] = {}
-    for first, second in pairs:
-        after.setdefault(first, set()).add(second)
-    found: set[Pair] = set()
-    for start in after:
-        todo, reached = [start], set[str]()
-        while todo:
-            for item in after.get(todo.pop(), ()):
-                if item not in reached:
-                    reached.add(item)
-                    todo.append(item)
-        found |= {(start, item) for item in reached}
-    return found
+    import networkx
+
+    return set(networkx.transitive_closure(networkx.DiGraph(list(pairs))).edges)
 
 
 def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:

@@ -27,8 +27,8 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import WorkedStep
 from taskloom.resources.errors import CatalogEntryInvalidError
 from taskloom.resources.reading.catalog import load_applications
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, JudgedOutcome
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState

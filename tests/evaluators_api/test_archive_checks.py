@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from taskloom.environments.evidence.file_snapshot import list_members
 from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.offline.conditions.conditions import Terms
 from taskloom.offline.conditions.state import lasting_conditions
-from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.inputs import Performance
 from taskloom.prompts.shown_effects import Origin, ShownEffects
 from taskloom.synthesis.evaluation_functions.origins import origins

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from taskloom.offline.conditions.conditions import Terms
 from taskloom.offline.conditions.state import lasting_conditions
-from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.inputs import Performance
 from taskloom.prompts.shown_effects import ShownEffects
 from taskloom.synthesis.evaluation_functions.origins import origins

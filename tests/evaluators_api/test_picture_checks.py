@@ -15,8 +15,8 @@ from PIL import Image, ImageOps
 from taskloom.environments.evidence.unpacked_text import picture_text, unpacked_text
 from taskloom.evaluators_api.checks.pictures import CHANGES
 from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.offline.conditions.conditions import Terms
 from taskloom.offline.conditions.state import lasting_conditions
-from taskloom.offline.conditions.terms import Terms
 from taskloom.prompts.inputs import Performance
 from taskloom.prompts.shown_effects import Origin, ShownEffects
 from taskloom.synthesis.evaluation_functions.origins import origins

@@ -20,7 +20,7 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.omnieval.graph_evaluator import GraphEvaluation
 from taskloom.resources.reading.catalog import load_applications
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.taskgraph.records.interaction import ClickInput, Observation
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from tests.flows.test_work_by_turns import DRAWN, LONGER, NOTE, performed, task, written

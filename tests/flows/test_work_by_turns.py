@@ -14,8 +14,8 @@ from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
 from taskloom.omnieval.graph_evaluator import GraphEvaluation
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
+from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.replay.side_effects import SideEffectAccount
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph

@@ -13,8 +13,7 @@ from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, ReplyMissingError
 from taskloom.model_clients.ledger.budget import Budget, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.offline.models import OfflineModels
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.models import OfflineModels, OfflineRules
 from taskloom.prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.prompts.replies import DependencyJudgeReply

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.offline.actor import act
-from taskloom.offline.conditions.expressions import generalise
+from taskloom.offline.actor import act, position_in, thought_of, whole_thought
+from taskloom.offline.conditions.conditions import generalise
 from taskloom.offline.evaluation_writer import write_function
-from taskloom.offline.telling_steps import position_in, thought_of, whole_thought
 from taskloom.prompts.inputs import (
     ActorInput,
     EvaluationWriterInput,

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from taskloom.offline.dependency_judge import infer
+from taskloom.offline.models import OfflineRules
 from taskloom.offline.phrasebook import Phrasebook
-from taskloom.offline.rules import OfflineRules
 from taskloom.offline.summarizer import summarize
 from taskloom.prompts.inputs import (
     DependencyJudgeInput,
@@ -27,8 +27,14 @@ from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.instances import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.instructions.instructions import in_order, numbered, resource_links, uses_in
-from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
+from taskloom.synthesis.instructions import (
+    goal_problems,
+    in_order,
+    literal_problems,
+    numbered,
+    resource_links,
+    uses_in,
+)
 from taskloom.synthesis.validation.calibration import SPOIL_KINDS, spoil
 from taskloom.synthesis.validation.validation import compare_orders
 from taskloom.taskgraph.records.criticism import SpoilKind

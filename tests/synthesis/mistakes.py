@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, cast
 
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.models import OfflineRules
 from taskloom.prompts.inputs import ActorInput, EvaluationWriterInput, SummarizerInput
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.prompts.replies import ActorReply, EvaluationWriterReply, SummarizerReply

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from taskloom.model_clients.errors import ReplyInvalidError
-from taskloom.offline.rules import OfflineRules
+from taskloom.offline.models import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.catalog import load_resource_categories

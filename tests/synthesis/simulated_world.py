@@ -15,12 +15,11 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.applications import Application
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.synthesis.cross_verification.cross_verification import CrossVerifier, Verification
+from taskloom.synthesis.cross_verification.function_writing import VerificationSettings
 from taskloom.synthesis.cross_verification.performances import Stage
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
-from taskloom.synthesis.exploration.found_records import with_records
-from taskloom.synthesis.exploration.memory import ExplorationMemory
+from taskloom.synthesis.exploration.memory import ExplorationMemory, with_records
 from taskloom.synthesis.ports import Models
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings, plain_picture
 from taskloom.taskgraph.records.provenance import Provenance

@@ -7,7 +7,7 @@ from functools import cache
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.instances import fixtures_at_reset
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.intents.intents import PooledSubtask
+from taskloom.synthesis.intents import PooledSubtask
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Intent, Task
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES

@@ -10,7 +10,7 @@ from taskloom.environments.environment import Environment
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.resources.noise import NoisePlace
 from taskloom.synthesis.cross_verification.clean_work import side_effects
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.cross_verification.function_writing import VerificationSettings
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.kept_recordings import kept_recordings

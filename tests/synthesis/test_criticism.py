@@ -14,13 +14,13 @@ from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.prompts.inputs import CriticInput
 from taskloom.prompts.replies import CriticReply
-from taskloom.synthesis.criticism.criticism import (
+from taskloom.synthesis.criticism import (
     CriticSettings,
     criticise_task,
     doubt_about_tasks,
     rejection_by,
 )
-from taskloom.synthesis.instructions.instructions import in_order
+from taskloom.synthesis.instructions import in_order
 from taskloom.synthesis.validation.validation import ValidationSettings, validate_task
 from taskloom.taskgraph.measures.critic_scores import critic_report
 from taskloom.taskgraph.records.criticism import Criticism, Score

@@ -8,8 +8,8 @@ from taskloom.prompts.replies import ActorReply, EvaluationWriterReply
 from taskloom.resources.applications import WorkedStep
 from taskloom.synthesis.cross_verification import performances
 from taskloom.synthesis.cross_verification.agreement import Result, results
+from taskloom.synthesis.cross_verification.function_writing import VerificationSettings
 from taskloom.synthesis.cross_verification.performances import Performance, TriedBefore
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
 from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -3,8 +3,8 @@
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.cross_verification.clean_work import Completion, SideEffectAccount
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask

@@ -16,11 +16,13 @@ from taskloom.resources.reading.translation import WorldlyApplications, applicat
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.cross_verification.function_writing import Work
+from taskloom.synthesis.cross_verification.function_writing import VerificationSettings, Work
 from taskloom.synthesis.cross_verification.performances import Performances
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
-from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds, instances_to_verify
-from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.cross_verification.verified_subtasks import (
+    VerifiedSubtask,
+    instances_in_worlds,
+    instances_to_verify,
+)
 from taskloom.synthesis.examination.verdict import Thresholds
 from taskloom.synthesis.trajectories.generalisation import performed_with
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction

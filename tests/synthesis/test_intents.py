@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 from taskloom.prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
 from taskloom.resources.reading.catalog import load_scenarios
-from taskloom.synthesis.intents.intents import Intents, IntentSettings, extract_intents, linked_pairs
+from taskloom.synthesis.intents import Intents, IntentSettings, extract_intents, linked_pairs
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent

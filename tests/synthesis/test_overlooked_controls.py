@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from taskloom.resources.applications import ControlQuery
-from taskloom.synthesis.cross_verification.overlooked_controls import doubt, last_clause_head, overlooked
 from taskloom.synthesis.cross_verification.performances import Performances
+from taskloom.synthesis.trajectories.settled_ends import doubt, last_clause_head, overlooked
 from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskloom.taskgraph.records.evidence import InputEvent
 from taskloom.taskgraph.records.interaction import ClickInput

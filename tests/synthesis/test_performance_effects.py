@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskloom.resources.applications import ControlQuery
-from taskloom.synthesis.cross_verification.performance_effects import MOST_KEPT, performance_effects
+from taskloom.synthesis.cross_verification.clean_work import MOST_KEPT, performance_effects
 from taskloom.taskgraph.records.evidence import InputEvent
 from taskloom.taskgraph.records.interaction import KeyboardInput
 from taskloom.taskgraph.records.trajectory import Trajectory

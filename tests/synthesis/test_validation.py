@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
-from taskloom.synthesis.instructions.instructions import in_order
-from taskloom.synthesis.instructions.literal_checks import goal_problems, is_told, literal_problems
+from taskloom.synthesis.instructions import goal_problems, in_order, is_told, literal_problems
 from taskloom.synthesis.validation.validation import (
     Pair,
     ValidatedTask,

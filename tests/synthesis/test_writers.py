@@ -10,8 +10,7 @@ from taskloom.evaluators_api.reference import checks_reference
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.prompts.shown_effects import TaskShape
 from taskloom.resources.applications import ControlQuery
-from taskloom.synthesis.cross_verification.function_writing import disagreements
-from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.cross_verification.function_writing import VerificationSettings, disagreements
 from taskloom.synthesis.evaluation_functions.evaluation_functions import needed_checks, performances
 from taskloom.synthesis.evaluation_functions.task_shapes import HIDDEN, without_ends
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction

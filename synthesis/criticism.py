@@ -1,5 +1,4 @@
-"""Criticism: a model that had no part in making tasks scores some of them, and what follows from that
-(docs/quality.md)."""
+"""Criticism: a model that had no part in making tasks scores some of them (docs/quality.md)."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,7 +8,7 @@ from pydantic import Field
 from taskloom.prompts.inputs import CriticInput
 from taskloom.prompts.replies import DependencyPair
 from taskloom.resources.record import Record
-from taskloom.synthesis.instructions.instructions import in_order, numbered
+from taskloom.synthesis.instructions import in_order, numbered
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.measures.critic_scores import CriticReport
 from taskloom.taskgraph.records.criticism import HIGHEST_SCORE, Criticism, CriticQuestion

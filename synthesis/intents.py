@@ -1,9 +1,9 @@
-"""Intents: a model finds goals in the pool, each with a group of subtasks that can be linked (3.2, method
-section 5)."""
+"""Intents: a model finds goals in the pool, each with subtasks that can be linked (3.2, method section 5)."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from pydantic import Field
 
@@ -111,15 +111,12 @@ async def extract_intents(
 
 
 def linked_pairs(members: Sequence[PooledSubtask]) -> set[tuple[str, str]]:
-    """Pairs of subtasks of which some instance of the first provides what some instance of the second
-    reads."""
-    pairs = set()
-    for producer in members:
-        for consumer in members:
-            inputs = {needed for instance in consumer.instances for needed in instance.inputs}
-            if producer is not consumer and any(_made(needed, [producer]) for needed in inputs):
-                pairs.add((producer.subtask.subtask_id, consumer.subtask.subtask_id))
-    return pairs
+    """Pairs of subtasks of which some instance of the first provides what one of the second reads."""
+    return {
+        (producer.subtask.subtask_id, consumer.subtask.subtask_id)
+        for producer, consumer in permutations(members, 2)
+        if any(_made(needed, [producer]) for instance in consumer.instances for needed in instance.inputs)
+    }
 
 
 def _problem(
@@ -192,27 +189,20 @@ def _intent(
     provenance: Provenance,
 ) -> Intent:
     group = tuple(dict.fromkeys(proposal.subtask_ids))
-    known = {scenario.name for scenario in scenarios}
     wanted = {item.subtask_id for item in proposal.end_products} or group
     categories = {members[name].subtask.application_category for name in wanted}
-    products = _end_products(proposal, members)
+    scenario = proposal.scenario
+    if scenario not in {item.name for item in scenarios}:
+        scenario = scenario_of(sorted(categories), scenarios).name
+    role = IntentExtractorInput.role
     digest = hashlib.sha256("\0".join((*sorted(group), proposal.goal.strip())).encode()).hexdigest()[:12]
     return Intent(
         intent_id=f"intent-{digest}",
         text=proposal.goal.strip(),
         subtask_ids=group,
-        end_products=products,
-        scenario=(
-            proposal.scenario
-            if proposal.scenario in known
-            else scenario_of(sorted(categories), scenarios).name
-        ),
-        provenance=provenance.model_copy(
-            update={
-                "prompt": IntentExtractorInput.role,
-                "prompt_hash": template_hash(IntentExtractorInput.role),
-            }
-        ),
+        end_products=_end_products(proposal, members),
+        scenario=scenario,
+        provenance=provenance.model_copy(update={"prompt": role, "prompt_hash": template_hash(role)}),
     )
 
 
@@ -235,14 +225,18 @@ def _input(
                 application=member.application_title,
                 application_category=member.subtask.application_category,
                 instruction_template=member.subtask.instruction_template,
-                inputs=_views(item for instance in member.instances for item in instance.inputs),
-                outputs=_views(item for instance in member.instances for item in instance.outputs),
+                inputs=resources_in_view(
+                    dict.fromkeys(item for instance in member.instances for item in instance.inputs)
+                ),
+                outputs=resources_in_view(
+                    dict.fromkeys(item for instance in member.instances for item in instance.outputs)
+                ),
                 instances=tuple(
                     InstanceInPool(
                         instruction=instance.instruction,
                         parameters=instance.parameters,
-                        inputs=tuple(map(_view, instance.inputs)),
-                        outputs=tuple(map(_view, instance.outputs)),
+                        inputs=resources_in_view(instance.inputs),
+                        outputs=resources_in_view(instance.outputs),
                     )
                     for instance in member.instances
                 ),
@@ -257,12 +251,11 @@ def _input(
     )
 
 
-def _view(resource: Resource) -> ResourceInView:
-    return ResourceInView(category=resource.category, value=resource.value, kind=resource.kind.value)
-
-
-def _views(resources: Iterable[Resource]) -> tuple[ResourceInView, ...]:
-    return tuple(map(_view, dict.fromkeys(resources)))
+def resources_in_view(resources: Iterable[Resource]) -> tuple[ResourceInView, ...]:
+    """Resources as models are shown them."""
+    return tuple(
+        ResourceInView(category=item.category, value=item.value, kind=item.kind.value) for item in resources
+    )
 
 
 def _rejection(goal: str, reason: str, message: str, provenance: Provenance) -> Rejection:

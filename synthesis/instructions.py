@@ -1,21 +1,29 @@
-"""Instructions: a model sums up a task graph in one instruction (B.4)."""
+"""Instructions: a model sums up a task graph in one instruction (B.4), of which much can be said without a
+model: its values are all there, and none that nobody uses."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import PurePosixPath
 
-from taskloom.prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
+from taskloom.prompts.inputs import NumberedSubtask, ResourceLink, SummarizerInput
 from taskloom.resources.errors import UnknownCatalogEntryError
-from taskloom.resources.instances import Resource
 from taskloom.resources.reading.worlds import load_world
 from taskloom.resources.worlds import World
-from taskloom.synthesis.instructions.literal_checks import goal_problems, is_told
+from taskloom.synthesis.intents import resources_in_view
 from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.measures.coherency import continuity
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 STAGE = "instructions"
+_PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
+_QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,}?)'(?!\w)|\"([^\"\n]{2,}?)\"|“([^”\n]{2,}?)”|`([^`\n]{2,}?)`")
+_PATH = re.compile(r"(?<![\w/])[\w-]+(?:/[\w-]+)*/[\w-]+\.\w{1,10}")
+_SENTENCE = re.compile(r"(?:^|[.!?]”?\s+)([A-Z][^.!?“”`]*)")
+_LONGEST_OPENING = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +52,8 @@ async def write_instruction(
     with the instruction.
 
     Args:
-        task: the task graph with its intent.
         titles: names that people use for applications, by their names in the catalogue.
-        models: models by role.
-        previous: the instruction of the last round.
-        feedback: what was wrong with it.
+        previous: the instruction of the last round, of which `feedback` says what was wrong.
         attempt: number of the round, from 0.
         order: instance ids in the order of telling; the graph's own order by default.
 
@@ -66,7 +71,7 @@ async def write_instruction(
         links=resource_links(task, nodes),
         called=called_in(task),
         uses=uses_in(task),
-        readers=readers_in(task),
+        readers=world.readers if (world := _world(task.world)) else "",
         previous_instruction=previous,
         feedback=tuple(feedback),
     )
@@ -90,12 +95,6 @@ def uses_in(task: Task) -> dict[str, str]:
     if occasions:
         return {value: occasions[0] for value in _values(task) if world.occasions_of(value)}
     return _said(task, world.use)
-
-
-def readers_in(task: Task) -> str:
-    """Who reads what is published in the task's world; empty where nothing is said."""
-    world = _world(task.world)
-    return "" if world is None else world.readers
 
 
 def _said(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:
@@ -137,8 +136,8 @@ def numbered(nodes: Sequence[BoundSubtask], titles: Mapping[str, str]) -> tuple[
             instruction=node.instruction,
             subtask_id=node.subtask_id,
             parameters=node.parameters,
-            reads=_views(node.inputs),
-            makes=_views(node.outputs),
+            reads=resources_in_view(node.inputs),
+            makes=resources_in_view(node.outputs),
         )
         for number, node in enumerate(nodes, 1)
     )
@@ -159,7 +158,88 @@ def resource_links(task: Task, nodes: Sequence[BoundSubtask]) -> tuple[ResourceL
     )
 
 
-def _views(resources: Sequence[Resource]) -> tuple[ResourceInView, ...]:
-    return tuple(
-        ResourceInView(category=item.category, value=item.value, kind=item.kind.value) for item in resources
-    )
+def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """What is wrong with `instruction`: missing values, placeholders left, names that no node uses, names of
+    resource categories, and openings that are used for several sentences."""
+    if not instruction.strip():
+        return ("the instruction is empty",)
+    text = _plain(instruction)
+    problems = [
+        f"the value {value!r} ({name} of “{node.instruction}”) is missing"
+        for node in task.graph.nodes
+        for name, value in sorted(node.parameters.items())
+        if not is_told(value, text)
+    ]
+    rest = text
+    for value in sorted(
+        {_plain(item) for node in task.graph.nodes for item in node.parameters.values()}, key=len
+    ):
+        rest = rest.replace(value, " ")
+    problems += [f"the placeholder {found} is left" for found in sorted(set(_PLACEHOLDER.findall(rest)))]
+    problems += _unknown_names(task, text, titles)
+    words = set(re.findall(r"\w+", _PLACEHOLDER.sub(" ", rest)))
+    categories = {item.category for node in task.graph.nodes for item in (*node.inputs, *node.outputs)}
+    problems += [
+        f"it speaks of {name}, which is a resource category and no word"
+        for name in sorted(categories & words)
+        if "_" in name
+    ]
+    begun = (sentence.partition(",")[0] for sentence in _SENTENCE.findall(text) if "," in sentence)
+    openings = Counter(item for item in begun if len(item.split()) <= _LONGEST_OPENING and "/" not in item)
+    problems += [
+        f"it begins {count} sentences with “{opening}”" for opening, count in openings.items() if count > 1
+    ]
+    return tuple(dict.fromkeys(problems))
+
+
+def goal_problems(task: Task, goal: str, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """What is wrong with `goal` as the goal of the finished graph.
+
+    It must name every end product, which is what a subtask brings about that no other one reads, or changes
+    where it brings about nothing; and it must name nothing that no node uses.
+    """
+    if not goal.strip():
+        return ("there is no goal",)
+    text = _plain(goal)
+    producers = {edge.producer for edge in task.graph.edges}
+    problems = [
+        f"it does not name {item.value!r}, which is what “{node.instruction}” is for"
+        for node in task.graph.nodes
+        if node.instance_id not in producers
+        for item in node.outputs or node.inputs
+        if item.value and item.slot is None and not is_told(item.value, text)
+    ]
+    return tuple(dict.fromkeys((*problems, *_unknown_names(task, text, titles))))
+
+
+def is_told(value: str, text: str) -> bool:
+    """Whether `text` says `value`: as it is, or a path by its folder and its name.
+
+    >>> is_told("Documents/sales.csv", "move sales.csv to Documents"), is_told("Spring release", "the Spring party")
+    (True, False)
+    """  # noqa: E501
+    wanted = _plain(value)
+    if wanted in text or "/" not in wanted or " " in wanted:
+        return wanted in text
+    path = PurePosixPath(wanted)
+    parts = (str(path.parent), path.name)
+    return all(re.search(rf"(?<![\w]){re.escape(part)}(?![\w])", text) for part in parts)
+
+
+def _unknown_names(task: Task, text: str, titles: Mapping[str, str]) -> list[str]:
+    parts = [*titles.values(), *(edge.resource.value for edge in task.graph.edges)]
+    for node in task.graph.nodes:
+        parts += [node.instruction, *node.parameters.values()]
+        parts += [item.value for item in (*node.inputs, *node.outputs)]
+    known = "\n".join(map(_plain, parts))
+    quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    names = [name for name in quoted if name.strip() and name not in known]
+    paths = [path for path in _PATH.findall(text) if path not in known]
+    return [
+        *(f"it names {name!r}, which no subtask does" for name in names),
+        *(f"it names the path {path!r}, which no subtask uses" for path in paths),
+    ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -1,1 +1,0 @@
-"""A model finds goals in the pool (`intents`)."""
