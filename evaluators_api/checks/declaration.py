@@ -54,11 +54,7 @@ class Scene:
     """When the answer must be there, by the monotonic clock."""
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Paths and texts of the files, by path.
-
-        Raises:
-            CheckOverdueError: the deadline is over.
-        """
+        """Paths and texts of the files, by path, `in_time`."""
         for path, file in self.in_time(self.view.files.items()):
             if file.text is not None:
                 yield path, text_of_file(file)
