@@ -128,11 +128,6 @@ class Check:
     """What a file must hold for the check to be of use."""
 
     @property
-    def facts(self) -> CheckFacts:
-        """What must be known of it where it is not asked itself."""
-        return CheckFacts(reads=self.reads, of_source=self.of_source, verdict=self.returns == "bool")
-
-    @property
     def reads_route(self) -> bool:
         """Whether it judges the route taken rather than the state reached (App. B.2, method section 4)."""
         return self.reads == "inputs"
@@ -282,7 +277,10 @@ def checks() -> Mapping[str, Check]:
 
 def check_facts() -> dict[str, CheckFacts]:
     """What is known of every check by its name, for readers that do not ask checks themselves."""
-    return {name: item.facts for name, item in checks().items()}
+    return {
+        name: CheckFacts(reads=item.reads, of_source=item.of_source, verdict=item.returns == "bool")
+        for name, item in checks().items()
+    }
 
 
 def _declared_in(module: ModuleType) -> tuple[Check, ...]:
