@@ -82,9 +82,8 @@ def _packed(view: EvidenceView, path: str) -> set[_Member]:
     archive = view.file(path)
     if archive is None or not is_archive(archive):
         return set()
-    rows = read("", text_of_file(archive, whole=True))[1].at(("rows",))
     packed = set()
-    for row in rows.children if rows is not None else ():
+    for row in read("", text_of_file(archive, whole=True))[1].parts(("rows",)):
         member, _, checksum = (*(cell.value or "" for cell in row.children), "", "", "")[:3]
         if _NOT_READ.fullmatch(checksum):
             raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")

@@ -54,11 +54,7 @@ class Scene:
     """When the answer must be there, by the monotonic clock."""
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Paths and texts of the files, by path.
-
-        Raises:
-            CheckOverdueError: the deadline is over.
-        """
+        """Paths and texts of the files, by path, `in_time`."""
         for path, file in self.in_time(self.view.files.items()):
             if file.text is not None:
                 yield path, text_of_file(file)
@@ -130,11 +126,6 @@ class Check:
     """Whether it compares with what a source held at the start."""
     of: Content = ""
     """What a file must hold for the check to be of use."""
-
-    @property
-    def facts(self) -> CheckFacts:
-        """What must be known of it where it is not asked itself."""
-        return CheckFacts(reads=self.reads, of_source=self.of_source, verdict=self.returns == "bool")
 
     @property
     def reads_route(self) -> bool:
@@ -286,7 +277,10 @@ def checks() -> Mapping[str, Check]:
 
 def check_facts() -> dict[str, CheckFacts]:
     """What is known of every check by its name, for readers that do not ask checks themselves."""
-    return {name: item.facts for name, item in checks().items()}
+    return {
+        name: CheckFacts(reads=item.reads, of_source=item.of_source, verdict=item.returns == "bool")
+        for name, item in checks().items()
+    }
 
 
 def _declared_in(module: ModuleType) -> tuple[Check, ...]:

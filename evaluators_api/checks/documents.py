@@ -61,8 +61,7 @@ def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
     form, tree = read(file.path, text)
     if form != _TABLE:
         return _bare(text)
-    header, rows = tree.at((HEADER,)), tree.at((ROWS,))
-    lines = [header, *(rows.children if rows is not None else ())]
+    lines = [tree.at((HEADER,)), *tree.parts((ROWS,))]
     return _bare(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
 
 

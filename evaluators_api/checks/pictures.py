@@ -94,8 +94,8 @@ def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
 
 
 def _pages(view: EvidenceView, path: str) -> list[str]:
-    held = view.node(path, (PAGES,))
-    return [] if held is None else [page.value or "" for page in held.children]
+    tree = view.tree(path)
+    return [] if tree is None else [page.value or "" for page in tree.parts((PAGES,))]
 
 
 @check("screen", of_source=True, of="drawing")

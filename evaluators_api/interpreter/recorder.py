@@ -166,10 +166,8 @@ class CallRecorder:
             arguments, answer = self._answer(item, scene, positional, named)
         except CheckOverdueError:
             raise self._overdue() from None
-        except CheckUnavailableError as error:
-            self.ended = "unavailable"
-            raise self._refuse(str(error)) from None
-        except CheckMisusedError as error:
+        except (CheckUnavailableError, CheckMisusedError) as error:
+            self.ended = "unavailable" if isinstance(error, CheckUnavailableError) else self.ended
             raise self._refuse(str(error)) from None
         except Exception as error:
             raise self._refuse(f"{item.name} failed: {type(error).__name__}.") from None

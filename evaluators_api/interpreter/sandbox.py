@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field
 from pydantic_monty import (
@@ -319,10 +319,8 @@ def parse_result(returned: object) -> Evaluation:
     >>> parse_result((1, "done")).message
     '`success` is of type int; it must be True or False'
     """
-    if type(returned) is bool:
-        result = EvalResult(success=returned, progress=float(returned))
-        return Evaluation(outcome="result", result=result, result_form="bare_bool")
-    fields = _fields(returned)
+    form: Literal["bare_bool", "two_fields", "three_fields"] = "bare_bool"
+    fields = (returned, None, None) if type(returned) is bool else _fields(returned)
     if isinstance(fields, str):
         return _bad(fields)
     success, message, progress = fields
@@ -330,17 +328,18 @@ def parse_result(returned: object) -> Evaluation:
         return _bad(f"`success` is of type {_type_name(success)}; it must be True or False")
     if message is not None and type(message) is not str:
         return _bad(f"`message` is of type {_type_name(message)}; it must be a text")
-    text = (message or "")[:LONGEST_MESSAGE].encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+    if type(returned) is not bool:
+        form = "two_fields" if progress is None else "three_fields"
     if progress is None:
-        result = EvalResult(success=success, message=text, progress=float(success))
-        return Evaluation(outcome="result", result=result, result_form="two_fields")
+        progress = float(success)
     if type(progress) not in (int, float, bool) or not isinstance(progress, int | float):
         return _bad(f"`progress` is of type {_type_name(progress)}; it must be a number from 0 to 1")
     if abs(progress) > 1_000 or not math.isfinite(progress) or not -1e-9 <= progress <= 1 + 1e-9:
         return _bad("`progress` is outside of 0 to 1; it is the share of conditions that hold")
+    text = (message or "")[:LONGEST_MESSAGE].encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
     share = min(1.0, max(0.0, round(float(progress), 6)))
     result = EvalResult(success=success, message=text, progress=share)
-    return Evaluation(outcome="result", result=result, result_form="three_fields")
+    return Evaluation(outcome="result", result=result, result_form=form)
 
 
 def _bad(message: str) -> Evaluation:

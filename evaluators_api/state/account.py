@@ -103,6 +103,8 @@ class _Account:
         self._left: dict[Place, Counter[EffectKind]] = defaultdict(Counter)
         self._free: set[tuple[Place, EffectKind]] = set()
         self._told: Counter[str | None] = Counter()
+        self.texts: set[str] = set()
+        """What any record must hold."""
         self._within: Counter[tuple[Place, Place]] = Counter()
         """How often each rule was used inside of each addition."""
         for items, parameters in bound:
@@ -110,6 +112,7 @@ class _Account:
             for item in items:
                 rule = _Rule(item, parameters)
                 self._rules[len(item.address)].append(rule)
+                self.texts.update(rule.holds)
                 if item.inside:
                     continue
                 most = item.most
@@ -119,10 +122,6 @@ class _Account:
                 self._left[rule.key].update(dict.fromkeys(parts, most))
                 if not most:
                     self._free.add((rule.key, item.kind))
-
-    @property
-    def texts(self) -> frozenset[str]:
-        return frozenset(text for rules in self._rules.values() for rule in rules for text in rule.holds)
 
     def side_effects(self, found: Sequence[Effect]) -> SideEffects:
         counts: Counter[str] = Counter()

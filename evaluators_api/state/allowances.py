@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskloom.evaluators_api.state.effects import holder_of
+from taskloom.evaluators_api.state.effects import LASTING, holder_of
 from taskloom.evaluators_api.state.essential import Performance, is_unreadable
 from taskloom.evaluators_api.state.formats.key_values import BODY
 from taskloom.evaluators_api.state.reading import FALLBACK
@@ -214,16 +214,14 @@ def _entries(effects: Sequence[Effect]) -> dict[Place, list[str]]:
 
 
 def _told_at_named_places(effects: Sequence[Effect]) -> set[str]:
-    found = set[str]()
-    for effect in effects:
-        place = _pattern(effect)
-        if (
-            effect.area in (*_LASTING, "clipboard")
-            and ANY not in effect.container_template
-            and any(map(names_parameter, place))
-        ):
-            found |= parameters_named(*place, effect.before_template, effect.after_template)
-    return found
+    steady = (item for item in effects if item.area in LASTING and ANY not in item.container_template)
+    named = ((item, _pattern(item)) for item in steady)
+    told = (
+        (*place, item.before_template, item.after_template)
+        for item, place in named
+        if any(map(names_parameter, place))
+    )
+    return parameters_named(*chain.from_iterable(told))
 
 
 def _differ(each: Sequence[Sequence[str]]) -> bool:

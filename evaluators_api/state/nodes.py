@@ -49,9 +49,14 @@ class Node:
         """The node at `address` below this one, or None."""
         node: Node | None = self
         for name in address:
-            parts = node.children if node is not None else ()
-            node = next((child for child in parts if child.name == name), None) or _item(parts, name)
+            inner = node.children if node is not None else ()
+            node = next((child for child in inner if child.name == name), None) or _item(inner, name)
         return node
+
+    def parts(self, address: tuple[str, ...]) -> tuple[Node, ...]:
+        """The parts of the group at `address`; none where there is none."""
+        found = self.at(address)
+        return () if found is None else found.children
 
     def content(self) -> str:
         """The value of a leaf, or the values of a group as JSON."""

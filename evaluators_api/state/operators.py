@@ -189,9 +189,8 @@ def _sibling_file(start: Evidence, restored: Evidence, path: str) -> str:
 def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
     """The edits that leave a table without rows, or a group without its longest text but the one that it is
     called by, without which it would be another."""
-    rows = None if own is None else own.at((_ROWS,))
-    if rows is not None:
-        yield from ((node, None) for node in rows.children)
+    if own is not None and own.at((_ROWS,)) is not None:
+        yield from ((node, None) for node in own.parts((_ROWS,)))
     elif own is not None and own.value is None:
         own_lines = [own] if is_lines(own) else []
         others = (node for _, node in own.walk() if node is not own and node.value != own.name)
@@ -202,13 +201,11 @@ def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
 
 def _siblings(tree: Node, address: _Address) -> Iterator[tuple[_Address, Node]]:
     """Where the value could have gone by mistake: the same field of another record, another field of this."""
-    records = tree.at(address[:-2]) if len(address) > 1 else None
-    for record in records.children if records is not None else ():
+    for record in tree.parts(address[:-2]) if len(address) > 1 else ():
         field = record.at(address[-1:]) if record.name != address[-2] else None
         if field is not None and field.value is not None:
             yield (*address[:-2], record.name, address[-1]), field
-    fields = tree.at(address[:-1])
-    for item in fields.children if fields is not None else ():
+    for item in tree.parts(address[:-1]):
         if item.name != address[-1] and item.value is not None:
             yield (*address[:-1], item.name), item
 

@@ -106,12 +106,10 @@ class Touched:
 def _record_of(tree: Node, change: Change) -> tuple[Node, tuple[Node, ...]]:
     """The record that was changed or removed, without children where there is none, and its group."""
     if change.kind == "removed" and change.before is not None and change.before.naming == "record":
-        record, around = change.before, tree.at(change.address[:-1])
-    elif change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
-        record, around = change.parents[0], tree.at(change.address[:-2])
-    else:
-        return NOTHING, ()
-    return record, () if around is None else around.children
+        return change.before, tree.parts(change.address[:-1])
+    if change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
+        return change.parents[0], tree.parts(change.address[:-2])
+    return NOTHING, ()
 
 
 def _told(file: FileState, value: str) -> frozenset[str]:

@@ -114,15 +114,14 @@ class Mutant:
             found = by_key.get(key)
             if found is None and key not in known:
                 found = by_index.get(index)
-            return answer if found is None or found.check != check.name else self._answer(found, check)
+            if found is None or found.check != check.name:
+                return answer
+            if check.returns != "str":
+                return (found.answer == "True") != self.flipped
+            opposite = "" if found.answer else "other"
+            return opposite if self.flipped else found.answer
 
         return alter
-
-    def _answer(self, condition: Condition, check: Check) -> Answer:
-        right = condition.answer
-        if check.returns == "str":
-            return right if not self.flipped else "" if right else "other"
-        return (right == "True") != self.flipped
 
 
 def _generic(arguments: Mapping[str, str], parameters: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -89,7 +89,7 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
         before = old.at((table.name,))
         if before is None:
             continue
-        old_rows, new_rows = _rows_of(before), _rows_of(table)
+        old_rows, new_rows = before.parts((ROWS,)), table.parts((ROWS,))
         hidden = _count(before) > len(old_rows) or _count(table) > len(new_rows)
         known = {row.name for row in old_rows} & {row.name for row in new_rows}
         tails = (_tail(old_rows, known) | _tail(new_rows, known)) if hidden and known else set()
@@ -113,19 +113,14 @@ def _without_pushed_out(changes: Sequence[Change], before: Node, table: Node) ->
     rows = [item for item in changes if item.address[:2] == (table.name, ROWS) and len(item.address) == 3]
     lost = {int(item.address[2]): item for item in rows if item.kind == "removed"}
     more = sum(item.kind == "added" for item in rows) - len(lost) - (_count(table) - _count(before))
-    oldest = range(len(_rows_of(before)) - 1, -1, -1)
+    oldest = range(len(before.parts((ROWS,))) - 1, -1, -1)
     pushed = [lost[index] for index in takewhile(lost.__contains__, oldest)][: max(0, -more)]
     return [item for item in changes if item not in pushed]
 
 
-def _rows_of(table: Node) -> tuple[Node, ...]:
-    rows = table.at((ROWS,))
-    return () if rows is None else rows.children
-
-
 def _count(table: Node) -> int:
     count = table.at((COUNT,))
-    return len(_rows_of(table)) if count is None or count.value is None else int(count.value)
+    return len(table.parts((ROWS,))) if count is None or count.value is None else int(count.value)
 
 
 def _tail(rows: Sequence[Node], known: set[str]) -> set[tuple[str, ...]]:

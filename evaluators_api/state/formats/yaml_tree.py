@@ -78,16 +78,14 @@ class _Reader:
             yield replace(node, whole=whole, extent=extent)
 
     def _items(self, item: SequenceNode, raw: Span, depth: int) -> tuple[Node, ...]:
-        found = [
-            self.node(value, str(index), "position", depth + 1) for index, value in enumerate(item.value)
-        ]
+        found: list[Node] = []
+        wholes: list[Span] = []
         flow = bool(item.flow_style)
-        starts = [node.raw[0] if flow else self._text.rfind("-", 0, max(node.raw[0], 1)) for node in found]
-        if not flow:
-            found = [
-                self._placed(node, "-", max(start, 0)) for node, start in zip(found, starts, strict=True)
-            ]
-        wholes = [(max(start, 0), node.raw[1]) for start, node in zip(starts, found, strict=True)]
+        for index, value in enumerate(item.value):
+            node = self.node(value, str(index), "position", depth + 1)
+            start = node.raw[0] if flow else max(self._text.rfind("-", 0, max(node.raw[0], 1)), 0)
+            found.append(node if flow else self._placed(node, "-", start))
+            wholes.append((start, found[-1].raw[1]))
         return listed(found, self._extents(wholes, raw, flow=flow), wholes)
 
     def _extents(self, wholes: list[Span], raw: Span, *, flow: bool) -> list[Span | None]:
@@ -97,14 +95,10 @@ class _Reader:
         clean = [
             not self._text[start : whole[0]].strip() for start, whole in zip(starts, wholes, strict=True)
         ]
-        ends = [*starts[1:], self._block_end(raw[1])]
+        # a block ends behind its last line that is not empty
+        last = self._text.find("\n", len(self._text[: raw[1]].rstrip()))
+        ends = [*starts[1:], len(self._text) if last < 0 else last + 1]
         return [
             (start, end) if fits and end > start else None
             for start, end, fits in zip(starts, ends, clean, strict=True)
         ]
-
-    def _block_end(self, position: int) -> int:
-        """The end of a block: behind its last line that is not empty."""
-        bare = len(self._text[:position].rstrip())
-        end = self._text.find("\n", bare)
-        return len(self._text) if end < 0 else end + 1
