@@ -9,8 +9,8 @@ from math import exp, hypot, log
 
 from pydantic import JsonValue
 
-from taskloom.omnieval.replies.arguments import numbers
 from taskloom.omnieval.replies.calls import Call, calls_in
+from taskloom.omnieval.replies.verbs import numbers
 from taskloom.taskgraph.records.gestures import PointedGesture
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Replay

@@ -3,13 +3,11 @@
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Final
 
 from taskloom.taskgraph.records.task import Question
 from taskloom.taskgraph.text_folding import fold_text
 
-NOT_POSSIBLE: Final = "N/A"
-"""The answer that a task cannot be done."""
+_NOT_POSSIBLE = ("N/A", "the task is infeasible")
 _QUOTED = re.compile(r"(?:```|‘‘‘|''')\s*Answer:(.*?)(?:```|‘‘‘|’’’|''')", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?\d[\d,.' ]*\d|[-+]?\d")
 
@@ -53,7 +51,8 @@ def is_right(question: Question, answer: str) -> bool:
         numbers = {_value(text) for text in _NUMBER.findall(answer)} - {None}
         return numbers == {_value(question.answers[0])}
     if question.match == "includes":
-        return all(_stands_in(fold_text(text), said) for text in question.answers)
+        wanted = map(fold_text, question.answers)
+        return all(text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in wanted)
     return said in {fold_text(text) for text in question.answers}
 
 
@@ -63,11 +62,7 @@ def says_impossible(answer: str) -> bool:
     >>> says_impossible("n/a"), says_impossible("The N/A key")
     (True, False)
     """
-    return fold_text(answer).strip(" .") in (fold_text(NOT_POSSIBLE), fold_text("the task is infeasible"))
-
-
-def _stands_in(wanted: str, said: str) -> bool:
-    return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", said) is not None
+    return fold_text(answer).strip(" .") in map(fold_text, _NOT_POSSIBLE)
 
 
 def _value(text: str) -> Decimal | None:

@@ -91,8 +91,8 @@ class GraphEvaluator:
         self._graph, self._judge = graph, judge
         self._patience, self._step_limit = patience, step_limit
         self._needs: dict[str, set[str]] = {node.instance_id: set() for node in graph.nodes}
-        for edge in graph.edges:
-            self._needs[edge.consumer].add(edge.producer)
+        for producer, consumer in graph.pairs:
+            self._needs[consumer].add(producer)
         self._opened_at = {name: 0 for name, needs in self._needs.items() if not needs}
         self._completed: dict[str, int] = {}
         self._progress = dict.fromkeys(self._needs, 0.0)

@@ -15,11 +15,7 @@ from taskloom.resources.plugins import PluginKind, report
 from taskloom.taskgraph.records.graph import TaskGraph
 
 METRICS: PluginKind["Metric"] = PluginKind(
-    "metric",
-    UnknownMetricError,
-    folder="taskloom.omnieval.metrics",
-    group="taskloom.metrics",
-    needs=("measure",),
+    "metric", UnknownMetricError, "taskloom.omnieval.metrics", "taskloom.metrics", needs=("measure",)
 )
 ACTION_METRICS: PluginKind["ActionMetric"] = PluginKind(
     "action metric",
@@ -31,8 +27,8 @@ ACTION_METRICS: PluginKind["ActionMetric"] = PluginKind(
 AGENTS: PluginKind["AgentModule"] = PluginKind(
     "agent",
     UnknownAgentError,
-    folder="taskloom.omnieval.agents",
-    group="taskloom.agents",
+    "taskloom.omnieval.agents",
+    "taskloom.agents",
     needs=("create",),
     table="taskloom.omnieval.asking.model_agents",
 )
@@ -100,10 +96,6 @@ class EvaluationProtocol(Protocol):
 
 def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
     """Check the settings of the agent `name` before any attempt.
-
-    >>> check_agent_settings("recorded", {"fault": "sleeps"})
-    Traceback (most recent call last):
-    taskloom.environments.errors.AgentError: The fault 'sleeps' is unknown; known: forgets_branch, ...
 
     Raises:
         AgentError: one of them has a value that the agent does not know.

@@ -40,7 +40,9 @@ def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Pa
     temporary files; the interpreter that runs taskloom always is.
     """
     program = shutil.which(command[0]) or command[0]
-    hidden = [folder for folder in (*_HIDDEN, Path.home()) if _may_be_hidden(folder)]
+    hidden = [
+        folder for folder in (*_HIDDEN, Path.home()) if folder.is_dir() and folder.resolve() not in _SYSTEM
+    ]
     seen = dict.fromkeys(
         place.resolve()
         for place in (*needed, Path(sys.base_prefix), Path(sys.prefix), _prefix(Path(program)))
@@ -75,10 +77,6 @@ def runs(command: Sequence[str]) -> bool:
         return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
     except (OSError, subprocess.SubprocessError):
         return False
-
-
-def _may_be_hidden(folder: Path) -> bool:
-    return folder.is_dir() and folder.resolve() not in _SYSTEM
 
 
 def _prefix(program: Path) -> Path:

@@ -87,10 +87,8 @@ def create(brief: AgentBrief) -> Agent:
     for part in recorded:
         first_page = part.application in used and not part.reads_open_page
         used.add(part.application)
-        parts += [
-            StartingPlaceAgent(part.application, part.title, first_page),
-            RecordedAgent(part.trajectory),
-        ]
+        parts.append(StartingPlaceAgent(part.application, part.title, first_page))
+        parts.append(RecordedAgent(part.trajectory))
     knows = fault != "insists"
     return RecordedTaskAgent(
         parts,

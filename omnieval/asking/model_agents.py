@@ -16,8 +16,8 @@ from taskloom.environments.computer_use import ActionQueue, ComputerConversation
 from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.errors import CallUnusableError
-from taskloom.omnieval.replies.arguments import writable
 from taskloom.omnieval.replies.formats import GRID_WORDS, ReadReply, ReplyFormat, read_reply
+from taskloom.omnieval.replies.verbs import writable
 from taskloom.prompts.actor_actions import action_of_reply, in_history
 from taskloom.prompts.agent_inputs import ApplicationInView, SpokenActorInput
 from taskloom.prompts.inputs import ActorInput, ComputerActorInput

@@ -9,9 +9,8 @@ from typing import Literal
 from pydantic import JsonValue
 
 from taskloom.omnieval.errors import CallUnusableError
-from taskloom.omnieval.replies.arguments import USUAL, Conventions
 from taskloom.omnieval.replies.calls import LONGEST, Syntax, calls_in
-from taskloom.omnieval.replies.verbs import Ending, meaning_of
+from taskloom.omnieval.replies.verbs import USUAL, Conventions, Ending, meaning_of
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.computer_use import ComputerAction
 from taskloom.taskgraph.records.gestures import Point

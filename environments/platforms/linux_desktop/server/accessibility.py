@@ -347,16 +347,7 @@ class Accessibility:
 async def _answer(
     bus: Any, place: Reference, interface: str, member: str, signature: str = "", body: Sequence[Any] = ()
 ) -> Any:
-    return await bus.call(
-        Message(
-            destination=place[0],
-            path=place[1],
-            interface=interface,
-            member=member,
-            signature=signature,
-            body=list(body),
-        )
-    )
+    return await bus.call(Message(*place, interface, member, signature=signature, body=list(body)))
 
 
 def _makes_children_when_asked(node: Node) -> bool:

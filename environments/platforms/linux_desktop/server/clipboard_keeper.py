@@ -195,15 +195,8 @@ class ClipboardKeeper:
 
 
 def _tell(asked: Any, place: int) -> None:
-    asked.requestor.send_event(
-        event.SelectionNotify(
-            time=asked.time,
-            requestor=asked.requestor,
-            selection=asked.selection,
-            target=asked.target,
-            property=place,
-        )
-    )
+    about = {"time": asked.time, "requestor": asked.requestor, "selection": asked.selection}
+    asked.requestor.send_event(event.SelectionNotify(**about, target=asked.target, property=place))
 
 
 def _size(content: Content) -> int:

@@ -7,7 +7,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 FAILSAFE = False
@@ -80,24 +80,17 @@ def click(
     _do({"kind": "click", "point": _at(x, y), "times": clicks, "button": used})
 
 
-def rightClick(x: Any = None, y: Any = None, **_: Any) -> None:
-    """Click with the right button."""
-    click(x, y, button="right")
+def _clicking(times: int = 1, only: str = "") -> Callable[..., None]:
+    """A function that clicks so often, with that button where one is said."""
+
+    def clicks(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
+        click(x, y, times, button=only or button)
+
+    return clicks
 
 
-def middleClick(x: Any = None, y: Any = None, **_: Any) -> None:
-    """Click with the middle button."""
-    click(x, y, button="middle")
-
-
-def doubleClick(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
-    """Click twice."""
-    click(x, y, clicks=2, button=button)
-
-
-def tripleClick(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
-    """Click three times."""
-    click(x, y, clicks=3, button=button)
+rightClick, middleClick = _clicking(only="right"), _clicking(only="middle")
+doubleClick, tripleClick = _clicking(2), _clicking(3)
 
 
 def mouseDown(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
