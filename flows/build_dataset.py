@@ -8,16 +8,15 @@ import prefect
 
 from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
-from taskloom.flows.hosting.contexts import Work, begin, timed
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.hosting import Work, begin, publish_artifacts, timed
+from taskloom.flows.pool import load_verified
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.growing import EXPLORATION, VERIFICATION
 from taskloom.flows.stages.making import BATCH, VALIDATION
 from taskloom.flows.stages.replaying import REPLAY
 from taskloom.flows.steps import whole
-from taskloom.flows.summaries.artifacts import publish_artifacts
-from taskloom.flows.summaries.summary import RunSummary, pairs_measured, summarise
+from taskloom.flows.summary import RunSummary, pairs_measured, summarise
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.records.task import Intent, Task
 

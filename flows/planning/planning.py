@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choice, still_wanted
-from taskloom.flows.pool.known_pool import load_verified
-from taskloom.flows.pool.pool_memory import wishes_of
+from taskloom.flows.pool import load_verified, wishes_of
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications
 from taskloom.model_clients.ledger.ledger import Ledger
