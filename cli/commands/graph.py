@@ -159,12 +159,12 @@ def graph_in(file: Path) -> TaskGraph:
             raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
         document = document[0]
     try:
-        return read_task_graph(document, load_resource_categories(catalog), application_categories(catalog))
+        return read_task_graph(document, load_resource_categories(catalog), _category_of(catalog))
     except TaskGraphError as error:
         raise CommandError(f"{file}: {error}") from None
 
 
-def application_categories(catalog: Path | None = None) -> CategoryOf:
+def _category_of(catalog: Path | None) -> CategoryOf:
     """The category of an application, by its name or title, from the catalogue, in the folder `catalog` too,
     and the paper's Table 11; one that is in neither forms its own category."""
     from taskloom.resources.reading.catalog import load_applications, load_paper_applications

@@ -138,7 +138,7 @@ def known_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment:
     return record
 
 
-async def ask_critic(settings: Settings, name: str, *, quiet: bool = True) -> ExperimentReport:
+async def ask_critic(settings: Settings, name: str) -> ExperimentReport:
     """Ask the model of the role critic whether each recorded attempt did what was told, each once.
 
     Raises:
@@ -146,7 +146,7 @@ async def ask_critic(settings: Settings, name: str, *, quiet: bool = True) -> Ex
     """
     if settings.is_offline(ModelRole.CRITIC):
         raise CommandError("no rule plays the critic; name a model under models.roles.critic")
-    async with begin(settings, "ask_critic", quiet=quiet) as work:
+    async with begin(settings, "ask_critic", quiet=True) as work:
         run = work.run
         record = known_experiment(run.warehouse, name, settings.data)
         judged = {

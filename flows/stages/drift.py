@@ -112,15 +112,13 @@ class DriftCheck:
         outcome = "retired" if set(seen) == {"retired"} else "undecided"
         if "holds" in seen:
             outcome = "holds"
+        recorded = verified.trajectory(instance.instance_id)
         found = Recheck.model_validate(
             {
                 "recheck_id": f"{self.run.run_id}/{name}",
                 "subtask_id": name,
                 "function_id": verified.function.function_id,
-                "trajectory_id": next(
-                    (t.trajectory_id for t in verified.trajectories if t.instance_id == instance.instance_id),
-                    "",
-                ),
+                "trajectory_id": recorded.trajectory_id if recorded else "",
                 "outcome": outcome,
                 "message": message,
                 "attempts": len(seen),
