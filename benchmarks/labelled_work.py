@@ -32,7 +32,7 @@ from benchmarks.labelled_performances import (
 from benchmarks.recordings import subtask_of
 from benchmarks.run import Figure, NotMeasuredError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool import load_verified
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.taskgraph.measures.acceptance_rates import (

@@ -7,14 +7,15 @@ import os
 import re
 import sys
 import traceback
-from typing import Protocol, cast
+from typing import Any
 
 import typer
 
 from taskloom.resources.errors import ExitCode, TaskloomError
 from taskloom.resources.plugins import PluginKind
 
-COMMANDS: PluginKind[object] = PluginKind("command", TaskloomError, folder="taskloom.cli.commands")
+COMMANDS: PluginKind[Any] = PluginKind("command", TaskloomError, folder="taskloom.cli.commands")
+"""Modules with a function `register(app)`, which adds their commands."""
 MEANINGS = {
     ExitCode.DONE: "done",
     ExitCode.NEGATIVE_ANSWER: "the answer is no",
@@ -26,14 +27,6 @@ MEANINGS = {
     ExitCode.TERMINATED: "terminated",
 }
 """What each exit code means, in a few words."""
-
-
-class CommandModule(Protocol):
-    """What a module in `commands/` offers."""
-
-    @staticmethod
-    def register(app: typer.Typer) -> None:
-        """Add its commands."""
 
 
 def exit_codes() -> str:
@@ -65,7 +58,7 @@ def create_app() -> typer.Typer:
             raise typer.Exit
 
     for _, command in COMMANDS.each():
-        cast(CommandModule, command).register(app)
+        command.register(app)
     _keep_examples(app)
     return app
 

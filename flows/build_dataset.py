@@ -8,16 +8,15 @@ import prefect
 
 from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
-from taskloom.flows.hosting.contexts import Work, begin, timed
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.hosting import Work, begin, publish_artifacts, timed
+from taskloom.flows.pool import load_verified
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.growing import EXPLORATION, VERIFICATION
 from taskloom.flows.stages.making import BATCH, VALIDATION
 from taskloom.flows.stages.replaying import REPLAY
 from taskloom.flows.steps import whole
-from taskloom.flows.summaries.artifacts import publish_artifacts
-from taskloom.flows.summaries.summary import RunSummary, pairs_measured, summarise
+from taskloom.flows.summary import RunSummary, pairs_measured, summarise
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.records.task import Intent, Task
 
@@ -139,18 +138,16 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
     with timed(run, "intents"):
         intents = await steps.extract_intents(run_id, whole(subtask_ids))
     kept = await compose_and_cover(work, subtask_ids, intents)
-    batches = [list(kept[start : start + BATCH]) for start in range(0, len(kept), BATCH)]
-    passed = 0
+    batches = [kept[start : start + BATCH] for start in range(0, len(kept), BATCH)]
 
-    async def batch(number: int) -> None:
-        nonlocal passed
-        validated = await steps.validate(run_id, number, whole(batches[number]))
-        passed += validated.passed
+    async def batch(number: int, tasks: list[Task]) -> int:
+        validated = await steps.validate(run_id, number, whole(tasks))
         if validated.to_replay:
             await steps.replay(run_id, number, whole(validated.to_replay))
+        return validated.passed
 
     with timed(run, "validation and replay"):
-        await together(batch(number) for number in range(len(batches)))
+        passed = sum(await together(batch(*numbered) for numbered in enumerate(batches)))
     run.progress.end(VALIDATION)
     run.progress.end(REPLAY)
     return await _published_after(work, passed)

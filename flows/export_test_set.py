@@ -11,8 +11,8 @@ import prefect
 from taskloom.evaluators_api.checks.declaration import check_facts
 from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
-from taskloom.flows.hosting.contexts import Work, begin, timed
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.hosting import Work, begin, timed
+from taskloom.flows.pool import load_verified
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.making import BATCH
 from taskloom.flows.stages.replaying import REPLAY

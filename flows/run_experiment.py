@@ -14,13 +14,12 @@ from taskloom.flows.experimenting.checking import check_experiment, experiment_o
 from taskloom.flows.experimenting.derived_tasks import with_derived_tasks
 from taskloom.flows.experimenting.finishing import ExperimentReport, written
 from taskloom.flows.experimenting.fixing import Fixed, fix
-from taskloom.flows.hosting.contexts import Work, begin, timed
+from taskloom.flows.hosting import Work, begin, publish_table, timed
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.agent_evaluation import EVALUATION
 from taskloom.flows.stages.agents import asks_a_model
 from taskloom.flows.steps import whole
-from taskloom.flows.summaries.artifacts import publish_table
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import BudgetExhaustedError
 from taskloom.omnieval.experiments import AgentOrder, ExperimentFile, PlannedAttempt, attempts_for, order_for

@@ -22,8 +22,7 @@ from pydantic_settings.exceptions import SettingsError
 
 from taskloom.environments.machines.bubblewrap import Isolation
 from taskloom.flows.errors import CommandError
-from taskloom.flows.places import DEFAULT_DATA, require_moved, settings_file
-from taskloom.flows.settings_file import parse_yaml, read_settings_file
+from taskloom.flows.places import DEFAULT_DATA, parse_yaml, read_settings_file, require_moved, settings_file
 from taskloom.flows.spare_capacity import first_environments
 from taskloom.model_clients.client import PROVIDERS
 from taskloom.model_clients.settings import CallSettings, ModelSettings, RoleSettings

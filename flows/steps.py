@@ -17,7 +17,7 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import FlowRunContext
 from prefect.utilities.annotations import opaque
 
-from taskloom.flows.hosting.contexts import work_of
+from taskloom.flows.hosting import work_of
 from taskloom.flows.nights.choices import wanted_by
 from taskloom.flows.running.together import first_failure
 from taskloom.flows.stages.agent_evaluation import evaluate_tasks

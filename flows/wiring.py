@@ -17,13 +17,12 @@ from taskloom.environments.lookup import missing_for_start
 from taskloom.environments.machines.bubblewrap import REMEDY, WITHOUT, bubblewrap_works
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.flows.errors import CommandError
-from taskloom.flows.pool.pool_memory import known_categories
-from taskloom.flows.running import run_records
+from taskloom.flows.pool import known_categories
 from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.flows.running.interruptions import termination_in_order
 from taskloom.flows.running.progress import Progress
-from taskloom.flows.running.recording import Recorder
+from taskloom.flows.running.recording import Recorder, begun, timestamp
 from taskloom.flows.settings import Settings
 from taskloom.flows.spare_capacity import SpareCapacity
 from taskloom.model_clients.counters import CallCounters
@@ -76,6 +75,11 @@ class Workplace:
         if self.player_at_home is not None:
             return self.player_at_home(agent)
         return self.players.get(agent, self.models)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the applications in use, by name."""
+        return {name: application.title for name, application in self.applications.items()}
 
     @property
     def side_by_side(self) -> int:
@@ -133,8 +137,15 @@ class Run(Workplace):
 
     def ended(self, status: str, message: str = "") -> RunRecord:
         """The record of the run if it ends now."""
-        return run_records.ended(
-            self.record, status, message, stage_seconds=self.stage_seconds, core_seconds=self.core_seconds
+        return RunRecord.model_validate(
+            {
+                **self.record.model_dump(),
+                "status": status,
+                "message": message,
+                "finished_at": timestamp(),
+                "stage_seconds": {name: round(value, 2) for name, value in self.stage_seconds.items()},
+                "core_seconds": self.core_seconds,
+            }
         )
 
 
@@ -150,7 +161,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
     present, missing = choose_applications(settings)
     prepare_data_folder(settings.data)
     with Warehouse(settings.warehouse_location) as warehouse:
-        record = run_records.begin(warehouse, settings, flow)
+        record = begun(warehouse, settings, flow)
         records = [item for item in warehouse.read(FoundRecord) if item.provenance.run_id != record.run_id]
         noise = list(warehouse.read(ApplicationNoise))
         applications = {

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.hosting.preflight import check_keys, check_settings
+from taskloom.flows.preflight import check_keys, check_settings
 from taskloom.flows.running.interruptions import interruptible
 from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 from taskloom.flows.settings import Settings, load_settings
@@ -25,7 +25,7 @@ from taskloom.warehouse.store import Warehouse
 if TYPE_CHECKING:
     from taskloom.environments.agent import Agent
     from taskloom.flows.experimenting.finishing import ExperimentReport
-    from taskloom.flows.summaries.summary import RunSummary
+    from taskloom.flows.summary import RunSummary
 
 Done = TypeVar("Done")
 

@@ -19,7 +19,7 @@ from taskloom.environments.agent import Decision
 from taskloom.environments.environment import Environment
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool import load_verified
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.flows.settings import Settings, describe_problems
 from taskloom.flows.stages.agent_evaluation import AgentAttempt, attempt_task

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from taskloom.cli.run_options import RunOptions, with_run_options
+from taskloom.cli.options import RunOptions, with_run_options
 from taskloom.flows.running.interruptions import interruptible
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
-    from taskloom.flows.hosting.preflight import check_keys, check_settings, unpriced
+    from taskloom.flows.preflight import check_keys, check_settings, unpriced
 
     if options.dry_run:
         from taskloom.flows.planning.planning import plan_run

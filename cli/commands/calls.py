@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json, print_table
-from taskloom.cli.shared_options import DataOption, JsonOption
+from taskloom.cli.options import DataOption, JsonOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taskloom.cli.answer_printing import print_records
-from taskloom.cli.run_options import RunOptions, with_run_options
+from taskloom.cli.answer_printing import print_table
+from taskloom.cli.options import RunOptions, with_run_options
 from taskloom.flows.errors import CommandError
 from taskloom.flows.running.interruptions import interruptible
 from taskloom.resources.dimensions import EXAMPLE_CHOICE
@@ -121,9 +121,8 @@ def print_report(report: ExperimentReport, *, as_json: bool) -> None:
         typer.echo(report.model_dump_json(indent=2))
     else:
         for table in (report.leaderboard, report.ends):
-            if table:
-                head, *rows = table
-                print_records([dict(zip(head, row, strict=True)) for row in rows], as_json=False)
+            if len(table) > 1:
+                print_table(table[0], table[1:])
         for line in (*report.remarks, f"report: {report.folder}/report.html"):
             typer.echo(line)
     if not report.holds:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from taskloom.cli.shared_options import VersionOption, WarehouseOption
+from taskloom.cli.options import VersionOption, WarehouseOption
 from taskloom.flows.errors import CommandError
 from taskloom.resources.dimensions import EXAMPLE_CHOICE
 from taskloom.resources.errors import ExitCode
@@ -223,7 +223,7 @@ def _replay_and_export(
 ) -> Manifest:
     import asyncio
 
-    from taskloom.flows.hosting.preflight import check_settings
+    from taskloom.flows.preflight import check_settings
     from taskloom.flows.running.interruptions import interruptible
     from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import GraphFile, JsonOption
+from taskloom.cli.options import GraphFile, JsonOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
+    from taskloom.taskgraph.reading.task_graphs import CategoryOf
     from taskloom.taskgraph.records.graph import TaskGraph
+
+_MOST_BYTES = 16 << 20
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +44,6 @@ def graph(
 
       taskloom graph task.json --json
     """
-    from taskloom.cli.graph_files import graph_in
     from taskloom.taskgraph.drawing.lanes import draw_text
     from taskloom.taskgraph.drawing.svg import draw_svg
 
@@ -134,3 +139,70 @@ def _table(facts: dict[str, Any]) -> str:
 
 def _known(value: object, otherwise: str = "undefined") -> str:
     return otherwise if value is None else str(value)
+
+
+def graph_in(file: Path) -> TaskGraph:
+    """The task graph in a JSON file, in either form, or in a list of it alone; `-` reads standard input.
+
+    Raises:
+        CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
+    """
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.catalog import load_resource_categories
+    from taskloom.taskgraph.errors import TaskGraphError
+    from taskloom.taskgraph.reading.task_graphs import read_task_graph
+
+    catalog = load_settings().catalog
+    document = _json_in(file)
+    if isinstance(document, list):
+        if len(document) != 1:
+            raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
+        document = document[0]
+    try:
+        return read_task_graph(document, load_resource_categories(catalog), _category_of(catalog))
+    except TaskGraphError as error:
+        raise CommandError(f"{file}: {error}") from None
+
+
+def _category_of(catalog: Path | None) -> CategoryOf:
+    """The category of an application, by its name or title, from the catalogue, in the folder `catalog` too,
+    and the paper's Table 11; one that is in neither forms its own category."""
+    from taskloom.resources.reading.catalog import load_applications, load_paper_applications
+
+    printed = {
+        name.casefold(): row.category for row in load_paper_applications() for name in row.applications
+    }
+
+    @cache
+    def own() -> dict[str, str]:
+        applications = load_applications(catalog).items()
+        names = {name.casefold(): application.category for name, application in applications}
+        return names | {application.title.casefold(): application.category for _, application in applications}
+
+    return lambda name: printed.get(name.casefold()) or own().get(name.casefold(), name)
+
+
+def _json_in(file: Path) -> object:
+    from taskloom.resources.errors import JsonInvalidError
+    from taskloom.resources.reading.json_text import parse_json
+
+    piped = str(file) == "-"
+    name = "standard input" if piped else str(file)
+    if piped and sys.stdin is None:
+        raise CommandError("there is no standard input; name a file.")
+    try:
+        with nullcontext(sys.stdin.buffer) if piped else file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise CommandError(
+                f"{name} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks"
+                " needs."
+            )
+        text = content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise CommandError(f"{name} cannot be read: {reason}.") from None
+    try:
+        return parse_json(text)
+    except JsonInvalidError as error:
+        raise CommandError(error.of(name)) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import JsonOption, WarehouseOption
+from taskloom.cli.options import JsonOption, WarehouseOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import CatalogOption, DataOption, JsonOption
+from taskloom.cli.options import CatalogOption, DataOption, JsonOption
 from taskloom.flows.errors import CommandError
 from taskloom.resources.errors import ExitCode
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from taskloom.cli.shared_options import JsonOption
+from taskloom.cli.options import JsonOption
 from taskloom.resources.errors import ExitCode
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import DataOption, JsonOption, VersionOption, WarehouseOption
+from taskloom.cli.options import DataOption, JsonOption, VersionOption, WarehouseOption
 
 
 def register(app: typer.Typer) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from taskloom.cli.shared_options import (
+from taskloom.cli.options import (
     AssignmentsOption,
     CatalogOption,
     DataOption,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from taskloom.cli.shared_options import JsonOption
+from taskloom.cli.options import JsonOption
 from taskloom.resources.errors import ExitCode
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from taskloom.cli.shared_options import DataOption, VersionOption, WarehouseOption
+from taskloom.cli.options import DataOption, VersionOption, WarehouseOption
 from taskloom.flows.errors import CommandError
 
 

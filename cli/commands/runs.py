@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from taskloom.cli.shared_options import JsonOption, WarehouseOption
+from taskloom.cli.options import JsonOption, WarehouseOption
 
 
 def register(app: typer.Typer) -> None:

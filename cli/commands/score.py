@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import DataOption, JsonOption, SettingsOption
+from taskloom.cli.options import DataOption, JsonOption, SettingsOption
 from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ def score(
         if critic or people:
             _add_opinions(file, people, chosen, critic=critic, as_json=as_json)
         return
-    from taskloom.cli.commands.graph import notes_on
-    from taskloom.cli.graph_files import graph_in
+    from taskloom.cli.commands.graph import graph_in, notes_on
     from taskloom.omnieval.errors import SequenceImpossibleError
     from taskloom.omnieval.scoring import score_of
     from taskloom.taskgraph.measures.coherency import maximum_coherency_of
@@ -113,7 +112,7 @@ def score(
 
 def _score_again(name: str, settings: Settings, *, as_json: bool) -> None:
     from taskloom.cli.commands.evaluate import print_report
-    from taskloom.flows.experimenting.scoring_again import score_again
+    from taskloom.flows.experimenting.second_opinions import score_again
 
     found = score_again(settings, name)
     if as_json:

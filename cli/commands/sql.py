@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from taskloom.cli.shared_options import JsonOption, WarehouseOption
+from taskloom.cli.options import JsonOption, WarehouseOption
 from taskloom.flows.errors import CommandError
 from taskloom.resources.errors import ExitCode
 

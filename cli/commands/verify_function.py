@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from taskloom.cli.run_options import RunOptions, with_run_options
-from taskloom.cli.shared_options import VersionOption, WarehouseOption
+from taskloom.cli.options import RunOptions, VersionOption, WarehouseOption, with_run_options
 from taskloom.flows.errors import CommandError
 from taskloom.resources.errors import ExitCode
 
@@ -100,7 +99,7 @@ def verify(
 
 def _require_rejected(settings: Settings, patterns: tuple[str, ...]) -> None:
     """Refuse a pattern that names no rejected proposal."""
-    from taskloom.flows.pool.pool_memory import named_by, rejected_proposals
+    from taskloom.flows.pool import named_by, rejected_proposals
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as store:

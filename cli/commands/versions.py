@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from taskloom.cli.shared_options import JsonOption, WarehouseOption
+from taskloom.cli.options import JsonOption, WarehouseOption
 
 if TYPE_CHECKING:
     from taskloom.warehouse.store import Warehouse

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from taskloom.cli.answer_printing import print_json
-from taskloom.cli.shared_options import CatalogOption, JsonOption
+from taskloom.cli.options import CatalogOption, JsonOption
 from taskloom.flows.errors import CommandError
 from taskloom.resources.errors import ExitCode
 

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from taskloom.environments.evidence.picture_text import available_engine
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.fixing import selected_tasks
-from taskloom.flows.hosting.preflight import check_keys, check_settings
+from taskloom.flows.places import parse_yaml
+from taskloom.flows.preflight import check_keys, check_settings
 from taskloom.flows.settings import Settings, describe_problems
-from taskloom.flows.settings_file import parse_yaml
 from taskloom.flows.stages.agents import MODEL, asks_a_model, check_agent, is_own_code, roles_of
 from taskloom.flows.wiring import choose_applications, refuse_unconfined
 from taskloom.model_clients.client import create_client

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 
-from taskloom.flows.running.clock import now
+from taskloom.flows.running.recording import timestamp
 from taskloom.omnieval.reports.figures import correlations, figures, report_page
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import ReportTable, tables
@@ -131,7 +131,7 @@ def written(
             "standings": found,
             "comparisons": compared,
             "holds": holds if record.status == "completed" else None,
-            "finished_at": now().isoformat(timespec="seconds") if record.status == "completed" else "",
+            "finished_at": timestamp() if record.status == "completed" else "",
         }
     )
     by_name = {table.name: (table.columns, *table.rows) for table in shown}

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.pool.known_pool import load_verified
-from taskloom.flows.running.clock import now
+from taskloom.flows.pool import load_verified
+from taskloom.flows.running.recording import timestamp
 from taskloom.flows.stages.agents import MODEL
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.asking.first_questions import prompt_hash
@@ -150,7 +150,7 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         seeds=experiment.seeds,
         hashes=hashes,
         software_version=distribution_version("taskloom"),
-        started_at=now().isoformat(timespec="seconds"),
+        started_at=timestamp(),
         folder=str(data / FOLDER / name),
         provenance=run.provenance("evaluation"),
     )

@@ -107,12 +107,10 @@ class Frames:
 
 def portable(error: Exception) -> Exception:
     """The error as it can travel: itself if it can be rebuilt from a pickle, otherwise its message."""
-    try:
+    with suppress(Exception):
         again = pickle.loads(pickle.dumps(error))  # noqa: S301 - just made here
         if type(again) is type(error) and str(again) == str(error):
             return error
-    except Exception:
-        error.__notes__ = [*getattr(error, "__notes__", []), "rebuilt from its message"]
     carried = CommandError(f"{type(error).__name__}: {error}", ExitCode.NEGATIVE_ANSWER)
     if isinstance(error, TaskloomError):
         carried.transient, carried.exit_code, carried.hint = error.transient, error.exit_code, error.hint

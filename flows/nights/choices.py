@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version as distribution_version
 
-from taskloom.flows.pool.pool_memory import wishes_of
+from taskloom.flows.pool import wishes_of
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import Run, catalogue
 from taskloom.prompts.rendering import template_hash

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.running.clock import now
+from taskloom.flows.running.recording import timestamp
 from taskloom.flows.settings import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.measures.variety_figures import variety_of
@@ -24,7 +24,7 @@ def gate_results(
     """Every gate for the present state, against the version published last; `name` is the publication's."""
     versions = warehouse.versions()
     before = versions[-1].name if versions else ""
-    now, then = version_figures(warehouse), version_figures(warehouse, before) if before else None
+    now, then = version_figures(warehouse), version_figures(warehouse, before) if before else VersionFigures()
     found = [*_counts(settings, now, then, before), *_rates(settings, now, then, before)]
     found.append(_variety(warehouse, settings, before))
     return tuple(
@@ -36,17 +36,17 @@ def gate_results(
 
 
 def _counts(
-    settings: GateSettings, now: VersionFigures, then: VersionFigures | None, before: str
+    settings: GateSettings, now: VersionFigures, then: VersionFigures, before: str
 ) -> Iterator[GateResult]:
     yield GateResult(
         gate_id="",
         gate="fewest_tasks",
         held=now.tasks >= settings.fewest_tasks,
         value=now.tasks,
-        previous=then.tasks if then else None,
+        previous=then.tasks if before else None,
         limit=settings.fewest_tasks,
         explanation=(
-            f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if then else ''};"
+            f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if before else ''};"
             f" gates.fewest_tasks is {settings.fewest_tasks}"
         ),
     )
@@ -54,25 +54,25 @@ def _counts(
         ("tasks_lost", "validated tasks", "tasks", settings.tasks_lost),
         ("subtasks_lost", "verified subtasks", "subtasks", settings.subtasks_lost),
     ):
-        value, previous = _count(now, counted), _count(then or VersionFigures(), counted)
+        value, previous = int(getattr(now, counted)), int(getattr(then, counted))
         share = round(max(0.0, 1 - value / previous), 9) if previous else 0.0
         yield GateResult(
             gate_id="",
             gate=gate,
             held=share <= limit,
             value=value,
-            previous=previous if then else None,
+            previous=previous if before else None,
             limit=limit,
             explanation=(
                 f"{value} {what}, {previous} in {before}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
-                if then
+                if before
                 else f"{value} {what}, and no version to compare with"
             ),
         )
 
 
 def _rates(
-    settings: GateSettings, now: VersionFigures, then: VersionFigures | None, before: str
+    settings: GateSettings, now: VersionFigures, then: VersionFigures, before: str
 ) -> Iterator[GateResult]:
     """Rates among what came since the version before, against those in it; only worse ones count."""
     for gate, what, part, whole in (
@@ -82,15 +82,14 @@ def _rates(
         ("replay_failures", "replays failed", "replays_failed", "replays"),
     ):
         limit = float(getattr(settings, gate))
-        parts = _count(now, part), _count(then or VersionFigures(), part)
-        wholes = _count(now, whole), _count(then or VersionFigures(), whole)
+        parts, wholes = ([_count(figures, name) for figures in (now, then)] for name in (part, whole))
         new = max(0, wholes[0] - wholes[1])
         worse = min(new, max(0, parts[0] - parts[1]))
         too_few = new < settings.fewest_compared or wholes[1] < settings.fewest_compared
         value = worse / new if new else None
         previous = parts[1] / wholes[1] if wholes[1] else None
         said = f"{worse} of {new} new {what}"
-        if then and previous is not None:
+        if previous is not None:
             said += f", {parts[1]} of {wholes[1]} ({previous:.0%}) in {before}"
         if too_few or value is None or previous is None:
             held, said = True, f"{said}; too few to compare"
@@ -139,7 +138,7 @@ def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = Fa
     Raises:
         CommandError: a gate does not hold.
     """
-    name = f"by hand {now().isoformat(timespec='seconds')}"
+    name = f"by hand {timestamp()}"
     found = gate_results(warehouse, settings, name, Provenance(stage="publishing"))
     failed = [item.explanation for item in found if not item.held]
     if failed and not force:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choice, still_wanted
-from taskloom.flows.pool.known_pool import load_verified
-from taskloom.flows.pool.pool_memory import wishes_of
+from taskloom.flows.pool import load_verified, wishes_of
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications
 from taskloom.model_clients.ledger.ledger import Ledger
@@ -205,10 +204,11 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     tasks = tasks if night is None else night.tasks
     curated = any(item.example_subtasks for item in applications.values())
     rough = _ROUGH_TASKS if curated else min(_ROUGH_TASKS, _ROUGH_LINKS * subtasks)
-    per_subtask = _tasks_per_subtask(settings) or rough
+    known, asked = _statistics(settings)
+    made, functions = (asked.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER))
+    per_subtask = made / functions if made and functions else rough
     composed = min(tasks, round(subtasks * per_subtask)) if subtasks and night is None else tasks
     verified = flow in ("build_dataset", "verify_subtasks")
-    known = _statistics(settings)
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call) + BARREN_CALLS
     if ModelRole.INTENT_EXTRACTOR in known:
         intent_calls = 1  # the pool is one item, asked about as often as before
@@ -319,27 +319,18 @@ def _proposals(settings: Settings) -> float | None:
     return len(of_these) / len(explored) if of_these else None
 
 
-def _tasks_per_subtask(settings: Settings) -> float | None:
-    """Tasks with instructions per subtask with a function, over the whole ledger; None without any."""
-    rows = _answered(
-        settings, "SELECT role, COUNT(DISTINCT item_id) FROM calls WHERE outcome = 'answered' GROUP BY role"
-    )
-    counts = {str(role): int(str(count)) for role, count in rows}
-    tasks = counts.get(ModelRole.SUMMARIZER.value, 0)
-    subtasks = counts.get(ModelRole.EVALUATION_WRITER.value, 0)
-    return tasks / subtasks if tasks and subtasks else None
-
-
-def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:
-    """Average use of calls by role, over the whole ledger; a run of intents counts as one item."""
+def _statistics(settings: Settings) -> tuple[dict[ModelRole, _Averages], dict[ModelRole, int]]:
+    """Average use of calls by role, and about how many items, over the whole ledger; a run of intents counts
+    as one item."""
     rows = _answered(
         settings,
-        "SELECT role, COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens), AVG(output_tokens)"
-        " FROM calls WHERE outcome = 'answered' GROUP BY role",
+        "SELECT role, COUNT(DISTINCT item_id), COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens),"
+        " AVG(output_tokens) FROM calls WHERE outcome = 'answered' GROUP BY role",
     )
-    return {
-        ModelRole(str(role)): _Averages(*(float(str(value)) for value in values)) for role, *values in rows
+    averages = {
+        ModelRole(str(role)): _Averages(*(float(str(value)) for value in values)) for role, _, *values in rows
     }
+    return averages, {ModelRole(str(role)): int(str(items)) for role, items, *_ in rows}
 
 
 def _answered(settings: Settings, query: str) -> Sequence[tuple[object, ...]]:

@@ -1,17 +1,24 @@
-"""Orderly shutdown of a command on Ctrl-C or SIGTERM."""
+"""Orderly ends of a command on Ctrl-C or SIGTERM, and of a flow run that Prefect cancels.
+
+Prefect's own handler of SIGTERM raises wherever the program happens to be, and a library that turns that into
+an error of its own makes the run fail. In a flow that Prefect's runner has started, the signal cancels the
+flow's task instead, and once the flow has ended, for whatever reason, the server is asked whether the run was
+being cancelled."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
 from taskloom.flows.errors import CommandError
 from taskloom.resources.errors import ExitCode
 
+_KEPT = "cancelled; what is finished is kept, and the next run with the same settings goes on"
 _on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termination", default=None)
 
 
@@ -67,3 +74,66 @@ def _is_termination(error: BaseException) -> bool:
         return any(_is_termination(part) for part in error.exceptions)
     exceptions = sys.modules.get("prefect.exceptions")
     return exceptions is not None and isinstance(error, exceptions.TerminationSignal)
+
+
+@asynccontextmanager
+async def cancellable() -> AsyncIterator[None]:
+    """Have SIGTERM end a flow that Prefect's runner has started in order, and a cancelled run as cancelled.
+
+    Raises:
+        Abort: the run was cancelled, and the server knows it.
+        CancelledError: the process was asked to end, and nobody cancelled the run.
+    """
+    import asyncio  # not at the top: every command imports this module
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if "PREFECT__FLOW_RUN_ID" not in os.environ or not is_main:
+        yield
+        return
+    asked = False
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def end(*_: object) -> None:
+        nonlocal asked
+        if not asked:
+            asked = True
+            loop.call_soon_threadsafe(task.cancel)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except BaseException as error:
+        if not asked:
+            raise
+        while task.uncancel():
+            pass
+        await _end_as_cancelled()
+        if isinstance(error, asyncio.CancelledError):
+            raise
+        raise asyncio.CancelledError("terminated") from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+async def _end_as_cancelled() -> None:
+    """If somebody cancelled this run, say so to the server; nothing that is reported later changes it."""
+    from prefect import get_client
+    from prefect.client.schemas.objects import State
+    from prefect.context import FlowRunContext
+    from prefect.exceptions import Abort
+    from prefect.states import Cancelled
+
+    context = FlowRunContext.get()
+    if context is None or context.flow_run is None:
+        return
+    run_id = context.flow_run.id
+    async with get_client() as client:
+        state = (await client.read_flow_run(run_id)).state
+        if state is None or not (state.is_cancelling() or state.is_cancelled()):
+            return
+        cancelled: State[object] = Cancelled(message=_KEPT)
+        await client.set_flow_run_state(run_id, cancelled, force=True)
+    ending = Abort(_KEPT)
+    ending.state = cancelled  # type: ignore[attr-defined]
+    raise ending

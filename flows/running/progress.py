@@ -99,7 +99,7 @@ class Progress:
     def end(self, stage: str) -> None:
         """Say that `stage` is finished."""
         self._stage(stage).finished = time.monotonic()
-        self._plain(force=True, only=stage)
+        self._plain(ended=stage)
 
     def _stage(self, name: str) -> StageProgress:
         return self.stages.setdefault(name, StageProgress(name))
@@ -111,15 +111,15 @@ class Progress:
         elif not self.quiet:
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - progress goes to standard error
 
-    def _plain(self, *, force: bool = False, only: str = "") -> None:
+    def _plain(self, ended: str = "") -> None:
         if self.quiet or self._live is not None:
             return
         now = time.monotonic()
-        if not force and now - self._last_plain < _PLAIN_INTERVAL_SECONDS:
+        if not ended and now - self._last_plain < _PLAIN_INTERVAL_SECONDS:
             return
         self._last_plain = now
         shown = (
-            [self.stages[only]] if only else [stage for stage in self.stages.values() if not stage.finished]
+            [self.stages[ended]] if ended else [stage for stage in self.stages.values() if not stage.finished]
         )
         for stage in shown:
             self.say(f"{stage.name}: {stage.describe()}")

@@ -1,15 +1,32 @@
-"""Writes records to the warehouse in batches, without holding up the items in progress."""
+"""Records of a run: written in batches, without holding up the items in progress; and that of the run itself,
+which is begun, or resumed by a run with equal settings."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import uuid
 from collections import Counter
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version as distribution_version
+from typing import TYPE_CHECKING, Protocol
+
+from pydantic import JsonValue
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.schema import TABLE_OF_RECORD
+from taskloom.warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from taskloom.flows.settings import Settings
+
+PLACE_ONLY = frozenset({"environments", "browser", "data", "fan_out"})
+"""Settings that say where and how fast a run works."""
+CALLS_ONLY = frozenset({"budget", "batch", "retries"})
+"""Settings of `models` that determine how calls are answered and what they may cost."""
 
 
 class RecordSink(Protocol):
@@ -89,14 +106,55 @@ class Recorder:
         new = [record for record, replace in batch if not replace]
         if new:
             self._sink.write(new)
-        latest = {_identity(record): record for record, replace in batch if replace}
+        latest = {_row_of(record): record for record, replace in batch if replace}
         if latest:
             self._sink.write(list(latest.values()), True)
 
 
-def _identity(record: Record) -> tuple[type[Record], object]:
+def _row_of(record: Record) -> tuple[type[Record], object]:
     """Class and key of the row that the record replaces; without a key among its fields, all that it says."""
     table = TABLE_OF_RECORD.get(type(record))
     if table and set(table.key) <= set(type(record).model_fields):
         return (type(record), tuple(getattr(record, name) for name in table.key))
     return (type(record), record.model_dump_json())
+
+
+def begun(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
+    """The stored record of a new run, or of an unfinished one with equal settings, which is resumed."""
+    content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
+    for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
+        if identity(record.settings) == identity(content):
+            resumed = record.model_copy(
+                update={"status": "running", "finished_at": "", "message": "", "settings": content}
+            )
+            warehouse.write([resumed], replace=True)
+            return resumed
+    record = RunRecord(
+        run_id=f"{now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}",
+        flow=flow,
+        started_at=timestamp(),
+        seed=settings.seed,
+        settings=content,
+        software_version=distribution_version("taskloom"),
+    )
+    warehouse.write([record])
+    return record
+
+
+def identity(settings: Mapping[str, JsonValue]) -> str:
+    """What two runs must have in common for one to resume the other; budgets and retries do not count."""
+    models = settings.get("models")
+    if isinstance(models, dict):
+        models = {name: value for name, value in models.items() if name not in CALLS_ONLY}
+    content = {name: value for name, value in settings.items() if name not in PLACE_ONLY | {"models"}}
+    return json.dumps([content, models], sort_keys=True)
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def timestamp() -> str:
+    """The time, ISO 8601 in UTC, to the second."""
+    return now().isoformat(timespec="seconds")

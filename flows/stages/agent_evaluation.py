@@ -16,8 +16,7 @@ from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, recorded_parts, work_beside
-from taskloom.flows.stages.attempt_judging import AttemptJudge
-from taskloom.flows.stages.attempt_records import attempt_record, scores_of, step_records
+from taskloom.flows.stages.attempt_judging import AttemptJudge, attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask
 from taskloom.omnieval.experiments import (

@@ -10,14 +10,15 @@ from time import perf_counter
 from types import MappingProxyType
 
 from taskloom.flows.nights.run_reports import NO_LONGER_REPLAYS, SUBTASK_RETIRED
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool import load_verified
 from taskloom.flows.running.together import together
+from taskloom.flows.stages.replaying import replayer_of
 from taskloom.flows.stages.results import lot, rejection
 from taskloom.flows.wiring import Run
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.synthesis.replay.order_facts import failed_prefix
-from taskloom.synthesis.replay.replay import ReplayedTask, Replayer
+from taskloom.synthesis.replay.replay import ReplayedTask
 from taskloom.taskgraph.measures.complexity import complexity_of
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
 from taskloom.taskgraph.records.graph import TaskGraph
@@ -111,15 +112,13 @@ class DriftCheck:
         outcome = "retired" if set(seen) == {"retired"} else "undecided"
         if "holds" in seen:
             outcome = "holds"
+        recorded = verified.trajectory(instance.instance_id)
         found = Recheck.model_validate(
             {
                 "recheck_id": f"{self.run.run_id}/{name}",
                 "subtask_id": name,
                 "function_id": verified.function.function_id,
-                "trajectory_id": next(
-                    (t.trajectory_id for t in verified.trajectories if t.instance_id == instance.instance_id),
-                    "",
-                ),
+                "trajectory_id": recorded.trajectory_id if recorded else "",
                 "outcome": outcome,
                 "message": message,
                 "attempts": len(seen),
@@ -132,7 +131,6 @@ class DriftCheck:
         (self.run.progress.rejected if found.outcome == "retired" else self.run.progress.done)(STAGE)
 
     async def _replayed(self, nodes: Sequence[BoundSubtask]) -> ReplayedTask:
-        run = self.run
         names = tuple(node.instance_id for node in nodes)
         graph = TaskGraph(nodes=tuple(nodes))
         task = Task(
@@ -143,15 +141,7 @@ class DriftCheck:
             successful_order_count=1,
             successful_orders=(names,),
         )
-        replayer = Replayer(
-            environments=run.environments,
-            sandbox=run.sandbox,
-            applications=run.applications,
-            verified=self.known,
-            settings=run.settings.replay.model_copy(update={"slip_share": 0.0}),
-            provenance=run.provenance(STAGE),
-        )
-        return await replayer.replay(task, 1)
+        return await replayer_of(self.run, self.known, STAGE, slip_share=0.0).replay(task, 1)
 
     async def _retire(self, names: Iterable[str]) -> None:
         """Take these subtasks and all tasks that need them out of what counts, with the reason."""

@@ -9,8 +9,9 @@ from functools import partial
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import installed_place
 from taskloom.flows.nights.choices import choice_for
-from taskloom.flows.pool.known_pool import load_set_aside, load_verified
-from taskloom.flows.pool.pool_memory import (
+from taskloom.flows.pool import (
+    load_set_aside,
+    load_verified,
     proposals_to_try_again,
     remembered,
     tried_before,

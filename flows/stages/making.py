@@ -1,4 +1,4 @@
-"""Making tasks from the pool: intents, composition, instructions, validation and replay, item by item."""
+"""Making tasks from the pool: intents, composition, validation, critic and replay, item by item."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from itertools import islice
 from taskloom.flows.errors import CommandError
 from taskloom.flows.nights.choices import wanted_by
 from taskloom.flows.nights.gates import gate_results
-from taskloom.flows.pool.known_pool import load_verified
-from taskloom.flows.pool.pool_memory import MISSING_LINK, NOT_COMPOSED
+from taskloom.flows.pool import MISSING_LINK, NOT_COMPOSED, load_verified
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.criticising import criticise, doubt_of_critic
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
 from taskloom.flows.stages.results import Validated, lot, rejection, told_apart
-from taskloom.flows.summaries.summary import model_call_rows
+from taskloom.flows.summary import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
+from taskloom.model_clients.errors import CallFailedError
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.reading.catalog_links import fixtures_of
@@ -30,6 +29,8 @@ from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.linking import linked
 from taskloom.synthesis.composition.pool.sense import Sense
 from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest
+from taskloom.synthesis.criticism import STAGE as CRITICISM
+from taskloom.synthesis.criticism import criticise_task, doubt_about_tasks, rejection_by
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask, instances_in_worlds
 from taskloom.synthesis.intents import PooledSubtask, extract_intents
 from taskloom.synthesis.replay.components import component_keys
@@ -37,9 +38,10 @@ from taskloom.synthesis.replay.order_facts import Pair
 from taskloom.synthesis.validation.calibration import doubt_about, try_judge
 from taskloom.synthesis.validation.validation import ValidatedTask, validate_task
 from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent, Rejection, Task
-from taskloom.warehouse.task_quality import judge_rates
+from taskloom.warehouse.task_quality import critic_scores, judge_rates
 
 INTENTS = "intents"
 VALIDATION = "validation"
@@ -52,7 +54,7 @@ _COMPOSITIONS = 3
 async def _validated(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
     return await validate_task(
         task,
-        {name: application.title for name, application in place.applications.items()},
+        place.titles,
         models=place.models,
         settings=place.settings.validation,
         provenance=place.provenance(VALIDATION),
@@ -289,11 +291,10 @@ class TaskMaking:
     async def _try_judge(self, tasks: Sequence[Task]) -> None:
         """Give the judge spoilt instructions among the others, and keep what it noticed."""
         run = self.run
-        titles = {name: application.title for name, application in run.applications.items()}
         found = await together(
             try_judge(
                 task,
-                titles,
+                run.titles,
                 [other for other in tasks if other.task_id != task.task_id],
                 models=run.models,
                 attempt=run.settings.validation.rounds,
@@ -351,3 +352,44 @@ class TaskMaking:
                 for item in account.shortfalls
             ),
         ]
+
+
+async def criticise(run: Run, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Have the critic, if a model plays it, score its share of `tasks`; those that are not rejected."""
+    settings = run.settings.critic
+    chosen = [task for task in tasks if lot(f"critic {task.task_id}") < settings.share]
+    if run.settings.is_offline(ModelRole.CRITIC) or not chosen:
+        return tuple(tasks)
+    rejected = set(await together(_rejected(run, task) for task in chosen))
+    return tuple(task for task in tasks if task.task_id not in rejected)
+
+
+async def doubt_of_critic(run: Run) -> str:
+    """Why the scores of this run's tasks forbid publication; empty if they do not."""
+    if not run.settings.critic.minimum_mean:
+        return ""
+    await run.recorder.flush()
+    report = await asyncio.to_thread(critic_scores, run.warehouse, run.run_id)
+    return doubt_about_tasks(report, run.settings.critic)
+
+
+async def _rejected(run: Run, task: Task) -> str:
+    """The id of the task if it is rejected; empty if it is kept, or could not be scored."""
+    model = run.settings.models.role(ModelRole.CRITIC).model
+    try:
+        criticism = await criticise_task(
+            task,
+            run.titles,
+            models=run.models,
+            critic=f"{model.provider}/{model.model}",
+            provenance=run.provenance(CRITICISM),
+        )
+    except CallFailedError:
+        return ""
+    await run.recorder.record(criticism, replace=True)
+    told = rejection_by(criticism, run.settings.critic)
+    if told is None:
+        return ""
+    await run.recorder.record(told)
+    await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
+    return task.task_id

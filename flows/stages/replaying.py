@@ -40,7 +40,7 @@ _ACTIONS_TO_OPEN = 8
 
 async def _replayed(task: Task, orders: int, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
     verified = await subtasks([node.subtask_id for node in task.graph.nodes])
-    return await _replayer(place, verified).replay(task, orders)
+    return await replayer_of(place, verified).replay(task, orders)
 
 
 @dataclass(slots=True)
@@ -154,7 +154,7 @@ class TaskReplays:
 
     async def _replayer(self, tasks: Sequence[Task]) -> Replayer:
         names = (node.subtask_id for task in tasks for node in task.graph.nodes)
-        return _replayer(self.run, await self.subtasks(names))
+        return replayer_of(self.run, await self.subtasks(names))
 
     async def replayed_before(self, tasks: Sequence[Task]) -> set[str]:
         """Ids of those of `tasks` that were replayed already."""
@@ -204,14 +204,17 @@ class TaskReplays:
         return sum(found)
 
 
-def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Replayer:
+def replayer_of(
+    place: Workplace, verified: Mapping[str, VerifiedSubtask], stage: str = REPLAY, **changed: float
+) -> Replayer:
+    """What replays tasks at a place for `stage`, by its settings but for what is `changed`."""
     return Replayer(
         environments=place.environments,
         sandbox=place.sandbox,
         applications=place.applications,
         verified=verified,
-        settings=place.settings.replay,
-        provenance=place.provenance(REPLAY),
+        settings=place.settings.replay.model_copy(update=changed),
+        provenance=place.provenance(stage),
     )
 
 

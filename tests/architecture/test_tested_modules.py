@@ -25,9 +25,8 @@ PLUG_INS = {
 """Folders of plug-ins, with the test that runs over every module found there, or says which test does."""
 TESTED_THROUGH = {
     "taskloom.interface.runs": "flows/test_python_page.py",
-    "taskloom.cli.graph_files": "cli/test_graph_commands.py",
     "taskloom.cli.predictions": "omnieval/test_action_metrics.py",
-    "taskloom.cli.run_options": "flows/test_stopped_runs.py",
+    "taskloom.cli.options": "flows/test_stopped_runs.py",
     "taskloom.environments.platforms.linux_desktop.image.modules.pyautogui": (
         "environments/linux_desktop/test_machine_server.py"
     ),
@@ -47,14 +46,12 @@ TESTED_THROUGH = {
     "taskloom.flows.experimenting.derived_tasks": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.finishing": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.fixing": "flows/test_run_experiment.py",
-    "taskloom.flows.experimenting.scoring_again": "flows/test_run_experiment.py",
+    "taskloom.flows.experimenting.second_opinions": "flows/test_run_experiment.py",
     "taskloom.flows.stages.agent_evaluation": "flows/test_run_experiment.py",
     "taskloom.flows.stages.agents": "flows/test_run_experiment.py",
     "taskloom.flows.stages.attempt_judging": "flows/test_run_experiment.py",
-    "taskloom.flows.stages.attempt_records": "flows/test_run_experiment.py",
     "taskloom.flows.nights.choices": "flows/nights/test_nights.py",
     "taskloom.flows.planning.composition_planning": "cli/test_plan_command.py",
-    "taskloom.flows.running.cancellation": "flows/test_prefect_commands.py",
     "taskloom.model_clients.batches": "model_clients/test_batches.py",
     "taskloom.model_clients.wire.anthropic_computer": "synthesis/test_computer_agent.py",
     "taskloom.model_clients.wire.anthropic_json": "model_clients/test_provider_conformance.py",

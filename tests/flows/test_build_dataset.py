@@ -8,7 +8,7 @@ import pytest
 
 from taskloom.flows import wiring
 from taskloom.flows.settings import Settings
-from taskloom.flows.summaries.summary import RunSummary
+from taskloom.flows.summary import RunSummary
 from taskloom.offline.models import OfflineRules
 from taskloom.prompts.prompt_input import PromptInput, Reply
 from taskloom.prompts.replies import EvaluationWriterReply, SummarizerReply

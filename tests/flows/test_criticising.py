@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from taskloom.flows.settings import load_settings
-from taskloom.flows.stages.criticising import criticise, doubt_of_critic
-from taskloom.flows.stages.making import TaskMaking
-from taskloom.flows.summaries.summary import summarise
+from taskloom.flows.stages.making import TaskMaking, criticise, doubt_of_critic
+from taskloom.flows.summary import summarise
 from taskloom.flows.wiring import Run, open_run
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.prompts.replies import CriticReply

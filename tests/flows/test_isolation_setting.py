@@ -10,7 +10,7 @@ from taskloom.environments.machines import bubblewrap as confinement
 from taskloom.flows import wiring
 from taskloom.flows.errors import CommandError
 from taskloom.flows.settings import Settings, load_settings
-from taskloom.flows.summaries.summary import RunSummary, why_unconfined
+from taskloom.flows.summary import RunSummary, why_unconfined
 from taskloom.flows.wiring import create_environment, sandbox_settings
 from taskloom.resources.errors import ExitCode
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from taskloom.evaluators_api.interpreter import static_analysis
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool import load_verified
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
 from taskloom.warehouse.store import Warehouse

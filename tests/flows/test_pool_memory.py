@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.flows.pool.pool_memory import (
+from taskloom.flows.pool import (
     MISSING_LINK,
     NOT_COMPOSED,
     known_categories,

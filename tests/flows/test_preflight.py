@@ -12,7 +12,7 @@ import pytest
 from taskloom.cli.application_skeleton import running_entry, write_entry
 from taskloom.flows import wiring
 from taskloom.flows.errors import CommandError
-from taskloom.flows.hosting.preflight import check_keys, check_settings, unpriced
+from taskloom.flows.preflight import check_keys, check_settings, unpriced
 from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent
 from taskloom.flows.wiring import choose_applications

@@ -13,7 +13,7 @@ from taskloom.taskgraph.records.task import Rejection
 
 
 async def test_stages_rejections_and_calls_are_told(prefect_home: Path) -> None:
-    from taskloom.flows.summaries.artifacts import describe_progress
+    from taskloom.flows.hosting import describe_progress
 
     class Forgetful:
         def write(self, records: Sequence[Record], replace: bool = False) -> None:

@@ -19,7 +19,7 @@ from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.checking import read_experiment
 from taskloom.flows.experimenting.fixing import selected_tasks
-from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool import load_verified
 from taskloom.flows.wiring import choose_applications
 from taskloom.omnieval.errors import UnknownProtocolError
 from taskloom.omnieval.experiments import TaskSet
@@ -203,7 +203,7 @@ def test_seeds_repeat_and_never_choose_tasks(data: Path) -> None:
 def test_scores_follow_functions_that_changed_without_an_environment(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from taskloom.flows.experimenting.scoring_again import score_again
+    from taskloom.flows.experimenting.second_opinions import score_again
 
     report = run(data, name="again", agents=["recorded"])
 
@@ -247,7 +247,7 @@ def test_scores_follow_functions_that_changed_without_an_environment(
 def test_attempts_with_other_prompts_are_not_mixed_and_scores_say_that_they_changed(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from taskloom.flows.experimenting.scoring_again import score_again
+    from taskloom.flows.experimenting.second_opinions import score_again
 
     agents = [{"agent": "random", "name": "dice"}]
     made = run(data, name="asked", agents=agents)

@@ -15,7 +15,7 @@ import pytest
 from pydantic import JsonValue
 
 from taskloom.flows.settings import Settings, load_settings
-from taskloom.flows.summaries.summary import RunSummary
+from taskloom.flows.summary import RunSummary
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.warehouse.store import Warehouse
 from tests.flows.overheard import OverheardAnswers

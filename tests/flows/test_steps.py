@@ -22,7 +22,7 @@ def settings(data: Path) -> Settings:
 
 
 def test_steps_of_a_run_share_what_its_flow_opened(prefect_home: Path, tmp_path: Path) -> None:
-    from taskloom.flows.hosting.contexts import begin, work_of
+    from taskloom.flows.hosting import begin, work_of
 
     async def flow() -> None:
         async with begin(settings(tmp_path), "explore_applications") as work:

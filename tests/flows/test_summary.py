@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.flows.summaries.summary import FunnelRow, PairsMeasured, RunSummary
+from taskloom.flows.summary import FunnelRow, PairsMeasured, RunSummary
 from taskloom.taskgraph.measures.acceptance_rates import acceptance_report
 from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 
@@ -78,7 +78,7 @@ def test_a_gate_that_does_not_hold_becomes_an_event(prefect_home: Path) -> None:
     from prefect.events.clients import AssertingEventsClient
     from prefect.events.worker import EventsWorker
 
-    from taskloom.flows.summaries.artifacts import emit_gate_failure
+    from taskloom.flows.hosting import emit_gate_failure
 
     kept = summary(tasks_validated=3).model_copy(update={"not_published": "fewer tasks than before"})
     AssertingEventsClient.reset()

@@ -15,7 +15,7 @@ from taskloom.cli.main import create_app
 from taskloom.environments.platforms.simulated.applications import Notes
 from taskloom.flows.nights.run_reports import RunReport
 from taskloom.flows.settings import load_settings
-from taskloom.flows.summaries.summary import RunSummary
+from taskloom.flows.summary import RunSummary
 from tests.flows.conftest import whole_settings
 
 

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from taskloom.environments.platforms.simulated.applications import APPLICATIONS
 from taskloom.flows.nights.run_reports import RunReport, run_reports
 from taskloom.flows.settings import Settings, load_settings
-from taskloom.flows.summaries.summary import RunSummary
+from taskloom.flows.summary import RunSummary
 from taskloom.model_clients.errors import BudgetExhaustedError, ProviderDownError
 from taskloom.warehouse.store import Warehouse
 from tests.flows.nights.test_nights import OtherNotes
@@ -80,7 +80,7 @@ class Week:
         from taskloom.flows.build_dataset import build_dataset
 
         self.today, self.minutes = day, 0
-        with patch("taskloom.flows.running.clock.datetime") as clock:
+        with patch("taskloom.flows.running.recording.datetime") as clock:
             clock.now.side_effect = lambda _: self.time()
             summary = await build_dataset(settings=self.settings(*assignments, budget=budget))
         assert isinstance(summary, RunSummary) and summary.report is not None

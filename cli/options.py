@@ -1,4 +1,5 @@
-"""The options shared by all commands that start a run, declared once."""
+"""Options and arguments that several commands take, and those of all commands that start a run, each declared
+once."""
 
 from __future__ import annotations
 
@@ -7,21 +8,35 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
-from taskloom.cli.shared_options import (
-    AssignmentsOption,
-    CatalogOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    SettingsOption,
-)
-
 if TYPE_CHECKING:
     from taskloom.flows.settings import Settings
+
+WarehouseOption = Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")]
+VersionOption = Annotated[str | None, typer.Option(help="Dataset version; the current state by default.")]
+SettingsOption = Annotated[
+    Path | None,
+    typer.Option("--settings", help="Settings file; by default taskloom.yaml in this folder, if it exists."),
+]
+AssignmentsOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting, such as composition.count=500. Repeatable."),
+]
+DataOption = Annotated[Path | None, typer.Option(help="Data folder.")]
+CatalogOption = Annotated[Path | None, typer.Option(help="Folder with your own applications.")]
+SeedOption = Annotated[int | None, typer.Option(help="Seed of every random choice.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+GraphFile = Annotated[
+    Path,
+    typer.Argument(
+        help="JSON: a task record, or `nodes` and `edges`; - reads standard input.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

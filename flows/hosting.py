@@ -1,12 +1,16 @@
-"""Results of a run in Prefect's UI, its progress, which is brought up to date as runs of workers have no
-terminal, and the event of a gate that does not hold, on which automations act."""
+"""What hosts a run: what its steps work with, opened by the flow and found again by the run's id, for steps
+take and return plain records only, so that Prefect can show and retry them; and what Prefect shows of it:
+results, progress, and the event of a gate that does not hold, on which automations act."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from time import monotonic
 
 import prefect
 from prefect.artifacts import acreate_markdown_artifact, create_markdown_artifact, create_table_artifact
@@ -14,12 +18,93 @@ from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.context import FlowRunContext
 from prefect.events import emit_event
 
+from taskloom.flows.errors import CommandError
+from taskloom.flows.fan_out.dask_workers import fanned_out
+from taskloom.flows.running.core_seconds import since
+from taskloom.flows.running.interruptions import cancellable
 from taskloom.flows.running.progress import StageProgress
-from taskloom.flows.summaries.summary import RunSummary
-from taskloom.flows.wiring import Run
+from taskloom.flows.settings import Settings
+from taskloom.flows.stages.growing import PoolGrowth
+from taskloom.flows.stages.making import TaskMaking
+from taskloom.flows.summary import RunSummary
+from taskloom.flows.wiring import Run, open_run
 from taskloom.model_clients.counters import CallCounters
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
+
+_LOG = logging.getLogger(__name__)
+_SECONDS = 30.0
+"""How often the progress is shown anew."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the steps of one run share; parts are created on first use."""
+
+    run: Run
+
+    @cached_property
+    def growth(self) -> PoolGrowth:
+        """Explores and verifies."""
+        return PoolGrowth(self.run)
+
+    @cached_property
+    def making(self) -> TaskMaking:
+        """Composes, validates and replays."""
+        return TaskMaking(self.run, self.growth.verified)
+
+
+_open: dict[str, Work] = {}
+"""The runs that are open in this process."""
+
+
+@asynccontextmanager
+async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncIterator[Work]:
+    """Open a run of `flow` for its steps, and keep it open until the block ends.
+
+    Raises:
+        CommandError: no wanted application is installed, or one is unknown.
+    """
+    async with cancellable(), open_run(settings, flow, quiet=quiet) as run:
+        work = Work(run)
+        _open[run.run_id] = work
+        try:
+            _LOG.info("run %s of %s begins", run.run_id, flow)
+            async with progress_shown(run), fanned_out(run, lambda names: work.making.subtasks(names)):
+                yield work
+            _LOG.info("run %s completed", run.run_id)
+        finally:
+            del _open[run.run_id]
+
+
+def work_of(run_id: str) -> Work:
+    """What the steps of a run work with.
+
+    Raises:
+        CommandError: no flow has this run open in this process.
+    """
+    if run_id not in _open:
+        raise CommandError(
+            f"no run {run_id!r} is open in this process; steps run in that of their flow, and"
+            " fan_out.runner=dask spreads their items over processes"
+        )
+    return _open[run_id]
+
+
+@contextmanager
+def timed(run: Run, stage: str) -> Iterator[None]:
+    """Add wall time and processor time of the block to those of `stage` in the run, and log its end."""
+    started, spent = monotonic(), run.spent.so_far()
+    try:
+        yield
+    finally:
+        seconds = monotonic() - started
+        run.stage_seconds[stage] = run.stage_seconds.get(stage, 0.0) + seconds
+        costs = since(spent, run.spent.so_far())
+        known = run.core_seconds.setdefault(stage, {})
+        for purpose, value in costs.items():
+            known[purpose] = round(known.get(purpose, 0.0) + value, 1)
+        _LOG.info("%s ended after %.1f s, core-seconds %s", stage, seconds, costs)
 
 
 async def publish_artifacts(summary: RunSummary) -> None:
@@ -48,10 +133,6 @@ async def _published(creation: object) -> None:
         await creation  # type: ignore[misc]
     except Exception as error:
         prefect.get_run_logger().warning("an artifact could not be stored: %s", error)
-
-
-_LOG = logging.getLogger(__name__)
-_SECONDS = 30.0
 
 
 @asynccontextmanager
