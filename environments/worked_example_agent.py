@@ -16,8 +16,8 @@ from taskloom.taskgraph.records.interaction import (
     WaitInput,
     WheelMouseInput,
 )
+from taskloom.taskgraph.records.subtask import fill_step
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
-from taskloom.taskgraph.records.worked_examples import fill_step
 
 _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""

@@ -26,7 +26,7 @@ from taskloom.model_clients.errors import BudgetExhaustedError
 from taskloom.omnieval.experiments.plan import AgentOrder, PlannedAttempt, attempts_for, order_for
 from taskloom.omnieval.experiments.specification import ExperimentFile
 from taskloom.resources.errors import ExitCode
-from taskloom.taskgraph.records.experiment import ExperimentStatus
+from taskloom.taskgraph.records.agent_run import ExperimentStatus
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from taskloom.offline.phrasebook import WHOLE, Teller, Thing, name, named, parts_of
 from taskloom.prompts.inputs import ResourceLink
-from taskloom.resources.path_parts import with_path_parts
+from taskloom.taskgraph.records.subtask import with_path_parts
 
 _LONGEST_SENTENCE = 36
 """Most words of a sentence with two requests."""

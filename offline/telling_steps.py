@@ -9,8 +9,7 @@ from taskloom.resources.applications import WorkedStep
 from taskloom.taskgraph.records.gestures import keys_in_words
 from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Control, escape_keys
-from taskloom.taskgraph.records.subtask import fill
-from taskloom.taskgraph.records.worked_examples import fill_query
+from taskloom.taskgraph.records.subtask import fill, fill_query
 
 WAITING = "Waiting for"
 """How the thought of a step begins that waits for a control."""

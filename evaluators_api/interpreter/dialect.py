@@ -20,8 +20,7 @@ import re
 from taskloom.evaluators_api.checks.registry import checks
 from taskloom.evaluators_api.interpreter.generators import stepped
 from taskloom.evaluators_api.interpreter.language_rules import REWRITTEN_MODULES
-from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
-from taskloom.taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n`]*)$")
 _SAME_EXCEPTION = {"IOError": "OSError", "EnvironmentError": "OSError"}

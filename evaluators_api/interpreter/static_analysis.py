@@ -19,8 +19,7 @@ from taskloom.evaluators_api.interpreter.check_usage import (
 from taskloom.evaluators_api.interpreter.dialect import rewrite, unfence
 from taskloom.evaluators_api.interpreter.generators import generator_problems
 from taskloom.evaluators_api.interpreter.language_rules import Problem, module_problems, node_problems
-from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
-from taskloom.taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 LARGEST_SOURCE = 16_384
 """Bytes of source that are looked at."""

@@ -19,8 +19,7 @@ from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
 from taskloom.omnieval.reports.second_opinions import CRITIC, HUMAN
 from taskloom.prompts.actor_actions import in_history
 from taskloom.prompts.inputs import AttemptCriticInput
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
-from taskloom.taskgraph.records.experiment import Experiment
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, Experiment
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -13,8 +13,8 @@ from taskloom.flows.pool.known_pool import load_verified
 from taskloom.flows.pool.pool_memory import wishes_of
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications
+from taskloom.model_clients.ledger.budget import prices_of
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.ledger.prices import prices_of
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
 from taskloom.synthesis.intents.intents import BARREN_CALLS

@@ -21,7 +21,7 @@ from taskloom.flows.summaries.summary import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.resources.scenarios import scenario_of
 from taskloom.synthesis.composition.building import identity

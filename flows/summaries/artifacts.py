@@ -17,7 +17,7 @@ from prefect.events import emit_event
 from taskloom.flows.running.progress import StageProgress
 from taskloom.flows.summaries.summary import RunSummary
 from taskloom.flows.wiring import Run
-from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.ledger.budget import CallCounters
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from taskloom.omnieval.reports.standings import ALL, ScoredAttempt
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.taskgraph.records.agent_run import AgentRun
-from taskloom.taskgraph.records.experiment import Comparison, Standing
+from taskloom.taskgraph.records.agent_run import AgentRun, Comparison, Standing
 
 _SPECIAL = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%_#${}"}

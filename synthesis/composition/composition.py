@@ -5,7 +5,7 @@ The same pool, request and seed give the same tasks in the same order, no two wi
 
 from collections.abc import Callable, Collection, Sequence
 
-from taskloom.resources.capability_presets import Capability
+from taskloom.resources.dimensions import Capability
 from taskloom.synthesis.composition.building import TaskBuilder
 from taskloom.synthesis.composition.composer import Composer
 from taskloom.synthesis.composition.pool.compiled_pool import Fixtures, compile_pool

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import applications_in, parameters_in, worlds_of
 from taskloom.resources.worlds import FIRST_WORLD
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask

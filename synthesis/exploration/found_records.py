@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from taskloom.evaluators_api.evidence.starting_state import mentions
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.exploration import FoundRecord
 from taskloom.taskgraph.records.provenance import Provenance

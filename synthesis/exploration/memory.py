@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
+from taskloom.prompts.shown_effects import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
 from taskloom.resources.applications import Application, ControlQuery
 from taskloom.synthesis.exploration.walking import only_new
 from taskloom.taskgraph.records.exploration import SeenScreen

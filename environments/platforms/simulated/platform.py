@@ -9,7 +9,7 @@ from taskloom.environments.environment import Environment
 from taskloom.environments.lookup import InstallationResult
 from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
 from taskloom.resources.applications import Application
-from taskloom.resources.reading.catalog_shorthand import expand_application
+from taskloom.resources.reading.catalog import expand_application
 from taskloom.resources.reading.yaml_reading import parse_entry, read_yaml
 from taskloom.resources.record import Record
 
