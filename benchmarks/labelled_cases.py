@@ -25,12 +25,10 @@ from pydantic import Field, model_validator
 
 from benchmarks.labelled_outcome import Shown
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
-from taskloom.resources.reading.catalog import load_applications
-from taskloom.resources.reading.catalog_shorthand import expand_step
+from taskloom.resources.reading.catalog import expand_step, load_applications
 from taskloom.resources.reading.yaml_reading import YamlFile, parse_entry, read_yaml
 from taskloom.resources.record import Record
-from taskloom.taskgraph.records.subtask import fill
-from taskloom.taskgraph.records.worked_examples import fill_step
+from taskloom.taskgraph.records.subtask import fill, fill_step
 
 CASES = Path(__file__).parent / "labelled_work_cases"
 Verdict = Literal["right", "wrong"]

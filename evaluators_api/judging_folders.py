@@ -10,13 +10,13 @@ from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.evaluators_api.errors import SheetInvalidError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.evaluators_api.state.account import beyond
-from taskloom.taskgraph.records.evidence import CLIPBOARD, ClipboardState, Evidence, FileState
-from taskloom.taskgraph.records.judging_sheet import (
+from taskloom.taskgraph.records.evaluation_function import (
     HomeJudgement,
     JudgedSubtask,
     JudgingSheet,
     SubtaskJudgement,
 )
+from taskloom.taskgraph.records.evidence import CLIPBOARD, ClipboardState, Evidence, FileState
 
 INSTALLED: Final = frozenset({"applications"})
 """Folder of the home in which machine images have the applications; no evidence."""

@@ -28,7 +28,7 @@ from taskloom.flows.stages.growing import PoolGrowth
 from taskloom.flows.stages.making import TaskMaking
 from taskloom.flows.summary import RunSummary
 from taskloom.flows.wiring import Run, open_run
-from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.ledger.budget import CallCounters
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 

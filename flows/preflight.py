@@ -8,8 +8,7 @@ from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications, prepare_data_folder
 from taskloom.model_clients.client import create_client
 from taskloom.model_clients.errors import KeyMissingError
-from taskloom.model_clients.ledger.budget import Budget
-from taskloom.model_clients.ledger.prices import prices_of
+from taskloom.model_clients.ledger.budget import Budget, prices_of
 from taskloom.taskgraph.records.model_calls import ModelRole
 
 RUN_ROLES = tuple(role for role in ModelRole if role is not ModelRole.PLANNER)

@@ -24,7 +24,7 @@ from taskloom.flows.wiring import Run
 from taskloom.model_clients.errors import BudgetExhaustedError
 from taskloom.omnieval.experiments import AgentOrder, ExperimentFile, PlannedAttempt, attempts_for, order_for
 from taskloom.resources.errors import ExitCode
-from taskloom.taskgraph.records.experiment import ExperimentStatus
+from taskloom.taskgraph.records.agent_run import ExperimentStatus
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task
 

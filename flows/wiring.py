@@ -25,8 +25,8 @@ from taskloom.flows.running.progress import Progress
 from taskloom.flows.running.recording import Recorder, begun, timestamp
 from taskloom.flows.settings import Settings
 from taskloom.flows.spare_capacity import SpareCapacity
-from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
+from taskloom.model_clients.ledger.budget import CallCounters
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.offline.models import OfflineModels, OfflineRules

@@ -7,9 +7,9 @@ client          the protocol of a provider; providers by name
 messages        requests and replies, the same for every provider
 rate_reports    rate limits that a provider reports
 settings        which model plays which role, at what speed and cost
-counters        counts of calls, tokens and cost
-ledger/         keeps every reply
-limits/         rate limits and retries
+ledger/         keeps every reply, and counts what calls cost
+senders         sends requests, with retries and estimates of tokens; one per model
+limiter         the rate limiter of a model, and the circuit breaker that pauses a failing provider
 batches         collects calls for providers' batches
 wire/           the providers' protocols
 providers/      one module per kind of provider

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from taskloom.model_clients.client import BatchAnswer, BatchClient, BatchState
-from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import ConnectionLostError, ModelClientError, RequestRejectedError
+from taskloom.model_clients.ledger.budget import CallCounters
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.settings import BatchSettings

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from taskloom.model_clients.errors import ModelClientError, RunStoppedError
-from taskloom.model_clients.ledger.budget import Amount, RunAccount
-from taskloom.model_clients.ledger.ledger import Ledger, call_record
-from taskloom.model_clients.ledger.prices import cost_of, highest_amount, prices_of
-from taskloom.model_clients.ledger.request_keys import request_key
-from taskloom.model_clients.limits.limiter import Priority
-from taskloom.model_clients.limits.senders import Senders
+from taskloom.model_clients.ledger.budget import Amount, RunAccount, cost_of, highest_amount, prices_of
+from taskloom.model_clients.ledger.ledger import Ledger, call_record, request_key
+from taskloom.model_clients.limiter import Priority
 from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.senders import Senders
 from taskloom.model_clients.settings import CallSettings, ModelSettings
 from taskloom.taskgraph.records.model_calls import CallPurpose
 

@@ -1,13 +1,11 @@
 """How the stages call models: by role, with a typed reply, paid for once."""
 
-from types import TracebackType
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from taskloom.model_clients.client import Question
 from taskloom.model_clients.conversation import first_request, parse_reply, second_try
-from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import (
     BudgetExhaustedError,
     ModelClientError,
@@ -16,12 +14,12 @@ from taskloom.model_clients.errors import (
     ReplyUnavailableError,
     TryFailedError,
 )
-from taskloom.model_clients.ledger.budget import Amount, Budget, RunAccount
+from taskloom.model_clients.ledger.budget import Amount, Budget, CallCounters, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.limits.limiter import Priority
-from taskloom.model_clients.limits.senders import Senders
+from taskloom.model_clients.limiter import Priority
 from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.paid_calls import Call, PaidCalls
+from taskloom.model_clients.senders import Senders
 from taskloom.model_clients.settings import CallSettings
 from taskloom.taskgraph.records.model_calls import CallPurpose, ModelRole
 
@@ -65,9 +63,7 @@ class RoleModels:
     async def __aenter__(self) -> "RoleModels":
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Close; if the budget is used up, first wait for all calls in flight, because they are paid for."""
         players = self.settings.roles.values()
         models = (model for player in players for model in (player.model, *player.fallbacks))

@@ -10,12 +10,10 @@ from taskloom.environments.screen_words import describe_screen, in_words
 from taskloom.prompts.inputs import ActorInput, StepInHistory
 from taskloom.prompts.replies import ActorArguments, ActorReply, Point
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
-from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.gestures import keys_in_words
 from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Control, escape_keys
-from taskloom.taskgraph.records.subtask import fill, placeholders
-from taskloom.taskgraph.records.worked_examples import fill_query
+from taskloom.taskgraph.records.subtask import fill, fill_query, placeholders, with_path_parts
 
 _PATIENCE = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""

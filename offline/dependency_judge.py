@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from taskloom.offline.phrasebook import Phrasebook, Teller, Thing, named, parts_of
 from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
-from taskloom.resources.path_parts import with_path_parts
+from taskloom.taskgraph.records.subtask import with_path_parts
 
 _PURPOSE = re.compile(r"^For [^,.]+, ")
 """What it is all for, which asks for nothing."""

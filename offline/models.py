@@ -12,8 +12,7 @@ from pydantic import BaseModel
 
 from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.ledger.budget import Amount, RunAccount
-from taskloom.model_clients.ledger.ledger import call_record
-from taskloom.model_clients.ledger.request_keys import canonical_json
+from taskloom.model_clients.ledger.ledger import call_record, canonical_json
 from taskloom.model_clients.messages import ModelReply, TextContent
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.offline.actor import act

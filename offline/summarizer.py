@@ -8,7 +8,7 @@ from random import Random
 from taskloom.offline.phrasebook import WHOLE, Phrasebook, Teller, Thing, name, named, parts_of
 from taskloom.prompts.inputs import ResourceLink, SummarizerInput
 from taskloom.prompts.replies import SummarizerReply
-from taskloom.resources.path_parts import with_path_parts
+from taskloom.taskgraph.records.subtask import with_path_parts
 
 _OPENINGS = ("", "Please ")
 _LONGEST_SENTENCE = 36

@@ -10,8 +10,8 @@ from pydantic import BaseModel, JsonValue
 from taskloom.environments.errors import AgentError, UnusableReplyError
 from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
 from taskloom.prompts.agent_inputs import ApplicationInView
-from taskloom.prompts.errors import TemplateBrokenError
 from taskloom.prompts.prompt_input import Models, PromptInput
+from taskloom.prompts.rendering import TemplateBrokenError
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.trajectory import Trajectory
 

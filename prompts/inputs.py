@@ -5,8 +5,6 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
-from taskloom.prompts.exploration_views import ResourceInView as ResourceInView
 from taskloom.prompts.prompt_input import PromptInput
 from taskloom.prompts.replies import (
     ActorReply,
@@ -19,7 +17,15 @@ from taskloom.prompts.replies import (
     IntentExtractorReply,
     SummarizerReply,
 )
-from taskloom.prompts.shown_effects import ShownEffects, TaskShape
+from taskloom.prompts.shown_effects import (
+    KnownSubtask,
+    RejectedSubtask,
+    ScreenInView,
+    ShownEffects,
+    SubtaskToDeclare,
+    TaskShape,
+)
+from taskloom.prompts.shown_effects import ResourceInView as ResourceInView
 from taskloom.resources.applications import SubtaskTemplate
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record

@@ -16,6 +16,9 @@ node  the node executable; home  the sandbox home; state  its state folder insid
       port.
 """
 
+PATH_PARTS = ("_name", "_stem", "_folder")
+"""Endings that make a placeholder of a worked example out of a parameter's name."""
+
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
 """Hosts of the address at which an application may run already."""
 

@@ -1,6 +1,6 @@
-"""Resources: a category bound to a value, in its scope (App. B.3); when an output is an input."""
+"""Resources: a category bound to a value, where it lives (App. B.3); when an output is an input."""
 
-from taskloom.resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind, ResourceScope
+from taskloom.resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind
 from taskloom.resources.record import Record
 
 
@@ -34,10 +34,8 @@ class Resource(Record):
 
 def bind_resource(category: ResourceCategory, application: str, value: str) -> Resource:
     """The resource of `category` with `value`, as seen by a subtask of `application`."""
-    scoped = category.scope in (ResourceScope.BY_VALUE_PER_APPLICATION, ResourceScope.SLOT_PER_APPLICATION)
-    return Resource(
-        category=category.name, kind=category.kind, application=application if scoped else "", value=value
-    )
+    owner = "" if category.is_shared else application
+    return Resource(category=category.name, kind=category.kind, application=owner, value=value)
 
 
 def guessed_kind(category: str) -> ResourceKind | None:

@@ -10,7 +10,7 @@ from taskloom.prompts.replies import DependencyPair
 from taskloom.resources.record import Record
 from taskloom.synthesis.instructions import in_order, numbered
 from taskloom.synthesis.ports import Models
-from taskloom.taskgraph.measures.critic_scores import CriticReport
+from taskloom.taskgraph.measures.acceptance_rates import CriticReport
 from taskloom.taskgraph.records.criticism import HIGHEST_SCORE, Criticism, CriticQuestion
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Rejection, Task

@@ -3,10 +3,9 @@
 records/         the records
 measures/        complexity, orders, interference, coherency
 reading/         reads task graphs that users wrote
-drawing/         draws task graphs
+drawing          draws task graphs
 bitmasks         the graph operations that these use
 text_folding     normal form of texts that look the same; shortens long texts
-source_parsing   generated source as a syntax tree
 
 Nothing here touches a file, a model or an environment.
 """

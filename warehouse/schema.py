@@ -14,7 +14,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.dimensions import TABLE
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep, Experiment
 from taskloom.taskgraph.records.criticism import Criticism, JudgeTrial, Review
 from taskloom.taskgraph.records.effect import ApplicationNoise, PerformanceEffects
 from taskloom.taskgraph.records.evaluation_function import (
@@ -23,7 +23,6 @@ from taskloom.taskgraph.records.evaluation_function import (
     JudgedOutcome,
     VerificationRound,
 )
-from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance

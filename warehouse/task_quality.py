@@ -5,14 +5,15 @@ from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.resources.record import Record
 from taskloom.taskgraph.measures.acceptance_rates import (
     AcceptanceReport,
+    CriticReport,
     JudgeReport,
     Rate,
     acceptance_report,
+    critic_report,
     judge_report,
     rate,
 )
-from taskloom.taskgraph.measures.critic_scores import CriticReport, critic_report
-from taskloom.taskgraph.measures.gaps import Gap, gaps_of
+from taskloom.taskgraph.measures.cells import Gap, gaps_of
 from taskloom.taskgraph.measures.variety_figures import VarietyFigures, variety_of
 from taskloom.taskgraph.records.criticism import Criticism, JudgeTrial
 from taskloom.taskgraph.records.evaluation_function import JudgedOutcome

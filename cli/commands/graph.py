@@ -44,8 +44,7 @@ def graph(
 
       taskloom graph task.json --json
     """
-    from taskloom.taskgraph.drawing.lanes import draw_text
-    from taskloom.taskgraph.drawing.svg import draw_svg
+    from taskloom.taskgraph.drawing import draw_svg, draw_text
 
     found = graph_in(file)
     facts = measures(found)
@@ -108,7 +107,7 @@ def measures(found: TaskGraph) -> dict[str, Any]:
 
 def notes_on(found: TaskGraph) -> list[str]:
     """Notes on the graph that a reader of its measures should know."""
-    from taskloom.taskgraph.measures.inconsistencies import inconsistencies_of
+    from taskloom.taskgraph.reading.task_graphs import inconsistencies_of
 
     notes = list(inconsistencies_of(found))
     if not all(node.application for node in found.nodes):

@@ -46,7 +46,7 @@ def view(
     from functools import partial
 
     from taskloom.flows.places import load_places
-    from taskloom.model_clients.ledger.call_texts import read_call_text
+    from taskloom.model_clients.ledger.upkeep import read_call_text
     from taskloom.taskgraph.records.agent_run import FOLDER
     from taskloom.warehouse.store import Warehouse
     from taskloom.warehouse.viewer.server import LOOPBACK, listen, serve

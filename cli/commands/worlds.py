@@ -76,7 +76,7 @@ def check(
     """
     from taskloom.flows.settings import load_settings
     from taskloom.resources.reading.catalog import load_applications, load_resource_categories
-    from taskloom.resources.reading.world_checks import world_problems
+    from taskloom.resources.reading.translation import world_problems
     from taskloom.resources.reading.worlds import load_rules
 
     extra = load_settings(catalog=catalog).catalog

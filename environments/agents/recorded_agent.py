@@ -21,8 +21,8 @@ from taskloom.taskgraph.records.interaction import (
     WheelMouseInput,
 )
 from taskloom.taskgraph.records.keys import read_keys
+from taskloom.taskgraph.records.subtask import fill_step
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.taskgraph.records.worked_examples import fill_step
 from taskloom.taskgraph.text_folding import same_label
 
 _FIELD = "Edit"

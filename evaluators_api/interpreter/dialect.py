@@ -18,8 +18,7 @@ import ast
 import re
 
 from taskloom.evaluators_api.checks.declaration import checks
-from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
-from taskloom.taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 REWRITTEN_MODULES = frozenset({"os", "os.path", "ntpath", "posixpath", "pathlib", "logging"})
 """Modules whose uses are rewritten; what is left of them afterwards is refused."""

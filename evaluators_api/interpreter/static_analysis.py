@@ -19,8 +19,7 @@ from taskloom.evaluators_api.interpreter.dialect import (
     rewrite,
     unfence,
 )
-from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
-from taskloom.taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 LARGEST_SOURCE = 16_384
 """Bytes of source that are looked at."""

@@ -19,11 +19,10 @@ from taskloom.model_clients.client import create_client
 from taskloom.omnieval.experiments import AgentEntry, ExperimentFile
 from taskloom.omnieval.lookup import PROTOCOLS
 from taskloom.prompts.agent_inputs import SpokenActorInput
-from taskloom.prompts.errors import TemplateBrokenError
 from taskloom.prompts.inputs import ActorInput, ComputerActorInput
 from taskloom.prompts.prompt_input import PromptInput
-from taskloom.prompts.rendering import check_own_prompt
-from taskloom.taskgraph.records.experiment import Experiment
+from taskloom.prompts.rendering import TemplateBrokenError, check_own_prompt
+from taskloom.taskgraph.records.agent_run import Experiment
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.store import Warehouse
 

@@ -15,8 +15,7 @@ from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, stan
 from taskloom.omnieval.reports.tables import ReportTable, tables
 from taskloom.resources.record import Record
 from taskloom.resources.whole_files import write_whole
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore
-from taskloom.taskgraph.records.experiment import Experiment, ExperimentStatus, Standing
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, Experiment, ExperimentStatus, Standing
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse

@@ -27,8 +27,7 @@ from taskloom.prompts.actor_actions import in_history
 from taskloom.prompts.inputs import AttemptCriticInput
 from taskloom.resources.record import Record
 from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
-from taskloom.taskgraph.records.experiment import Experiment
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep, Experiment
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task

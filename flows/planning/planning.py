@@ -12,8 +12,8 @@ from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choi
 from taskloom.flows.pool import load_verified, wishes_of
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications
+from taskloom.model_clients.ledger.budget import prices_of
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.ledger.prices import prices_of
 from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
 from taskloom.synthesis.intents import BARREN_CALLS

@@ -20,7 +20,7 @@ from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import CallFailedError
 from taskloom.resources.errors import ExitCode
 from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import applications_in, worlds_of
 from taskloom.resources.scenarios import scenario_of
 from taskloom.synthesis.composition.building import identity

@@ -1,6 +1,7 @@
 """The ledger: every reply is durable before it is used, so no call is paid for twice (method, section 10)."""
 
 import hashlib
+import json
 import os
 import socket
 import sqlite3
@@ -8,18 +9,17 @@ import threading
 import time
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from pydantic import JsonValue
 
 from taskloom.model_clients.errors import LedgerBrokenError, ModelClientError, RequestRejectedError
-from taskloom.model_clients.ledger.request_keys import canonical_json, plain_turns
 from taskloom.model_clients.ledger.writer import LedgerWriter, open_database
-from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.messages import Message, ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import ModelSettings
+from taskloom.taskgraph.records.computer_use import ComputerTurn
 from taskloom.taskgraph.records.model_calls import (
     FINAL_OUTCOMES,
     CallFigures,
@@ -28,6 +28,50 @@ from taskloom.taskgraph.records.model_calls import (
     FinishReason,
     ModelCall,
 )
+
+_IDENTITY = {"provider", "model", "base_url", "protocol", "structured_output", "image_detail", "parameters"}
+
+
+def request_key(settings: ModelSettings, request: ModelRequest) -> str:
+    """SHA-256 of provider, base URL, model, parameters, schema, messages, picture hashes and attempt, in
+    hexadecimal.
+
+    Excludes whatever does not determine the reply (stage, item, template name, timeouts, prices, the key's
+    variable), so equal requests for different items are one call.
+    """
+    identity: dict[str, JsonValue] = {
+        "settings": settings.model_dump(mode="json", include=_IDENTITY),
+        "schema_name": request.reply_schema_name,
+        "schema": request.reply_schema,
+        "messages": [_plain_message(message) for message in request.messages],
+        "attempt": request.attempt,
+    }
+    if request.computer is not None:
+        identity["computer"] = plain_turns(request.computer)
+        if settings.computer_tool:
+            identity["computer_tool"] = settings.computer_tool
+    if request.functions:
+        identity["functions"] = list(request.functions)
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+
+
+def plain_turns(turns: Sequence[ComputerTurn]) -> list[JsonValue]:
+    """The turns of a conversation about a computer as JSON, pictures by their hash."""
+    return [turn.model_dump(mode="json") for turn in turns]
+
+
+def canonical_json(value: JsonValue) -> str:
+    """The canonical JSON text of `value`: keys sorted, no white space."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _plain_message(message: Message) -> dict[str, JsonValue]:
+    parts: list[JsonValue] = [
+        {"text": item.text} if isinstance(item, TextContent) else {"image": item.image.sha256}
+        for item in message.content
+    ]
+    return {"role": message.role, "content": parts}
+
 
 _COLUMNS = tuple(ModelCall.model_fields)
 _OF_REPLY = ("finish_reason", *CallFigures.model_fields)
@@ -59,9 +103,7 @@ class Ledger:
     def __enter__(self) -> "Ledger":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

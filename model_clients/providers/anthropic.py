@@ -13,16 +13,17 @@ from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.anthropic_computer import computer_body, computer_headers, computer_reply
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
-from taskloom.model_clients.wire.json_paths import text_at, value_at
 from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
-    FailedResponse,
     completed,
     filtered_reply,
     mapped_errors,
     read_json,
     read_key,
+    response_error,
+    text_at,
+    value_at,
     without_key,
 )
 
@@ -137,15 +138,10 @@ class AnthropicClient:
         problem = value_at(line, "result", "error")
         detail = problem if text_at(problem, "message") else value_at(problem, "error")
         code = text_at(detail, "type")
-        failed = FailedResponse(
-            self.provider,
-            self.model,
-            _STATUS_OF_ERROR.get(code, 500),
-            code,
-            without_key(text_at(detail, "message"), self._key),
-            request_id=text_at(problem, "request_id"),
-        )
-        return key, failed.error()
+        message = without_key(text_at(detail, "message"), self._key)
+        request_id = text_at(problem, "request_id")
+        status = _STATUS_OF_ERROR.get(code, 500)
+        return key, response_error(self._settings, status, code, message, request_id=request_id)
 
     def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
         if request.computer is not None:

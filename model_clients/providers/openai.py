@@ -19,7 +19,6 @@ from taskloom.model_clients.errors import (
 )
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.json_paths import text_at, value_at
 from taskloom.model_clients.wire.openai_computer import computer_body, computer_reply
 from taskloom.model_clients.wire.openai_json import (
     chat_body,
@@ -32,12 +31,14 @@ from taskloom.model_clients.wire.openai_json import (
 from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
-    FailedResponse,
     completed,
     filtered_reply,
     mapped_errors,
     read_json,
     read_key,
+    response_error,
+    text_at,
+    value_at,
     without_key,
 )
 
@@ -163,14 +164,13 @@ class OpenAIClient:
                 return key, either_reply(self._settings, body).model_copy(update={"batched": True})
             except ModelClientError as error:
                 return key, error
-        failed = FailedResponse(
-            self.provider,
-            self.model,
+        failed = response_error(
+            self._settings,
             status if isinstance(status, int) else 500,
             text_at(body, "error", "code") or text_at(line, "error", "code"),
             without_key(text_at(body, "error", "message") or text_at(line, "error", "message"), self._key),
             request_id=text_at(line, "response", "request_id"),
-        ).error()
+        )
         if isinstance(failed, RequestFilteredError):
             return key, filtered_reply(self._settings, failed).model_copy(update={"batched": True})
         return key, failed

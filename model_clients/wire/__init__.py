@@ -2,7 +2,6 @@
 
 openai_json, anthropic_json            requests and replies as JSON
 openai_computer, anthropic_computer    the same for their computer tools
-json_paths                             values of foreign JSON
 reply_schemas                          JSON schemas for typed replies, and how a server takes them
-sdk_calls                              API keys, responses and errors of both SDKs
+sdk_calls                              API keys, responses, their values, and errors of both SDKs
 """

@@ -13,7 +13,7 @@ from taskloom.model_clients.errors import RequestRejectedError
 from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply, picture_block
-from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.model_clients.wire.sdk_calls import list_at, text_at, value_at
 from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
     ComputerCall,

@@ -8,9 +8,9 @@ from pydantic import JsonValue
 from taskloom.model_clients.errors import ConnectionLostError
 from taskloom.model_clients.messages import Content, ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
-from taskloom.model_clients.wire.openai_json import json_instruction
+from taskloom.model_clients.wire.openai_json import json_instruction, sampling
 from taskloom.model_clients.wire.reply_schemas import Mode, strict_schema
+from taskloom.model_clients.wire.sdk_calls import count_at, list_at, text_at, value_at
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 USUAL_MAX_TOKENS = 8192
@@ -59,11 +59,7 @@ def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) ->
         body["output_config"] = output
     if system:
         body["system"] = system
-    if parameters.temperature is not None:
-        body["temperature"] = parameters.temperature
-    if parameters.top_p is not None:
-        body["top_p"] = parameters.top_p
-    return body | parameters.extra
+    return body | sampling(settings)
 
 
 def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:

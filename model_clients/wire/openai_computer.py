@@ -9,8 +9,8 @@ from pydantic import JsonValue
 from taskloom.model_clients.errors import RequestRejectedError
 from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from taskloom.model_clients.wire.openai_json import data_address, responses_body, responses_reply
+from taskloom.model_clients.wire.sdk_calls import count_at, list_at, text_at, value_at
 from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
     ComputerCall,

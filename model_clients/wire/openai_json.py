@@ -8,9 +8,8 @@ from pydantic import JsonValue
 from taskloom.model_clients.errors import ConnectionLostError, ModelClientError
 from taskloom.model_clients.messages import Message, ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from taskloom.model_clients.wire.reply_schemas import Mode, strict_schema
-from taskloom.model_clients.wire.sdk_calls import FailedResponse
+from taskloom.model_clients.wire.sdk_calls import count_at, list_at, response_error, text_at, value_at
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
@@ -45,7 +44,7 @@ def responses_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -
         body["reasoning"] = {"effort": parameters.reasoning_effort}
     if request.template_hash and not settings.base_url:
         body["prompt_cache_key"] = request.template_hash[:64]
-    return body | _sampling(settings)
+    return body | sampling(settings)
 
 
 def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
@@ -69,7 +68,7 @@ def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dic
         body["reasoning_effort"] = parameters.reasoning_effort
     if parameters.seed is not None:
         body["seed"] = parameters.seed
-    return body | _sampling(settings)
+    return body | sampling(settings)
 
 
 def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
@@ -77,10 +76,7 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     status = text_at(body, "status")
     if status == "failed" or value_at(body, "error"):
         code, message = text_at(body, "error", "code"), text_at(body, "error", "message")
-        failed = FailedResponse(
-            settings.provider, settings.model, _FAILED_STATUS.get(code, 400), code, message
-        )
-        raise failed.error()
+        raise response_error(settings, _FAILED_STATUS.get(code, 400), code, message)
     if not isinstance(value_at(body, "output"), list):
         raise _no_reply(settings, body)
     texts: list[str] = []
@@ -227,7 +223,8 @@ def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonVa
     return {"role": message.role, "content": parts}
 
 
-def _sampling(settings: ModelSettings) -> dict[str, JsonValue]:
+def sampling(settings: ModelSettings) -> dict[str, JsonValue]:
+    """The parameters of sampling, and whatever else is sent unchanged, as all protocols name them."""
     parameters = settings.parameters
     sampling: dict[str, JsonValue] = {}
     if parameters.temperature is not None:

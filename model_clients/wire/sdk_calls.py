@@ -1,11 +1,11 @@
-"""Code shared by both SDKs: keys, reading responses and mapping their errors to ours."""
+"""What both SDKs have in common: keys, reading responses in which anything may be missing or have the wrong
+type, and mapping their errors to ours."""
 
 import json
 import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import ModuleType
 
 import httpx2
@@ -26,7 +26,44 @@ from taskloom.model_clients.errors import (
 from taskloom.model_clients.messages import ModelReply
 from taskloom.model_clients.rate_reports import read_rate_report
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.json_paths import text_at
+
+
+def value_at(body: JsonValue, *path: str | int) -> JsonValue:
+    """The value at `path`, or None if the path does not exist.
+
+    >>> value_at({"usage": {"details": [{"tokens": 3}]}}, "usage", "details", 0, "tokens")
+    3
+    >>> value_at({"usage": None}, "usage", "details") is None
+    True
+    """
+    here = body
+    for step in path:
+        if isinstance(here, dict) and isinstance(step, str):
+            here = here.get(step)
+        elif isinstance(here, list) and isinstance(step, int) and -len(here) <= step < len(here):
+            here = here[step]
+        else:
+            return None
+    return here
+
+
+def text_at(body: JsonValue, *path: str | int) -> str:
+    """The text at `path`, or an empty string."""
+    value = value_at(body, *path)
+    return value if isinstance(value, str) else ""
+
+
+def count_at(body: JsonValue, *path: str | int) -> int:
+    """The count at `path`, or zero."""
+    value = value_at(body, *path)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
+
+
+def list_at(body: JsonValue, *path: str | int) -> list[JsonValue]:
+    """The list at `path`, or an empty list."""
+    value = value_at(body, *path)
+    return value if isinstance(value, list) else []
+
 
 _LONGEST_MESSAGE = 500
 _TOO_BUSY = frozenset({503, 529})
@@ -51,49 +88,48 @@ _FORMAT_WORDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FailedResponse:
-    """An error response."""
+def response_error(
+    settings: ModelSettings,
+    status: int,
+    code: str,
+    message: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    request_id: str = "",
+) -> ModelClientError:
+    """The error that an error response means, with the limits in its headers.
 
-    provider: str
-    model: str
-    status: int
-    code: str
-    """The provider's error code, such as `rate_limit_error`."""
-    message: str
-    """The provider's message, without any key."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    request_id: str = ""
+    The `code` is the provider's, such as `rate_limit_error`; neither it nor the `message` may hold a key.
+    """
+    kind, advice = _kind(status, code, message)
+    detail = message[:_LONGEST_MESSAGE] or code or "no further word"
+    request = f" (request {request_id})" if request_id else ""
+    error = kind(f"{settings.provider} {settings.model} answered {status}: {detail}{request}{advice}")
+    error.rate_report = read_rate_report(headers or {})
+    error.request_id = request_id
+    if isinstance(error, ProviderOverloadedError):
+        error.too_busy = status in _TOO_BUSY
+    return error
 
-    def error(self) -> ModelClientError:
-        """The error to raise, including the limits in the headers."""
-        kind, advice = self._kind()
-        detail = self.message[:_LONGEST_MESSAGE] or self.code or "no further word"
-        request = f" (request {self.request_id})" if self.request_id else ""
-        error = kind(f"{self.provider} {self.model} answered {self.status}: {detail}{request}{advice}")
-        error.rate_report = read_rate_report(self.headers)
-        error.request_id = self.request_id
-        if isinstance(error, ProviderOverloadedError):
-            error.too_busy = self.status in _TOO_BUSY
-        return error
 
-    def _kind(self) -> tuple[type[ModelClientError], str]:
-        lowered = f"{self.code} {self.message}".lower()
-        if self.status == 400 and self.code in _FILTERED:
-            return RequestFilteredError, ""
-        if any(words in lowered for words in _NO_CREDIT) or self.status == 402:
-            return KeyRejectedError, "; the account of the key has no credit left"
-        if self.status in (401, 403):
-            return KeyRejectedError, "; check the key, and that it may use this model"
-        if self.status == 429:
-            return RateLimitedError, ""
-        if self.status >= 500 or self.status in _PASSING:
-            return ProviderOverloadedError, ""
-        if self.status in (400, 404, 422) and any(words in lowered for words in _FORMAT_WORDS):
-            return FormatUnsupportedError, ""
-        if self.status in (404, 405):
-            return AddressUnknownError, "; check the model's name and the base URL"
-        return RequestRejectedError, ""
+def _kind(status: int, code: str, message: str) -> tuple[type[ModelClientError], str]:
+    """The kind of error, and what to do."""
+    lowered = f"{code} {message}".lower()
+    if status == 400 and code in _FILTERED:
+        return RequestFilteredError, ""
+    if any(words in lowered for words in _NO_CREDIT) or status == 402:
+        return KeyRejectedError, "; the account of the key has no credit left"
+    if status in (401, 403):
+        return KeyRejectedError, "; check the key, and that it may use this model"
+    if status == 429:
+        return RateLimitedError, ""
+    if status >= 500 or status in _PASSING:
+        return ProviderOverloadedError, ""
+    if status in (400, 404, 422) and any(words in lowered for words in _FORMAT_WORDS):
+        return FormatUnsupportedError, ""
+    if status in (404, 405):
+        return AddressUnknownError, "; check the model's name and the base URL"
+    return RequestRejectedError, ""
 
 
 _NO_KEY = "no-key"
@@ -142,15 +178,11 @@ def mapped_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> I
     try:
         yield
     except sdk.APIStatusError as error:
-        failed = FailedResponse(
-            settings.provider,
-            settings.model,
-            error.status_code,
-            *_said(error.body, error.message, key),
-            headers=dict(error.response.headers),
-            request_id=error.request_id or "",
-        )
-        raise failed.error() from None
+        code, said = _said(error.body, error.message, key)
+        headers, request_id = dict(error.response.headers), error.request_id or ""
+        raise response_error(
+            settings, error.status_code, code, said, headers=headers, request_id=request_id
+        ) from None
     except sdk.APITimeoutError:
         raise ConnectionLostError(
             f"{who}: no answer began within {settings.first_byte_seconds:g} s, or no connection"

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from taskloom.taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.records.evaluation_function import parse_source
 
 Syntax = Literal["code", "json", "xml"]
 """How calls are written."""

@@ -10,7 +10,7 @@ from taskloom.omnieval.reports.standings import ALL, ScoredAttempt
 from taskloom.omnieval.reports.statistics import pearson
 from taskloom.omnieval.reports.tables import HUMAN, ReportTable, score_pairs
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.taskgraph.records.experiment import Experiment, Standing
+from taskloom.taskgraph.records.agent_run import Experiment, Standing
 
 COLOURS = ("#3367b5", "#c4532d", "#2f8a55", "#8a4fa8", "#b08a1e", "#4a9aa5", "#a33a5b", "#6b6b6b")
 """One colour per agent, in turn."""

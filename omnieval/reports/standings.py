@@ -9,8 +9,7 @@ from statistics import fmean, pstdev
 from taskloom.omnieval.reports.statistics import Interval, interval, paired, pass_all, pass_at, ratio
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.measures.complexity import cell_of
-from taskloom.taskgraph.records.agent_run import AgentRun
-from taskloom.taskgraph.records.experiment import Comparison, Standing
+from taskloom.taskgraph.records.agent_run import AgentRun, Comparison, Standing
 from taskloom.taskgraph.records.task import Task
 
 ALL = "all"

@@ -13,8 +13,7 @@ from taskloom.omnieval.reports.standings import ALL, ScoredAttempt, by_agent
 from taskloom.omnieval.reports.statistics import cohens_kappa, pearson
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.resources.reading.catalog import load_capabilities
-from taskloom.taskgraph.records.agent_run import AgentRun, End
-from taskloom.taskgraph.records.experiment import Comparison, Standing
+from taskloom.taskgraph.records.agent_run import AgentRun, Comparison, End, Standing
 
 CRITIC: Final = "critic"
 """The critic's verdict, as a metric: whether the task is done."""

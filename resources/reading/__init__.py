@@ -1,11 +1,9 @@
 """From texts to values and records.
 
-catalog             loads everything, and checks it
+catalog             loads everything, and expands short notations
 yaml_reading        reads a file, and explains faults by line and field
-catalog_shorthand   expands short notations
-catalog_links       what must hold between entries
+catalog_checks      what must hold in an entry, and between entries
 worlds              reads the kinds of worlds
-translation         puts catalogue entries into worlds
-world_checks        what a kind of world must pass
+translation         puts catalogue entries into worlds, and tries whether a kind of world allows it
 json_text           reads JSON strictly
 """

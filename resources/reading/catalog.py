@@ -1,36 +1,28 @@
-"""The catalogue: applications, resource categories, scenarios and capabilities, read from YAML and
-validated."""
+"""The catalogue: applications, resource categories, scenarios and capabilities, read from YAML and validated.
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+Short ways to write entries, which are expanded first:
+
+- a resource: `csv_path` for `{category: csv_path, parameter: csv_path}`; the parameter is left out where the
+  subtask has none of that name (a bare slot such as `text_in_clipboard`)
+- a step: `{click: Save}`, `{double_click: Save}`, `{right_click: Save}`, `{type: "^s"}`, `{type: x, into:
+  Name}`, `{wheel: -3, over: List}`, `{drag: Canvas, path: [[0.1, 0.1], [0.5, 0.5]]}`, `{wait: 0.5}`, each
+  with the further fields of a step beside it
+- a control: `Save` for `{text: Save}`
+"""
+
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
-from taskloom.resources.applications import (
-    PLACEHOLDERS,
-    Application,
-    ExampleSubtask,
-    Fixture,
-    ResourceDeclaration,
-    WorkedStep,
-)
-from taskloom.resources.assets import catalog_folder, content_of
-from taskloom.resources.capability_presets import Capability
-from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.errors import UnknownCatalogEntryError, suggest
-from taskloom.resources.path_parts import PATH_PARTS
-from taskloom.resources.reading.catalog_links import check_links
-from taskloom.resources.reading.catalog_shorthand import expand_application
-from taskloom.resources.reading.yaml_reading import (
-    Field,
-    Problem,
-    YamlFile,
-    parse_entry,
-    parse_list,
-    read_file,
-)
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import catalog_folder
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.dimensions import Capability
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.reading.catalog_checks import check_application, check_links
+from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_file
 from taskloom.resources.record import Record
 from taskloom.resources.scenarios import PaperCategory, Scenario
 
@@ -180,161 +172,81 @@ def _read(item: Traversable, name: str) -> YamlFile:
     return read_file(item, str(item) if foreign else name)
 
 
-_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-_NEW_CATEGORIES = ". New ones belong into resource_categories.yaml in the folder of the catalogue"
-_PINNED = {
-    "pip": (re.compile(r"^[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[^=*]+$"), "name==version"),
-    "npm": (re.compile(r"^(@[a-z0-9._-]+/)?[A-Za-z0-9._-]+@\d[^@]*$"), "name@version"),
+_POINTER: dict[str, dict[object, object]] = {
+    "click": {},
+    "double_click": {"double": True},
+    "right_click": {"button": "right"},
 }
 
 
-def check_application(
-    application: Application,
-    categories: Mapping[str, ResourceCategory],
-    application_categories: Collection[str],
-) -> list[Problem]:
-    """Everything wrong with one entry by itself; empty when it is right."""
-    problems = list(_check_head(application, application_categories))
-    for index, fixture in enumerate(application.fixtures):
-        problems += _check_fixture(fixture, application, categories, ("fixtures", index))
-    seen: set[str] = set()
-    for index, subtask in enumerate(application.example_subtasks):
-        at: Field = ("example_subtasks", index)
-        if subtask.name in seen:
-            problems.append(Problem((*at, "name"), f"{subtask.name!r} occurs twice; names must differ"))
-        seen.add(subtask.name)
-        problems += _check_parameters(subtask, at)
-        for direction in ("inputs", "outputs"):
-            for position, item in enumerate(getattr(subtask, direction)):
-                problems += _check_resource(item, subtask, categories, (*at, direction, position))
-        for way in ("worked_example", "second_example"):
-            for position, step in enumerate(getattr(subtask, way)):
-                problems += _check_step(step, subtask, (*at, way, position))
-        if subtask.second_example == subtask.worked_example:
-            same = "is the same as the worked example; give another way, or none"
-            problems.append(Problem((*at, "second_example"), same))
-    return problems
+def expand_application(content: object) -> object:
+    """The entry with every shorthand written out; what is not understood is left for validation to report."""
+    if not isinstance(content, dict) or not isinstance(content.get("example_subtasks"), list):
+        return content
+    return {**content, "example_subtasks": [_expand_subtask(item) for item in content["example_subtasks"]]}
 
 
-def _check_head(application: Application, application_categories: Collection[str]) -> Iterator[Problem]:
-    if application.category not in application_categories:
-        hint = suggest(application.category, application_categories)
-        yield Problem(("category",), f"{application.category!r} is not an application category; {hint}")
-    for manager, (pinned, form) in _PINNED.items():
-        for index, package in enumerate(getattr(application.installation, manager)):
-            if not pinned.match(package):
-                yield Problem(("installation", manager, index), f"{package!r} is not pinned; write {form}")
-    texts = {("installation", "site", key): text for key, text in application.installation.site.items()}
-    texts |= {("preparation", "files", key): text for key, text in application.preparation.files.items()}
-    for field, text in texts.items():
-        yield from _check_content(text, application, field)
-    yield from _check_placeholders(application)
+def _expand_subtask(content: object) -> object:
+    if not isinstance(content, dict):
+        return content
+    sets = content.get("parameter_sets")
+    first = sets[0] if isinstance(sets, list) and sets and isinstance(sets[0], dict) else {}
+    expanded: dict[object, object] = dict(content)
+    for direction in ("inputs", "outputs"):
+        if isinstance(content.get(direction), list):
+            expanded[direction] = [expand_resource(item, first) for item in content[direction]]
+    for way in ("worked_example", "second_example"):
+        if isinstance(content.get(way), list):
+            expanded[way] = [expand_step(item) for item in content[way]]
+    return expanded
 
 
-def _check_placeholders(application: Application) -> Iterator[Problem]:
-    """Only what has no braces of its own: in a file's content, braces may be part of the content."""
-    launch, commands = application.launch, application.preparation.commands
-    texts: dict[Field, str] = {
-        ("launch", "command", index): text for index, text in enumerate(launch.command)
-    }
-    texts |= {("launch", "environment", name): text for name, text in launch.environment.items()}
-    texts[("launch", "serve")] = launch.serve
-    for number, command in enumerate(commands):
-        texts |= {("preparation", "commands", number, index): text for index, text in enumerate(command)}
-    for field, text in texts.items():
-        for name in _PLACEHOLDER.findall(text):
-            if name not in PLACEHOLDERS:
-                yield Problem(field, f"{{{name}}} is not filled in; {suggest(name, PLACEHOLDERS)}")
+def expand_resource(content: object, parameters: Mapping[str, object]) -> object:
+    """The full form of a declared resource.
+
+    >>> expand_resource("csv_path", {"csv_path": "a.csv"})
+    {'category': 'csv_path', 'parameter': 'csv_path'}
+    >>> expand_resource("text_in_clipboard", {})
+    {'category': 'text_in_clipboard'}
+    """
+    declared = {"category": content} if isinstance(content, str) else content
+    if not isinstance(declared, dict):
+        return content
+    if "parameter" not in declared and declared.get("category") in parameters:
+        return {**declared, "parameter": declared["category"]}
+    return declared
 
 
-def _check_content(text: str, application: Application, field: Field) -> Iterator[Problem]:
-    try:
-        content_of(text, application)
-    except (UnknownCatalogEntryError, ValueError) as error:
-        yield Problem(field, str(error))
+def expand_step(content: object) -> object:
+    """The full form of a worked step.
+
+    >>> expand_step({"type": "^a{name}", "into": "File name"})
+    {'operation': 'keyboard_input', 'keys': '^a{name}', 'control': {'text': 'File name'}}
+    """
+    if not isinstance(content, dict):
+        return content
+    rest = dict(content)
+    expanded: dict[object, object] = {}
+    for word, fields in _POINTER.items():
+        if word in rest:
+            expanded |= {"operation": "click_input", "control": _control(rest.pop(word)), **fields}
+    if "type" in rest:
+        expanded |= {"operation": "keyboard_input", "keys": rest.pop("type")}
+        if "into" in rest:
+            expanded["control"] = _control(rest.pop("into"))
+    if "wheel" in rest:
+        expanded |= {"operation": "wheel_mouse_input", "wheel_distance": rest.pop("wheel")}
+        if "over" in rest:
+            expanded["control"] = _control(rest.pop("over"))
+    if "drag" in rest:
+        expanded |= {"operation": "drag_input", "control": _control(rest.pop("drag"))}
+    if "wait" in rest:
+        expanded |= {"operation": "wait", "seconds": rest.pop("wait")}
+    expanded |= rest
+    if "control" in rest:
+        expanded["control"] = _control(rest["control"])
+    return expanded
 
 
-def _check_fixture(
-    fixture: Fixture, application: Application, categories: Mapping[str, ResourceCategory], at: Field
-) -> Iterator[Problem]:
-    category = categories.get(fixture.category)
-    if category is None:
-        yield _no_category(fixture.category, categories, at)
-    elif not category.may_exist_at_reset:
-        why = f"({category.kind.value}) is empty after a reset, so it cannot be a fixture"
-        yield Problem((*at, "category"), f"{fixture.category!r} {why}")
-    elif category.kind is ResourceKind.FILE:
-        yield from _check_path(fixture.value, (*at, "value"))
-    yield from _check_content(fixture.content, application, (*at, "content"))
-
-
-def _no_category(name: str, categories: Mapping[str, ResourceCategory], at: Field) -> Problem:
-    hint = f"{suggest(name, categories)}{_NEW_CATEGORIES}"
-    return Problem((*at, "category"), f"{name!r} is not a resource category; {hint}")
-
-
-def _check_path(value: str, field: Field) -> Iterator[Problem]:
-    parts = value.split("/")
-    if not value or value.startswith(("/", "~")) or "\\" in value or ".." in parts or "" in parts:
-        form = "is not a path inside the sandbox home; write it like Documents/a.csv"
-        yield Problem(field, f"{value!r} {form}")
-
-
-def _check_parameters(subtask: ExampleSubtask, at: Field) -> Iterator[Problem]:
-    names = set(subtask.parameter_sets[0])
-    for index, values in enumerate(subtask.parameter_sets):
-        place = (*at, "parameter_sets", index)
-        if set(values) != names:
-            found = f"has the parameters {sorted(values)}, the first set has {sorted(names)}"
-            yield Problem(place, f"{found}; all sets need the same")
-        elif values in subtask.parameter_sets[:index]:
-            yield Problem(place, "repeats an earlier set")
-    wanted = set(_PLACEHOLDER.findall(subtask.instruction_template))
-    if wanted != names:
-        missing, unused = sorted(wanted - names), sorted(names - wanted)
-        what = [f"no parameter set gives {missing}"] if missing else []
-        what += [f"the parameters {unused} are not in the template"] if unused else []
-        yield Problem((*at, "instruction_template"), "; ".join(what))
-    for index, name in enumerate(subtask.fresh):
-        if name not in names:
-            yield Problem((*at, "fresh", index), f"{name!r} is not a parameter; {suggest(name, names)}")
-
-
-def _check_resource(
-    item: ResourceDeclaration, subtask: ExampleSubtask, categories: Mapping[str, ResourceCategory], at: Field
-) -> Iterator[Problem]:
-    category = categories.get(item.category)
-    names = subtask.parameter_sets[0]
-    if category is None:
-        yield _no_category(item.category, categories, at)
-    elif not item.parameter and not category.is_slot:
-        lacks = f"({category.kind.value}) needs the parameter that gives its value"
-        yield Problem(at, f"{item.category!r} {lacks}")
-    if item.parameter and item.parameter not in names:
-        hint = suggest(item.parameter, names)
-        yield Problem((*at, "parameter"), f"{item.parameter!r} is not a parameter; {hint}")
-    elif category is not None and category.kind is ResourceKind.FILE and item.parameter:
-        for index, values in enumerate(subtask.parameter_sets):
-            field = (*at[:2], "parameter_sets", index, item.parameter)
-            yield from _check_path(values.get(item.parameter, ""), field)
-
-
-def _check_step(step: WorkedStep, subtask: ExampleSubtask, at: Field) -> Iterator[Problem]:
-    if step.control is None and step.operation in ("click_input", "drag_input"):
-        yield Problem(at, f"{step.operation} needs a control")
-    if step.operation == "keyboard_input" and not step.keys:
-        yield Problem(at, "keyboard_input needs keys")
-    if step.operation == "drag_input" and len(step.path) < 2:
-        yield Problem((*at, "path"), "a drag needs at least two points")
-    if not 0 <= step.seconds <= 5:
-        yield Problem((*at, "seconds"), f"{step.seconds} is not allowed; between 0 and 5")
-    names = set(subtask.parameter_sets[0])
-    known = names | {name + part for name in names for part in PATH_PARTS}
-    texts = [("keys", step.keys)]
-    if (control := step.control) is not None:
-        named = (control.text, control.parent_text, control.row or "", control.section or "")
-        texts += [("control", text) for text in named]
-    for field, text in texts:
-        for name in _PLACEHOLDER.findall(text):
-            if name not in known:
-                yield Problem((*at, field), f"{{{name}}} is not a parameter; {suggest(name, names)}")
+def _control(content: object) -> object:
+    return {"text": content} if isinstance(content, str) else content

@@ -100,8 +100,7 @@ def parse_entry(source: YamlFile, content: object, record: type[RecordType]) -> 
     try:
         return record.model_validate(content)
     except ValidationError as error:
-        problems = [_explain(record, details, ()) for details in error.errors(include_url=False)]
-        raise source.reject(problems) from error
+        raise source.reject([_explain(record, details) for details in error.errors()]) from error
 
 
 def parse_list(source: YamlFile, record: type[RecordType]) -> tuple[RecordType, ...]:
@@ -115,11 +114,7 @@ def parse_list(source: YamlFile, record: type[RecordType]) -> tuple[RecordType, 
     try:
         return tuple(TypeAdapter(list[record]).validate_python(source.content))  # type: ignore[valid-type]
     except ValidationError as error:
-        problems = [
-            _explain(record, details, (details["loc"][0],), skip=1)
-            for details in error.errors(include_url=False)
-        ]
-        raise source.reject(problems) from error
+        raise source.reject([_explain(record, details, outside=1) for details in error.errors()]) from error
 
 
 def show_field(field: Field) -> str:
@@ -134,8 +129,9 @@ def show_field(field: Field) -> str:
     return text or "file"
 
 
-def _explain(record: type[Record], details: ErrorDetails, at: Field, skip: int = 0) -> Problem:
-    inner = details["loc"][skip:]
+def _explain(record: type[Record], details: ErrorDetails, outside: int = 0) -> Problem:
+    """The mistake in words; so many parts of its place stand `outside` of the `record`."""
+    inner = details["loc"][outside:]
     message = details["msg"]
     value = details["input"]
     if details["type"] == "extra_forbidden":
@@ -152,7 +148,7 @@ def _explain(record: type[Record], details: ErrorDetails, at: Field, skip: int =
             message += f"; did you mean {near[0]!r}?" if near else ""
     else:
         message = f"{_kind(value)} is not allowed: {message}"
-    return Problem((*at, *inner), message)
+    return Problem(details["loc"], message)
 
 
 def _record_at(record: type[BaseModel], location: Field) -> type[BaseModel] | None:

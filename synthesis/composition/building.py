@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePosixPath
 
-from taskloom.resources.capability_presets import Capability
 from taskloom.resources.categories import ResourceKind
+from taskloom.resources.dimensions import Capability
 from taskloom.resources.instances import Resource
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order
@@ -19,7 +19,7 @@ from taskloom.taskgraph.measures.complexity import (
     depth_by_instance,
 )
 from taskloom.taskgraph.measures.interference import Orders, orders_of, successful_table, threats_of
-from taskloom.taskgraph.measures.symmetry import canonical_key, task_id
+from taskloom.taskgraph.measures.orders import canonical_key, task_id
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Intent, Interference, Task

@@ -14,7 +14,7 @@ from typing import Literal
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource, provides
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import applications_in
 from taskloom.resources.worlds import FIRST_WORLD
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask, instances_to_verify

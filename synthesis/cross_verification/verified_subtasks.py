@@ -6,7 +6,7 @@ from itertools import product
 
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import applications_in, parameters_in, worlds_of
 from taskloom.resources.record import Record
 from taskloom.resources.worlds import FIRST_WORLD

@@ -8,9 +8,9 @@ from pydantic import Field
 from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.evaluators_api.reference import checks_overview
 from taskloom.model_clients.errors import CallFailedError
-from taskloom.prompts.exploration_views import SubtaskToDeclare
 from taskloom.prompts.inputs import ExplorerInput, ResourceInView
 from taskloom.prompts.replies import NamedValue, ProposedSubtask
+from taskloom.prompts.shown_effects import SubtaskToDeclare
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.record import Record

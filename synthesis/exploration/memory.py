@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.evaluators_api.evidence.starting_state import mentions
-from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
+from taskloom.prompts.shown_effects import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory, ResourceKind
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.synthesis.exploration.walking import only_new
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.exploration import FoundRecord, SeenScreen

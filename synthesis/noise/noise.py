@@ -39,7 +39,7 @@ from taskloom.taskgraph.records.interaction import (
     WheelMouseInput,
 )
 from taskloom.taskgraph.records.provenance import Provenance
-from taskloom.taskgraph.records.worked_examples import fill_step
+from taskloom.taskgraph.records.subtask import fill_step
 
 KEPT = "noise.json"
 """File beside an installed application, and in the catalogue that ships."""

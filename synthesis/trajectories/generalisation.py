@@ -10,7 +10,6 @@ from itertools import combinations
 
 from taskloom.environments.agents.recorded_agent import marks_a_place
 from taskloom.resources.applications import ControlQuery
-from taskloom.resources.path_parts import with_path_parts
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,
@@ -19,7 +18,7 @@ from taskloom.taskgraph.records.interaction import (
     WheelMouseInput,
     escape_keys,
 )
-from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.subtask import BoundSubtask, with_path_parts
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_CONSTANT = 3

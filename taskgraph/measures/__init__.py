@@ -1,13 +1,10 @@
 """The mathematics of task graphs.
 
-complexity, cells          the five dimensions and the capabilities they test; which levels combine
+complexity                 the five dimensions and the capabilities they test
+cells                      which levels combine, and which few tasks have
 per_dimension              constraints with a value per dimension
-orders, interference       all orders, and those in which nothing is lost
+orders, interference       all orders, and those in which nothing is lost; equal tasks, interchangeable nodes
 coherency                  how far an order can keep to one application
-symmetry                   equal tasks, interchangeable nodes
-inconsistencies            where edges and resources disagree
-acceptance_rates           how often accepted functions, and the judge of instructions, are right
-critic_scores              what a critic thinks of tasks on the whole
+acceptance_rates           how often functions and the judge are right; what a critic thinks of tasks
 variety_figures            how varied instructions are
-gaps                       levels and capabilities that few tasks have, and what each lacks
 """

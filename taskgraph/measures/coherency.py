@@ -9,7 +9,7 @@ from itertools import pairwise
 from taskloom.taskgraph.bitmasks import bits, mask_of, require_size, topological_order
 from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskloom.taskgraph.measures.interference import successful_table, threats_of
-from taskloom.taskgraph.measures.symmetry import Spoilers, Symmetry
+from taskloom.taskgraph.measures.orders import Spoilers, Symmetry
 from taskloom.taskgraph.records.graph import TaskGraph
 
 
@@ -110,12 +110,8 @@ def maximum_coherency_of(graph: TaskGraph) -> int | None:
     Raises:
         GraphTooLargeError: more than 30 subtasks, or too many states.
     """  # noqa: E501
-    applications = [node.application for node in graph.nodes]
-    threats = threats_of(graph)
-    if not threats:
-        return maximum_coherency(graph.predecessors, applications)
-    before, spoilers = successful_table(graph.predecessors, threats).constraints
-    return maximum_coherency(before, applications, spoilers)
+    before, spoilers = successful_table(graph.predecessors, threats_of(graph)).constraints
+    return maximum_coherency(before, [node.application for node in graph.nodes], spoilers)
 
 
 MAXIMUM_STATES = 200_000

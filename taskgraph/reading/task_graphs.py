@@ -43,8 +43,17 @@ def read_task_graph(
     """
     if not isinstance(document, Mapping):
         raise GraphInvalidError(f"A task graph is a JSON object; this is {json_kind(document)}.")
+    whole = dict(document)
     try:
-        graph = _graph_in(document, categories, category_of)
+        if _is_record(whole):
+            graph = _from_record(whole)
+        elif "nodes" in whole:
+            graph = _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
+        else:
+            raise GraphInvalidError(
+                "This is not a task graph: it has neither `graph` (a task record) nor `nodes` (a plain"
+                f" graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
+            )
     except ValidationError as error:
         raise GraphInvalidError(describe_faults(error, "The graph")) from None
     if not graph.nodes:
@@ -53,20 +62,6 @@ def read_task_graph(
     _require_printable(graph)
     require_single_producers(graph)
     return graph
-
-
-def _graph_in(
-    document: Mapping[str, object], categories: Mapping[str, ResourceCategory], category_of: CategoryOf
-) -> TaskGraph:
-    whole = dict(document)
-    if _is_record(whole):
-        return _from_record(whole)
-    if "nodes" in whole:
-        return _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
-    raise GraphInvalidError(
-        "This is not a task graph: it has neither `graph` (a task record) nor `nodes` (a plain graph). Its"
-        f" keys: {', '.join(sorted(map(str, whole))) or 'none'}."
-    )
 
 
 def require_single_producers(graph: TaskGraph) -> None:
@@ -232,3 +227,32 @@ def _unknown_category(name: str, category: str, categories: Collection[str]) -> 
         f" ({', '.join(near)}, …)"
         f' or give its kind: {{"category": …, "kind": one of {", ".join(ResourceKind)}}}.'
     )
+
+
+def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
+    """What the resources say and the edges do not; composed tasks have none.
+
+    A slot is empty at a reset, so whoever reads one needs a producer; a file or record may be a fixture.
+    Resources without a value may be several and say nothing about edges.
+
+    >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> inconsistencies_of(read_task_graph({"nodes": ["a"], "resources": {"a": {"inputs": ["text:x"]}}}, text, str))
+    ('a reads text x, which no subtask writes: it is empty after a reset',)
+    """  # noqa: E501
+    writers = {resource: node.instance_id for node in graph.nodes for resource in node.outputs}
+    pairs = set(graph.pairs)
+    met = {(edge.consumer, edge.resource.category) for edge in graph.edges}
+    found = []
+    for node in graph.nodes:
+        for resource in node.inputs:
+            writer = writers.get(resource)
+            if (node.instance_id, resource.category) in met or writer == node.instance_id:
+                continue
+            reads = f"{node.instance_id} reads {resource.category} {resource.value}".rstrip()
+            if writer is None and resource.slot is not None:
+                found.append(f"{reads}, which no subtask writes: it is empty after a reset")
+            elif writer is not None and resource.value and (writer, node.instance_id) not in pairs:
+                found.append(f"{reads}, which {writer} writes, but no edge says so")
+    return tuple(found)

@@ -4,16 +4,25 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Literal, Self
 
 from pydantic import Field
 
-from taskloom.resources.applications import Application, ResourceDeclaration, SubtaskTemplate, WorkedStep
+from taskloom.resources.applications import (
+    PATH_PARTS,
+    Application,
+    ControlQuery,
+    ResourceDeclaration,
+    SubtaskTemplate,
+    WorkedStep,
+)
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.instances import Resource, bind_resource
 from taskloom.resources.record import Record
 from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.interaction import escape_keys
 from taskloom.taskgraph.records.provenance import Provenance
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -218,3 +227,53 @@ def instance_id(subtask_id: str, parameters: Mapping[str, str], world: str = "")
     content = json.dumps(dict(parameters), sort_keys=True, ensure_ascii=False)
     content = f"{world}:{content}" if world else content
     return f"{subtask_id}:{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+
+
+def with_path_parts(parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameters, and for each of them the name, stem and folder of its value read as a path.
+
+    A given parameter is never replaced by a part of another one.
+
+    >>> with_path_parts({"csv_path": "Documents/sales.csv"})
+    {'csv_path_name': 'sales.csv', 'csv_path_stem': 'sales', 'csv_path_folder': 'Documents', 'csv_path': 'Documents/sales.csv'}
+    """  # noqa: E501
+    parts: dict[str, str] = {}
+    for name, value in parameters.items():
+        path = PurePosixPath(value)
+        folder = "" if str(path.parent) == "." else str(path.parent)
+        parts |= {
+            name + part: text for part, text in zip(PATH_PARTS, (path.name, path.stem, folder), strict=True)
+        }
+    return {**parts, **parameters}
+
+
+def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
+    """The step with values for its placeholders: as they are in control texts, escaped in keys.
+
+    Besides the parameters themselves, `{x_name}`, `{x_stem}` and `{x_folder}` stand for parts of the path
+    `{x}`.
+
+    >>> step = WorkedStep(operation="keyboard_input", keys="^a{csv_path_name}{ENTER}")
+    >>> fill_step(step, {"csv_path": "Documents/a+b.csv"}).keys
+    '^aa{+}b.csv{ENTER}'
+
+    Raises:
+        ParameterInvalidError: a placeholder has no value.
+    """
+    values = with_path_parts(parameters)
+    keys = fill(step.keys, {name: escape_keys(value) for name, value in values.items()})
+    control = None if step.control is None else fill_query(step.control, values)
+    return step.model_copy(update={"keys": keys, "control": control})
+
+
+def fill_query(query: ControlQuery, values: Mapping[str, str]) -> ControlQuery:
+    """The control to look for with values for the placeholders in whatever text tells it.
+
+    >>> fill_query(ControlQuery(text="Edit", row="{person}"), {"person": "Ada"}).row
+    'Ada'
+
+    Raises:
+        ParameterInvalidError: a placeholder has no value.
+    """
+    named = {name: getattr(query, name) for name in ("text", "parent_text", "row", "section")}
+    return query.model_copy(update={name: fill(text, values) for name, text in named.items() if text})

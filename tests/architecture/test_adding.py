@@ -268,7 +268,7 @@ def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_retry_policy_is_read_by_the_sender_alone() -> None:
-    from taskloom.model_clients.limits.senders import Sender
+    from taskloom.model_clients.senders import Sender
 
     assert get_type_hints(Sender)["retries"] is RetrySettings
     assert issubclass(RetrySettings, Record)
@@ -277,7 +277,7 @@ def test_a_retry_policy_is_read_by_the_sender_alone() -> None:
         for path in (ROOT / "model_clients").rglob("*.py")
         if "tenacity" in path.read_text(encoding="utf-8")
     ]
-    assert using == ["model_clients/limits/senders.py"]
+    assert using == ["model_clients/senders.py"]
 
 
 def test_every_row_is_tried() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from taskloom.flows.running.progress import StageProgress
 from taskloom.flows.running.recording import Recorder
-from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.ledger.budget import CallCounters
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Rejection
 

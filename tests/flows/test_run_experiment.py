@@ -26,9 +26,8 @@ from taskloom.omnieval.experiments import TaskSet
 from taskloom.omnieval.protocols import paper
 from taskloom.resources.reading.catalog import load_resource_categories
 from taskloom.taskgraph.measures.complexity import complexity_of
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentScore, AgentStep, Experiment
 from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.experiment import Experiment
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.model_clients.errors import BudgetExhaustedError, BudgetInvalidError
-from taskloom.model_clients.ledger.budget import Amount, Budget, parse_budget
-from taskloom.model_clients.ledger.prices import cost_of, highest_amount, price_table, prices_of
+from taskloom.model_clients.ledger.budget import (
+    Amount,
+    Budget,
+    cost_of,
+    highest_amount,
+    parse_budget,
+    price_table,
+    prices_of,
+)
 from taskloom.model_clients.settings import ModelPrices, ModelSettings
 from taskloom.taskgraph.records.model_calls import CallFigures
 from tests.model_clients.virtual_time import run_in_virtual_time

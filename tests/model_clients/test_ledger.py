@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from taskloom.model_clients.errors import LedgerBrokenError
-from taskloom.model_clients.ledger.call_texts import read_call_text
-from taskloom.model_clients.ledger.ledger import Ledger, moment
-from taskloom.model_clients.ledger.request_keys import request_key
-from taskloom.model_clients.ledger.upkeep import prune_ledger
+from taskloom.model_clients.ledger.ledger import Ledger, moment, request_key
+from taskloom.model_clients.ledger.upkeep import prune_ledger, read_call_text
 from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.settings import ModelPrices, ModelSettings
 from taskloom.taskgraph.records.interaction import Screenshot

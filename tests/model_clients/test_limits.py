@@ -15,8 +15,7 @@ from taskloom.model_clients.errors import (
     ProviderOverloadedError,
     RateLimitedError,
 )
-from taskloom.model_clients.limits.circuits import Circuit
-from taskloom.model_clients.limits.limiter import CallLimiter, Priority, RateBucket
+from taskloom.model_clients.limiter import CallLimiter, Circuit, Priority, RateBucket
 from taskloom.model_clients.rate_reports import Allowance, RateReport
 from taskloom.model_clients.settings import LimitSettings, RetrySettings
 from tests.model_clients.virtual_time import run_in_virtual_time

@@ -11,6 +11,7 @@ from types import FrameType
 
 import pytest
 
+from taskloom.model_clients import senders
 from taskloom.model_clients.errors import (
     BudgetExhaustedError,
     KeyRejectedError,
@@ -20,7 +21,6 @@ from taskloom.model_clients.errors import (
     ReplyUnavailableError,
 )
 from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.limits import senders
 from taskloom.model_clients.messages import ModelReply, ModelRequest
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelPrices

@@ -9,9 +9,8 @@ from typing import Any, Never
 
 import pytest
 
-from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import BudgetExhaustedError, ReplyMissingError
-from taskloom.model_clients.ledger.budget import Budget, RunAccount
+from taskloom.model_clients.ledger.budget import Budget, CallCounters, RunAccount
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.offline.models import OfflineModels, OfflineRules
 from taskloom.prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput

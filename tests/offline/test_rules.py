@@ -16,10 +16,10 @@ from taskloom.prompts.inputs import (
 from taskloom.prompts.replies import ActorReply
 from taskloom.prompts.shown_effects import Origin, ShownEffects, TouchedRecord
 from taskloom.resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
-from taskloom.resources.path_parts import with_path_parts
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
+from taskloom.taskgraph.records.subtask import with_path_parts
 
 PARAMETERS = {"text": "Milk (2)", "text_path": "Documents/a.txt"}
 NOTES = Application(

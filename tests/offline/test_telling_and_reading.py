@@ -20,7 +20,7 @@ from taskloom.prompts.inputs import (
 )
 from taskloom.prompts.replies import DependencyJudgeReply
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import WorldlyApplications, applications_in, parameters_in
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key

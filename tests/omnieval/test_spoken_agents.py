@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.model_clients.wire.sdk_calls import list_at, text_at, value_at
 from taskloom.omnieval.lookup import AGENTS
 from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput
 from tests.model_clients.requests import KEY

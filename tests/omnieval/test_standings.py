@@ -9,8 +9,7 @@ import pytest
 from taskloom.omnieval.reports.figures import figures, report_page
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import tables
-from taskloom.taskgraph.records.agent_run import AgentRun, End
-from taskloom.taskgraph.records.experiment import Experiment, Standing
+from taskloom.taskgraph.records.agent_run import AgentRun, End, Experiment, Standing
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Complexity, Task
 

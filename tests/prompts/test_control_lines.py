@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.prompts.control_lines import control_lines
+from taskloom.prompts.rendering import control_lines
 from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 

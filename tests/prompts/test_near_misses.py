@@ -11,8 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from taskloom.model_clients.conversation import parse_reply
 from taskloom.model_clients.errors import ReplyInvalidError
-from taskloom.prompts.near_misses import read_near_miss
-from taskloom.prompts.replies import ActorReply, DependencyJudgeReply, ExplorerReply, SummarizerReply
+from taskloom.prompts.replies import (
+    ActorReply,
+    DependencyJudgeReply,
+    ExplorerReply,
+    SummarizerReply,
+    read_near_miss,
+)
 
 CLICK: dict[str, object] = {
     "status": "CONTINUE",

@@ -11,7 +11,6 @@ from taskloom.model_clients.conversation import first_request
 from taskloom.model_clients.messages import ImageContent, TextContent
 from taskloom.prompts import agent_inputs, rendering
 from taskloom.prompts import inputs as prompt_inputs
-from taskloom.prompts.errors import UnknownTemplateError
 from taskloom.prompts.inputs import (
     ActorInput,
     DependencyJudgeInput,
@@ -21,7 +20,7 @@ from taskloom.prompts.inputs import (
     SummarizerInput,
 )
 from taskloom.prompts.prompt_input import PromptInput
-from taskloom.prompts.rendering import render, template_hash, template_names
+from taskloom.prompts.rendering import UnknownTemplateError, render, template_hash, template_names
 from taskloom.taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(

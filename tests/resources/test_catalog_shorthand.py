@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskloom.resources.applications import ControlQuery, WorkedStep
-from taskloom.resources.reading.catalog_shorthand import expand_resource, expand_step
+from taskloom.resources.reading.catalog import expand_resource, expand_step
 
 
 @pytest.mark.parametrize(

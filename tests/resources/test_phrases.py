@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from taskloom.resources.applications import ExampleSubtask
-from taskloom.resources.path_parts import PATH_PARTS
+from taskloom.resources.applications import PATH_PARTS, ExampleSubtask
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 from taskloom.taskgraph.records.subtask import placeholders
 

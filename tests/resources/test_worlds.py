@@ -15,16 +15,16 @@ from taskloom.resources.applications import BrowserState
 from taskloom.resources.assets import content_of
 from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import (
     Translation,
     WorldlyApplications,
     applications_in,
     parameters_in,
+    world_problems,
     world_records,
     worlds_of,
 )
-from taskloom.resources.reading.world_checks import world_problems
 from taskloom.resources.reading.worlds import Occasion, load_occasions, load_rules, load_world, world_kinds
 from tests.shared_work import examples
 

@@ -17,7 +17,7 @@ from taskloom.environments.lookup import platform
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.model_clients.role_models import RoleModels
 from taskloom.model_clients.settings import CallSettings, ModelSettings
-from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.model_clients.wire.sdk_calls import list_at, text_at, value_at
 from taskloom.synthesis.trajectories.trajectories import Briefing, ComputerAgent
 from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput
 from taskloom.taskgraph.records.interaction import Observation

@@ -22,7 +22,7 @@ from taskloom.synthesis.criticism import (
 )
 from taskloom.synthesis.instructions import in_order
 from taskloom.synthesis.validation.validation import ValidationSettings, validate_task
-from taskloom.taskgraph.measures.critic_scores import critic_report
+from taskloom.taskgraph.measures.acceptance_rates import critic_report
 from taskloom.taskgraph.records.criticism import Criticism, Score
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.taskgraph.records.task import Task

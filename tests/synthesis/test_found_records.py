@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskloom.resources.applications import Fixture, ResourceDeclaration
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.synthesis.exploration.memory import found_records, with_records
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.provenance import Provenance

@@ -11,7 +11,7 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.prompts.replies import EvaluationWriterReply
 from taskloom.resources.applications import ResourceDeclaration
 from taskloom.resources.reading.catalog import load_applications, load_resource_categories
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.resources.reading.translation import WorldlyApplications, applications_in, worlds_of
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher
 
-from taskloom.taskgraph.measures.symmetry import CanonicalKey, canonical_key, task_id
+from taskloom.taskgraph.measures.orders import CanonicalKey, canonical_key, task_id
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_bitmasks import as_networkx
 

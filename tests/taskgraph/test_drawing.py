@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.taskgraph.drawing.lanes import cut, draw_text
-from taskloom.taskgraph.drawing.svg import draw_svg, text_width
+from taskloom.taskgraph.drawing import cut, draw_svg, draw_text, text_width
 from taskloom.taskgraph.reading.task_graphs import read_task_graph
 from tests.taskgraph.small_graphs import graphs, shaped
 

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from taskloom.taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.records.evaluation_function import parse_source
 
 
 @pytest.mark.parametrize("troubles", [0, 1, 3])

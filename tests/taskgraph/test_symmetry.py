@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from taskloom.taskgraph.measures.coherency import maximum_coherency, maximum_coherency_of
 from taskloom.taskgraph.measures.interference import successful_table, threats_of
-from taskloom.taskgraph.measures.orders import OrderTable
-from taskloom.taskgraph.measures.symmetry import Symmetry
+from taskloom.taskgraph.measures.orders import OrderTable, Symmetry
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from tests.shared_work import examples

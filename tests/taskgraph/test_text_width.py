@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.taskgraph.drawing.svg import fitted, text_width, wrapped
+from taskloom.taskgraph.drawing import fitted, text_width, wrapped
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("aW i漢🐛"), max_size=60)
 

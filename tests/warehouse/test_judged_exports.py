@@ -21,8 +21,7 @@ from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 from taskloom.resources.applications import Fixture, Launch, Preparation
 from taskloom.resources.noise import NoisePlace
 from taskloom.taskgraph.records.effect import Allowance
-from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
-from taskloom.taskgraph.records.judging_sheet import JudgingSheet
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
 from taskloom.warehouse.exporting.exporting import ExportSource

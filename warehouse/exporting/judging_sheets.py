@@ -14,9 +14,8 @@ import networkx
 
 from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceKind
-from taskloom.taskgraph.records.evaluation_function import CheckFacts
+from taskloom.taskgraph.records.evaluation_function import CheckFacts, JudgedSubtask, JudgingSheet
 from taskloom.taskgraph.records.evidence import is_open_document
-from taskloom.taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import InexpressibleError

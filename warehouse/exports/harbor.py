@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from taskloom.resources.applications import Application
-from taskloom.taskgraph.records.judging_sheet import JudgingSheet
+from taskloom.taskgraph.records.evaluation_function import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of

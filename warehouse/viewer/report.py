@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from taskloom.resources.whole_files import write_whole
-from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.drawing import draw_svg
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError

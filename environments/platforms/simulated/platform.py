@@ -27,7 +27,7 @@ from taskloom.environments.platforms.simulated.applications import APPLICATIONS,
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from taskloom.resources.applications import Application
 from taskloom.resources.noise import NoisePlace
-from taskloom.resources.reading.catalog_shorthand import expand_application
+from taskloom.resources.reading.catalog import expand_application
 from taskloom.resources.reading.yaml_reading import parse_entry, read_yaml
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evidence import ClipboardState, Evidence

@@ -9,7 +9,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.instances import Resource
-from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.catalog_checks import fixtures_of
 from taskloom.taskgraph.errors import ParameterInvalidError
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 

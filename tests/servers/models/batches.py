@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
 
-from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.model_clients.wire.sdk_calls import list_at, text_at, value_at
 from tests.servers.models.http_server import HttpRequest, HttpResponse
 
 AnswerBatched = Callable[[str, dict[str, JsonValue]], tuple[int, dict[str, JsonValue]] | None]

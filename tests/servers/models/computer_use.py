@@ -7,7 +7,7 @@ import json
 
 from pydantic import JsonValue
 
-from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.model_clients.wire.sdk_calls import list_at, text_at, value_at
 from tests.servers.models.behaviour import WireCall
 
 NEWEST = "computer_toolset_20260801"

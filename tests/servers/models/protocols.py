@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
+from taskloom.model_clients.wire.sdk_calls import count_at, list_at, text_at, value_at
 from tests.servers.models.behaviour import WireCall
 from tests.servers.models.computer_use import asks_for_computer, computer_items
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from pydantic import JsonValue
 
-from taskloom.model_clients.limits.limiter import RateBucket
+from taskloom.model_clients.limiter import RateBucket
 from tests.servers.models.batches import ServerBatches
 from tests.servers.models.behaviour import Answerer, Behaviour, Script, WireCall, always
 from tests.servers.models.call_statistics import ServerStatistics

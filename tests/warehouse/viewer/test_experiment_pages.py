@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
-from taskloom.taskgraph.records.experiment import Comparison, Experiment, Standing
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep, Comparison, Experiment, Standing
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.store import Warehouse

@@ -7,9 +7,8 @@ from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
-from taskloom.taskgraph.drawing.svg import draw_svg
-from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep
-from taskloom.taskgraph.records.experiment import Experiment, Standing
+from taskloom.taskgraph.drawing import draw_svg
+from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep, Experiment, Standing
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.viewer.pages.strips import read_strip, step_of

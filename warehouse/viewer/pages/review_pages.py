@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
-from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.drawing import draw_svg
 from taskloom.taskgraph.records.criticism import QUESTIONS, Review
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ReviewInvalidError

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
-from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.drawing import draw_svg
 from taskloom.taskgraph.records.agent_run import AgentRun
 from taskloom.taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskloom.taskgraph.records.trajectory import Trajectory

@@ -10,17 +10,15 @@ import tenacity
 
 from taskloom.model_clients.batches import Batcher, BatchJournal
 from taskloom.model_clients.client import BatchClient, ModelClient, create_client
-from taskloom.model_clients.counters import CallCounters
 from taskloom.model_clients.errors import (
     ConnectionLostError,
     KeyMissingError,
     KeyRejectedError,
     ModelClientError,
 )
-from taskloom.model_clients.ledger.ledger import Ledger
-from taskloom.model_clients.ledger.request_keys import canonical_json
-from taskloom.model_clients.limits.circuits import Circuit
-from taskloom.model_clients.limits.limiter import CallLimiter, Priority
+from taskloom.model_clients.ledger.budget import CallCounters
+from taskloom.model_clients.ledger.ledger import Ledger, canonical_json
+from taskloom.model_clients.limiter import CallLimiter, Circuit, Priority
 from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
 from taskloom.model_clients.settings import CallSettings, ModelSettings, RetrySettings
 

@@ -1,1 +1,0 @@
-"""Drawings of task graphs: `lanes` for a terminal, `svg` for a page."""
