@@ -147,7 +147,7 @@ def export(
     from taskloom.flows.settings import describe_problems, load_settings
     from taskloom.warehouse.exporting.exporting import ExportOptions
     from taskloom.warehouse.exporting.exporting import export as run_export
-    from taskloom.warehouse.importing.instruction_lists import instructions_in
+    from taskloom.warehouse.importing.importing import instructions_in
     from taskloom.warehouse.reviews import parse_rule
     from taskloom.warehouse.sets.requests import parse_request
     from taskloom.warehouse.sets.selection import Selection, parse_levels, parse_quota

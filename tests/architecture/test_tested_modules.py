@@ -72,7 +72,6 @@ TESTED_THROUGH = {
     "taskloom.synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",
     "taskloom.synthesis.examination.other_content": "synthesis/test_given_otherwise.py",
     "taskloom.warehouse.exporting.training_records": "warehouse/test_exporting.py",
-    "taskloom.warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
     "taskloom.warehouse.importing.task_lists": "warehouse/test_foreign_collections.py",
     "taskloom.warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
     "taskloom.warehouse.viewer.pages.dataset_pages": "warehouse/viewer/test_pages.py",

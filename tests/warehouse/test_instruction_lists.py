@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.importing.instruction_lists import instructions_in
+from taskloom.warehouse.importing.importing import instructions_in
 from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
 

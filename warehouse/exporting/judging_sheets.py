@@ -38,7 +38,7 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
         if function is None:
             raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
-        _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
+        _refuse_what_is_undone(node, [item for item in nodes.values() if item not in (node, *earlier)])
         given = _given(name, graph, nodes, source)
         text, left_out = rewritten(function.source, node, source.checks, given)
         if not text:
@@ -111,13 +111,8 @@ def _refuse_what_is_elsewhere(task: Task, source: ExportSource) -> None:
 
 def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> None:
     for other in others:
-        if other.instance_id == node.instance_id:
-            continue
-        changed = set(other.consumed) & set(node.outputs) or set(other.outputs) & {
-            *node.outputs,
-            *node.consumed,
-        }
-        if changed:
+        left = {*node.outputs, *node.consumed}
+        if {*other.consumed} & {*node.outputs} or {*other.outputs} & left:
             raise InexpressibleError(
                 f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and the"
                 " task is judged only at the end"
@@ -271,12 +266,11 @@ class WithoutChecks(ast.NodeTransformer):
                 node.elts[place] = self._without(item, True)
         return node
 
-    def visit_If(self, node: ast.If) -> ast.stmt:
+    def visit_If(self, node: ast.If) -> ast.AST:
         """A guard; its condition must not hold."""
-        if _fails(node.body) and not node.orelse:
-            node.test = self._without(node.test, False)
-            return node
-        self.generic_visit(node)
+        if not _fails(node.body) or node.orelse:
+            return self.generic_visit(node)
+        node.test = self._without(node.test, False)
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:

@@ -18,13 +18,12 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.importing.imported_tasks import (
-    IMPORTED,
     UNKNOWN_CATEGORY,
     build_task,
     canonical_application,
     imported_trajectory,
 )
-from taskloom.warehouse.importing.items import BrokenItem, Item, Records, checked
+from taskloom.warehouse.importing.items import IMPORTED, BrokenItem, Item, Records, checked
 from taskloom.warehouse.importing.json_reading import file_inside
 
 

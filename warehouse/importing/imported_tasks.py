@@ -1,11 +1,12 @@
-"""Task records from imported graphs, with the metrics of our own; applications as others spell them."""
+"""Records from what others wrote: tasks from graphs, with the metrics of our own; trajectories and their
+actions; applications as they are spelt elsewhere."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import networkx
-from pydantic import ValidationError
+from pydantic import AfterValidator, FiniteFloat, JsonValue, TypeAdapter, ValidationError
 
 from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.resources.instances import Resource, bind_resource, guessed_kind
@@ -15,15 +16,18 @@ from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_from_shape, shape_of
 from taskloom.taskgraph.measures.interference import orders_of
+from taskloom.taskgraph.reading.faults import reason_of
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.graph import Dependency, TaskGraph
-from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.interaction import Action
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.items import IMPORTED, ForeignModel, Item, Text
 
-IMPORTED = Provenance(stage="import")
+_ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
+_RENAMED: Final = {"wheel_dist": "wheel_distance"}
 
 
 def build_task(
@@ -95,6 +99,39 @@ def imported_trajectory(
         termination="finished",
         provenance=IMPORTED,
     )
+
+
+def _corners(corners: list[float]) -> list[float]:
+    if len(corners) != 4 or corners[0] > corners[2] or corners[1] > corners[3]:
+        raise ValueError("must be left, top, right, bottom")
+    return corners
+
+
+class PaperAction(ForeignModel):
+    """An action of C.2."""
+
+    function: Text
+    args: dict[str, JsonValue]
+    description: str | None = None
+    thought: str | None = None
+    control_text: str | None = None
+    rect: Annotated[list[FiniteFloat], AfterValidator(_corners)] | None = None
+    """Left, top, right and bottom of the control."""
+
+
+def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
+    """Our equivalent of `action`, at a place of `item`; refused where function or arguments are unknown."""
+    values: dict[str, object] = {_RENAMED.get(name, name): value for name, value in action.args.items()}
+    values["operation"] = action.function
+    if action.function in ("click_input", "drag_input"):
+        values["control_label"] = ""
+    try:
+        return _ACTION.validate_python(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"][1:])
+        named = f"{place}args.{field}" if field else f"{place}function"
+        raise item.refused(named, reason_of(first)) from None
 
 
 def guessed_resource(category: str, application: str, value: str) -> Resource:

@@ -24,11 +24,13 @@ from pydantic import (
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.reading.faults import place_of, reason_of
+from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError
-from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.json_reading import holds_lines, parse_json, read_settings, read_text
 from taskloom.warehouse.records import ImportedItem
+
+IMPORTED = Provenance(stage="import")
 
 
 class ForeignModel(BaseModel):

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Final, Literal, TypeGuard
+from typing import Any, Final, Literal
 
 from taskloom.resources.reading.yaml_reading import read_file
 from taskloom.resources.record import Record
@@ -39,7 +39,6 @@ _KNOWN: Final = _Language.model_validate(read_file(_FILE, _FILE.name).content)
 _HARMLESS: Final = frozenset({"duration", "tween", "interval", "logScreenshot", "_pause"})
 """Arguments that say how fast, not what."""
 _MOST_PRESSES: Final = 20_000
-_WELL: Final = "success"
 _ELSEWHERE: Final = (HoldInput, KeyboardInput, WaitInput)
 """What is done wherever the pointer is: moving it before is a thing of its own."""
 Fractions = tuple[float, float]
@@ -88,7 +87,9 @@ class _Hands:
         elif name in ("scroll", "vscroll", "hscroll"):
             self._scroll(name, place, given.get("clicks"))
         elif name == "copy":
-            self.copied = _text(given.get("text"))
+            self.copied = given.get("text")
+            if not isinstance(self.copied, str) or not self.copied:
+                raise ValueError("copies no text")
         elif name == "terminate":
             raise ValueError("ends the task with another status than success, or does more")
         else:
@@ -113,16 +114,16 @@ class _Hands:
         self._add(Demonstrated(action, point(*self.at, self.picture) if self.at else None))
 
     def _place(self, given: dict[str, Any]) -> Fractions | None:
-        x, y = given.get("x"), given.get("y")
+        x: Any = given.get("x")
+        y: Any = given.get("y")
         if isinstance(x, (tuple, list)) and y is None:
             x, y = x
         if x is None and y is None:
             return self.at
-        if not _number(x) or not _number(y):
+        if any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in (x, y)):
             raise ValueError("does not say where")
-        at = (float(x), float(y))
-        if not self.fractions:
-            at = (at[0] / self.picture.width, at[1] / self.picture.height)
+        width, height = (1, 1) if self.fractions else (self.picture.width, self.picture.height)
+        at = (float(x) / width, float(y) / height)
         point(*at, self.picture)
         return at
 
@@ -257,7 +258,7 @@ def ends_task(script: str) -> bool:
         calls = list(_calls(script))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return False
-    return len(calls) == 1 and calls[0][0] == "terminate" and calls[0][1].get("status", _WELL) == _WELL
+    return [name for name, _ in calls] == ["terminate"] and calls[0][1].get("status", "success") == "success"
 
 
 def _modifier(key: object) -> tuple[str, Modifier]:
@@ -315,13 +316,3 @@ def _literal(value: ast.expr, name: str) -> Any:
         return ast.literal_eval(value)
     except ValueError:
         raise ValueError(f"gives {name} {ast.unparse(value)[:100]!r}, which is no plain value") from None
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("copies no text")
-    return value
-
-
-def _number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -12,8 +12,8 @@ from pydantic import Field
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.warehouse.importing.episodes import Description, task_records
-from taskloom.warehouse.importing.imported_tasks import IMPORTED, canonical_application
-from taskloom.warehouse.importing.items import ForeignModel, Item, Records, Text, checked, items_of
+from taskloom.warehouse.importing.imported_tasks import canonical_application
+from taskloom.warehouse.importing.items import IMPORTED, ForeignModel, Item, Records, Text, checked, items_of
 
 _APPLICATIONS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "audio_recorder": (("AudioRecorder",), "audio recorder"),

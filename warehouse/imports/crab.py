@@ -6,8 +6,9 @@ hexadecimal. Subtasks are programs of CRAB, so their instructions here name the 
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import JsonValue, field_validator
+from pydantic import AfterValidator, JsonValue
 
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
@@ -28,31 +29,29 @@ from taskloom.warehouse.importing.items import (
 from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
 
+def _single(value: JsonValue) -> JsonValue:
+    if isinstance(value, (dict, list)):
+        raise ValueError(f"must be a value or null, not {json_kind(value)}")
+    return value
+
+
 class _Subtask(ForeignModel):
     task: Text
     attribute: dict[str, JsonValue]
-    output: JsonValue = None
+    output: Annotated[JsonValue, AfterValidator(_single)] = None
 
-    @field_validator("output")
-    @classmethod
-    def _single(cls, value: JsonValue) -> JsonValue:
-        if isinstance(value, (dict, list)):
-            raise ValueError(f"must be a value or null, not {json_kind(value)}")
-        return value
+
+def _some(value: list[_Subtask]) -> list[_Subtask]:
+    if not value:
+        raise ValueError("must name at least one subtask")
+    return value
 
 
 class _Task(ForeignModel):
     id: Identifier
     description: Text
-    tasks: list[_Subtask]
+    tasks: Annotated[list[_Subtask], AfterValidator(_some)]
     adjlist: Text
-
-    @field_validator("tasks")
-    @classmethod
-    def _some(cls, value: list[_Subtask]) -> list[_Subtask]:
-        if not value:
-            raise ValueError("must name at least one subtask")
-        return value
 
 
 def read(path: Path) -> Records:
@@ -73,25 +72,18 @@ def _records(item: Item, task_id: str, environment: str) -> Iterator[Record]:
     ]
     edges: list[Dependency] = []
     for producer, consumer in _adjacency(item, task.adjlist, len(nodes)):
-        outputs = nodes[producer].outputs
-        resource = outputs[0] if outputs else Resource(category="completion", kind=ResourceKind.RECORD)
-        edges.append(
-            Dependency(
-                producer=nodes[producer].instance_id, consumer=nodes[consumer].instance_id, resource=resource
-            )
-        )
-        nodes[consumer] = nodes[consumer].model_copy(update={"inputs": (*nodes[consumer].inputs, resource)})
+        made, taken = nodes[producer], nodes[consumer]
+        nothing = Resource(category="completion", kind=ResourceKind.RECORD)
+        resource = next(iter(made.outputs), nothing)
+        edges.append(Dependency(producer=made.instance_id, consumer=taken.instance_id, resource=resource))
+        nodes[consumer] = taken.model_copy(update={"inputs": (*taken.inputs, resource)})
     yield build_task(task_id, nodes, edges, task.description, lambda reason: item.refused("adjlist", reason))
     yield item.original(task_id, place=f"{environment}/{Path(item.file).name}")
 
 
 def _node(subtask: _Subtask, instance: str, environment: str) -> BoundSubtask:
     attributes = {name: as_text(value) for name, value in subtask.attribute.items()}
-    made = (
-        (Resource(category="crab_output", kind=ResourceKind.RECORD, value=as_text(subtask.output)),)
-        if subtask.output is not None
-        else ()
-    )
+    made = [] if subtask.output is None else [as_text(subtask.output)]
     given = ", ".join(f"{name} = {value!r}" for name, value in attributes.items())
     return BoundSubtask(
         instance_id=instance,
@@ -100,7 +92,9 @@ def _node(subtask: _Subtask, instance: str, environment: str) -> BoundSubtask:
         application_category=UNKNOWN_CATEGORY,
         instruction=f"Do CRAB subtask {subtask.task}" + (f" with {given}." if given else "."),
         parameters=attributes,
-        outputs=made,
+        outputs=tuple(
+            Resource(category="crab_output", kind=ResourceKind.RECORD, value=value) for value in made
+        ),
     )
 
 
@@ -113,14 +107,12 @@ def _adjacency(item: Item, text: str, count: int) -> Iterator[tuple[int, int]]:
         try:
             node, *successors = (int(word) for word in words)
         except ValueError:
-            raise item.refused(
-                "adjlist", f"line {number} holds something else than numbers: {line!r}"
-            ) from None
+            reason = f"line {number} holds something else than numbers: {line!r}"
+            raise item.refused("adjlist", reason) from None
         for name in (node, *successors):
             if not 0 <= name < count:
-                raise item.refused(
-                    "adjlist", f"line {number} names node {name}, but there are {count} subtasks"
-                )
+                reason = f"line {number} names node {name}, but there are {count} subtasks"
+                raise item.refused("adjlist", reason)
         if node in seen:
             raise item.refused("adjlist", f"node {node} has two lines")
         seen.add(node)

@@ -18,8 +18,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 from taskloom.warehouse.errors import BROKEN, Fault, ImportRefusedError, RowInvalidError
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.importing.imported_tasks import imported_trajectory
-from taskloom.warehouse.importing.imported_trajectories import PaperAction, read_action
+from taskloom.warehouse.importing.imported_tasks import PaperAction, imported_trajectory, read_action
 from taskloom.warehouse.importing.items import BrokenItem, Item, Kind, Records, table_rows, unreadable
 from taskloom.warehouse.importing.json_reading import inner_json
 from taskloom.warehouse.schema import TABLE_OF_RECORD

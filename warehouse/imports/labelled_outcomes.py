@@ -1,10 +1,7 @@
 """Labelled outcomes: what evaluation functions said of work whose right or wrong is known from outside.
 
 A JSON file with a list `outcomes`, as `python -m benchmarks.labelled_work --report` writes it, or JSON Lines
-with one outcome each. An outcome has `case_id`, `subtask_id`, `function_id`, `kind` (such as `wrong content`
-or `another route`), `right` (whether the work is right), `accepted` (whether the function said success) and,
-if known, `application` and `message`. Error rates count the outcomes of functions that the dataset has
-accepted. Importing a function's verdict on a case again replaces it.
+with one outcome each. Importing a function's verdict on a case again replaces it.
 """
 
 from collections.abc import Iterator
@@ -12,8 +9,8 @@ from pathlib import Path
 
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.evaluation_function import JudgedOutcome, outcome_id
-from taskloom.warehouse.importing.imported_tasks import IMPORTED
 from taskloom.warehouse.importing.items import (
+    IMPORTED,
     BrokenItem,
     ForeignModel,
     Item,
@@ -31,8 +28,11 @@ class _Outcome(ForeignModel):
     subtask_id: Text
     function_id: Text
     kind: Text
+    """Such as `wrong content` or `another route`."""
     right: bool
+    """Whether the work is right."""
     accepted: bool
+    """Whether the function said success."""
     application: str = ""
     message: str = ""
 

@@ -7,6 +7,7 @@ hovering, Enter or typing; choosing from a list has no action here. A task of a 
 is told by its `task_id` or `index`; Mind2Web-Live's website is that of the first address that it evaluates.
 """
 
+import itertools
 import json
 from functools import partial
 from pathlib import Path
@@ -79,19 +80,13 @@ def read(path: Path) -> Records:
 
 
 def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None]]) -> Items:
-    """One item per task, whose rows follow each other; where the file is cut, so is its last task."""
-    actions: list[dict[str, Any]] = []
+    """One item per task, whose rows follow each other; where the file is cut, its last task is left out."""
+    rows = table_rows(file, shown, _ROWS, lambda column: column.name not in _PAGES[:3])
     try:
-        for row in table_rows(file, shown, _ROWS, lambda column: column.name not in _PAGES[:3]):
-            if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
-                yield _joined(actions, shown, pictures)
-                actions = []
-            actions.append(row)
+        for _, actions in itertools.groupby(rows, lambda row: row.get("annotation_id")):
+            yield _joined(list(actions), shown, pictures)
     except ImportRefusedError as error:
         yield unreadable(error, shown)
-        return
-    if actions:
-        yield _joined(actions, shown, pictures)
 
 
 def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[bytes | None]]) -> Item:
@@ -126,15 +121,14 @@ def _name(item: Item) -> str:
 
 def _describe(item: Item, pictures: list[bytes | None]) -> Description:
     task = item.parsed(_Task)
-    actions = item.value.get("actions") if isinstance(item.value, dict) else None
-    listed = actions if isinstance(actions, list) else []
+    content = item.value if isinstance(item.value, dict) else {}
+    actions = content.get("actions")
     kept = [
         {name: value for name, value in action.items() if name not in _PAGES}
-        for action in listed
+        for action in (actions if isinstance(actions, list) else ())
         if isinstance(action, dict)
     ]
-    content: JsonValue = item.value
-    if isinstance(content, dict) and "actions" in content:
+    if "actions" in content:
         content = {**content, "actions": kept}  # type: ignore[dict-item]
     shown = [as_picture(data) if data else None for data in pictures]
     shown += [None] * (len(kept) - len(shown))

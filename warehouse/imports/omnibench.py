@@ -4,42 +4,40 @@
 with a list; `evaluations/<subtask>.py` holds the functions. Where `templates.jsonl` and `bindings.jsonl`
 stand beside them, parameters and resources come from there, and must agree with the paper's files. Without
 them, a node takes the first parameter set whose values all stand in the instruction, and an edge the first
-resource category that its producer writes and its consumer reads.
+resource category that its producer writes and its consumer reads. Trajectories come without evidence, so
+evaluation functions cannot run on them.
 """
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
-from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.applications import ControlQuery, ResourceDeclaration
 from taskloom.resources.instances import Resource
 from taskloom.resources.record import Record
 from taskloom.taskgraph.errors import ParameterInvalidError
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
+from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.graph import Dependency
+from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
-from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 from taskloom.warehouse.errors import ImportRefusedError
-from taskloom.warehouse.exports.omnibench import (
-    EVALUATION_HEADER,
-    subtask_fields,
-    task_fields,
-)
+from taskloom.warehouse.exports.omnibench import EVALUATION_HEADER, node_names, subtask_fields, task_fields
 from taskloom.warehouse.importing.imported_tasks import (
-    IMPORTED,
+    PaperAction,
     build_task,
     canonical_application,
     guessed_resource,
-)
-from taskloom.warehouse.importing.imported_trajectories import (
-    parameters_in,
-    read_task_trajectory,
-    read_trajectory,
+    imported_trajectory,
+    read_action,
 )
 from taskloom.warehouse.importing.items import (
+    IMPORTED,
     BrokenItem,
     ForeignModel,
     Identifier,
@@ -50,7 +48,7 @@ from taskloom.warehouse.importing.items import (
     checked,
     items_of,
 )
-from taskloom.warehouse.importing.json_reading import read_text
+from taskloom.warehouse.importing.json_reading import file_inside, read_text
 
 R = TypeVar("R", bound=Record)
 
@@ -77,6 +75,24 @@ class _Task(ForeignModel):
     successful_topo: list[list[Identifier]]
 
 
+class _Steps(ForeignModel):
+    observations: list[str]
+    actions: list[PaperAction]
+
+
+class _SubtaskTrajectory(_Steps):
+    trajectory_id: str | None = None
+    subtask_id: Text
+    instruction: Text
+
+
+class _TaskTrajectory(_Steps):
+    trajectory_id: Text
+    task_id: Text
+    topological_order: list[str]
+    instruction: str
+
+
 def read(path: Path) -> Records:
     """The records of a folder; what refers to something broken is broken as well. Refused where
     `templates.jsonl` or `bindings.jsonl` is broken."""
@@ -94,6 +110,23 @@ def read(path: Path) -> Records:
             raise item.refused("", "says otherwise than templates.jsonl")
         yield subtasks.setdefault(read.subtask_id, whole or read)
 
+    def trajectory(item: Item, name: str) -> Iterator[Record]:
+        found = item.parsed(_SubtaskTrajectory)
+        if found.subtask_id not in subtasks:
+            raise item.refused("subtask_id", f"names {found.subtask_id!r}, which does not exist")
+        parameters = _parameters_in(found.instruction, subtasks[found.subtask_id])
+        yield imported_trajectory(
+            found.trajectory_id or f"trajectory-{name}",
+            found.subtask_id,
+            found.instruction,
+            _steps(found, item, path),
+            instance_id=instance_id(found.subtask_id, parameters),
+            parameters=parameters,
+        )
+
+    def function(item: Item, _: str) -> Iterator[Record]:
+        yield _function(item, path, subtasks)
+
     def task(item: Item, task_id: str) -> Iterator[Record]:
         found = item.parsed(_Task)
         whole = bindings.get(task_id)
@@ -102,24 +135,47 @@ def read(path: Path) -> Records:
         tasks[task_id] = whole or _task(task_id, item, found, subtasks)
         yield tasks[task_id]
 
-    def trajectory(item: Item, name: str) -> list[Record]:
-        return [read_trajectory(item, path, subtasks, f"trajectory-{name}")]
+    def task_trajectory(item: Item, _: str) -> Iterator[Record]:
+        found = item.parsed(_TaskTrajectory)
+        if found.task_id not in tasks:
+            raise item.refused("task_id", f"names {found.task_id!r}, which does not exist")
+        instances = {name: instance for instance, name in node_names(tasks[found.task_id]).items()}
+        if sorted(found.topological_order) != sorted(instances):
+            raise item.refused("topological_order", "is not an order of the task's nodes")
+        name, steps = f"{found.trajectory_id}:recording", _steps(found, item, path)
+        yield imported_trajectory(name, f"task:{found.task_id}", found.instruction, steps)
+        yield Replay(
+            replay_id=found.trajectory_id,
+            task_id=found.task_id,
+            order=tuple(instances[name] for name in found.topological_order),
+            success=True,
+            trajectory_id=name,
+            provenance=IMPORTED,
+        )
 
-    def task_trajectory(item: Item, _: str) -> list[Record]:
-        return read_task_trajectory(item, path, tasks)
-
+    sources = (Item(f"evaluations/{file.name}", None) for file in sorted(path.glob("evaluations/*.py")))
     yield from checked(_items(path, "subtasks"), lambda item: item.named("id"), subtask, "subtask")
     yield from checked(_items(path, "trajectories"), _name, trajectory, "trajectory")
-    yield from _functions(path, subtasks)
+    yield from checked(sources, lambda item: item.file, function, "evaluation_function")
     yield from checked(_items(path, "tasks"), _name, task)
     yield from checked(_items(path, "task_trajectories"), _name, task_trajectory, "trajectory")
+
+
+def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:
+    found: dict[str, R] = {}
+    for item in items_of([(root / name, name)] if (root / name).is_file() else []):
+        if isinstance(item, BrokenItem):
+            raise ImportRefusedError.listing(item.faults)
+        read = item.parsed(record)
+        found[key(read)] = read
+    return found
 
 
 def _items(root: Path, kind: str) -> Items:
     whole = root / f"{kind}.json"
     files = [whole] if whole.is_file() else sorted((root / kind).glob("*.json"))
     named = ((file, file.relative_to(root).as_posix()) for file in files)
-    yield from items_of(named, one_each=not whole.is_file())
+    return items_of(named, one_each=not whole.is_file())
 
 
 def _name(item: Item) -> str:
@@ -131,13 +187,19 @@ def _subtask(item: Item) -> Subtask:
     found = item.parsed(_Subtask)
     names = placeholders(found.instruction_template)
     for position, values in enumerate(found.available_parameters):
-        missing = [name for name in names if name not in values]
-        if missing:
+        missing = next((name for name in names if name not in values), None)
+        if missing is not None:
             raise item.refused(
-                f"available_parameters[{position}].{missing[0]}",
-                "is missing, but instruction_template needs it",
+                f"available_parameters[{position}].{missing}", "is missing, but instruction_template needs it"
             )
     application, category = canonical_application(found.application)
+
+    def declared(categories: list[str]) -> tuple[ResourceDeclaration, ...]:
+        return tuple(
+            ResourceDeclaration(category=category, parameter=category if category in names else "")
+            for category in categories
+        )
+
     return Subtask(
         subtask_id=found.id,
         application=found.application,
@@ -146,56 +208,35 @@ def _subtask(item: Item) -> Subtask:
         platform=f"imported:{application}",
         instruction_template=found.instruction_template,
         available_parameters=tuple(found.available_parameters),
-        inputs=_declared(found.input_resources, set(names)),
-        outputs=_declared(found.output_resources, set(names)),
+        inputs=declared(found.input_resources),
+        outputs=declared(found.output_resources),
         origin="imported",
         provenance=IMPORTED,
     )
 
 
-def _declared(categories: list[str], names: set[str]) -> tuple[ResourceDeclaration, ...]:
-    return tuple(
-        ResourceDeclaration(category=category, parameter=category if category in names else "")
-        for category in categories
-    )
-
-
-def _functions(root: Path, subtasks: dict[str, Subtask]) -> Records:
-    for file in sorted((root / "evaluations").glob("*.py")):
-        shown = f"evaluations/{file.name}"
-        try:
-            yield _function(file, shown, subtasks)
-        except ImportRefusedError as error:
-            yield BrokenItem(shown, "evaluation_function", shown, error.faults, error.code, None)
-
-
-def _function(file: Path, shown: str, subtasks: dict[str, Subtask]) -> EvaluationFunction:
-    subtask_id = unquote(file.stem)
+def _function(item: Item, root: Path, subtasks: Mapping[str, Subtask]) -> EvaluationFunction:
+    subtask_id = unquote(Path(item.file).stem)
     if subtask_id not in subtasks:
-        raise ImportRefusedError(
-            shown, "file name", f"names the subtask {subtask_id!r}, which does not exist"
-        )
-    source = read_text(file, shown).removeprefix(EVALUATION_HEADER)
+        raise item.refused("file name", f"names the subtask {subtask_id!r}, which does not exist")
+    source = read_text(root / item.file, item.file).removeprefix(EVALUATION_HEADER)
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ImportRefusedError(shown, "", f"is not Python: {error}") from None
-    entry = next(
-        (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT),
-        None,
-    )
-    if entry is None:
-        raise ImportRefusedError(shown, "", f"does not define {ENTRY_POINT}")
+        raise item.refused("", f"is not Python: {error}") from None
+    functions = {part.name: part for part in reversed(module.body) if isinstance(part, ast.FunctionDef)}
+    if ENTRY_POINT not in functions:
+        raise item.refused("", f"does not define {ENTRY_POINT}")
     return EvaluationFunction(
         function_id=f"{subtask_id}:{hashlib.sha256(source.encode()).hexdigest()[:12]}",
         subtask_id=subtask_id,
         source=source,
-        parameter_names=tuple(argument.arg for argument in entry.args.args),
+        parameter_names=tuple(argument.arg for argument in functions[ENTRY_POINT].args.args),
         provenance=IMPORTED,
     )
 
 
-def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) -> Task:
+def _task(task_id: str, item: Item, found: _Task, subtasks: Mapping[str, Subtask]) -> Task:
     names = found.dag.nodes
     if len(set(names)) != len(names):
         raise item.refused("dag.nodes", "name a subtask twice")
@@ -211,13 +252,7 @@ def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) 
         for consumer in consumers:
             if consumer not in nodes:
                 raise item.refused(f"dag.edges.{name}", f"names {consumer!r}, which is not a node")
-            edges.append(
-                Dependency(
-                    producer=nodes[name].instance_id,
-                    consumer=nodes[consumer].instance_id,
-                    resource=_flowing(nodes[name], nodes[consumer]),
-                )
-            )
+            edges.append(_edge(nodes[name], nodes[consumer]))
     for position, order in enumerate(found.successful_topo):
         if sorted(order) != sorted(names):
             raise item.refused(f"successful_topo[{position}]", "is not an order of the nodes")
@@ -234,7 +269,7 @@ def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) 
 
 
 def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
-    parameters = parameters_in(instruction, subtask)
+    parameters = _parameters_in(instruction, subtask)
     try:
         text = fill(subtask.instruction_template, parameters)
     except ParameterInvalidError:
@@ -258,18 +293,52 @@ def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
     )
 
 
-def _flowing(producer: BoundSubtask, consumer: BoundSubtask) -> Resource:
+def _parameters_in(instruction: str, subtask: Subtask) -> dict[str, str]:
+    """The first parameter set of a subtask whose values all stand in an instruction, else the first."""
+    sets = subtask.available_parameters or ({},)
+    return next((item for item in sets if all(value in instruction for value in item.values())), sets[0])
+
+
+def _edge(producer: BoundSubtask, consumer: BoundSubtask) -> Dependency:
     read = {item.category for item in consumer.inputs}
     shared = (item for item in producer.outputs if item.category in read)
     none = guessed_resource("completion", producer.application, "")
-    return next(shared, (*producer.outputs, none)[0])
+    resource = next(shared, (*producer.outputs, none)[0])
+    return Dependency(producer=producer.instance_id, consumer=consumer.instance_id, resource=resource)
 
 
-def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:
-    found: dict[str, R] = {}
-    for item in items_of([(root / name, name)] if (root / name).is_file() else []):
-        if isinstance(item, BrokenItem):
-            raise ImportRefusedError.listing(item.faults)
-        read = item.parsed(record)
-        found[key(read)] = read
-    return found
+def _steps(found: _Steps, item: Item, root: Path) -> Iterator[TrajectoryStep]:
+    pictures, actions = len(found.observations), len(found.actions)
+    if pictures != actions:
+        raise item.refused("observations", f"are {pictures}, but there are {actions} actions")
+    for position, (name, action) in enumerate(zip(found.observations, found.actions, strict=True)):
+        yield TrajectoryStep(
+            step=position + 1,
+            observation_screenshot=_picture(item, root, name, f"observations[{position}]"),
+            description=action.description or "",
+            thought=action.thought or "",
+            action=read_action(action, item, f"actions[{position}]."),
+            target=ControlQuery(text=action.control_text) if action.control_text else None,
+            target_rectangle=_rectangle(action),
+            evidence=Evidence(step=position + 1),
+        )
+
+
+def _rectangle(action: PaperAction) -> tuple[int, int, int, int] | None:
+    if action.rect is None:
+        return None
+    left, top, right, bottom = (int(corner) for corner in action.rect)
+    return (left, top, right, bottom)
+
+
+def _picture(item: Item, root: Path, name: str, place: str) -> Screenshot:
+    target = file_inside(root, name)
+    try:
+        png = target.read_bytes() if target is not None else None
+    except OSError:
+        png = None
+    if png is None:
+        raise item.refused(place, f"{name[:200]!r} cannot be read, is not there, or leaves the folder")
+    if not png.startswith(b"\x89PNG\r\n"):
+        raise item.refused(place, f"{name!r} is not a PNG file")
+    return Screenshot.of(png)

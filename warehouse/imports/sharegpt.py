@@ -10,7 +10,7 @@ import ast
 import itertools
 import re
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal, cast, get_args
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
 
@@ -38,6 +38,8 @@ from taskloom.warehouse.importing.items import (
 
 _MARK: Final = "<image>"
 _STEPWISE: Final = "\nDone so far:"
+_OURS: Final = "You operate a computer."
+"""How our own system text begins."""
 _NO_CONVERSATIONS: Final = ("dataset_info.json", "manifest.json", "sets.json")
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
 _CALL: Final = re.compile(r"^Action:", re.MULTILINE)
@@ -122,24 +124,21 @@ def _step_of(item: Item | BrokenItem) -> tuple[str, int, str] | None:
     return name, int(step[:9]), item.where
 
 
-def _conversations(item: Item) -> list[_Conversation]:
-    values = item.value if isinstance(item.value, list) else [item.value]
-    return [Item(item.file, value, item.place).parsed(_Conversation) for value in values]
+def _conversations(item: Item) -> list[Item]:
+    return [Item(item.file, value, item.place) for value in cast(list[JsonValue], item.value)]
 
 
 def _name(item: Item) -> str:
-    found = _conversations(item)
-    name = found[0].id
-    if isinstance(item.value, list) and _step_of(Item(item.file, item.value[0], item.place)):
-        name = name.rpartition("#")[0]
-    return name or item.where
+    first, *_ = _conversations(item)
+    step = _step_of(first)
+    return (step[0] if step else first.parsed(_Conversation).id) or item.where
 
 
 def _describe(item: Item, root: Path) -> Description:
-    found = _conversations(item)
+    found = [part.parsed(_Conversation) for part in _conversations(item)]
     asked = found[0].asked
     instruction = _instruction(asked)
-    ours = "You operate a computer." in asked
+    ours = _OURS in asked
     if ours:
         instruction = with_marks(instruction)
     if not instruction:
@@ -170,15 +169,10 @@ def _describe(item: Item, root: Path) -> Description:
 
 
 def _instruction(asked: str) -> str:
-    match = _ASKED.search(asked)
-    if match:
+    if match := _ASKED.search(asked):
         return match[1].strip()
-    lines = [
-        line
-        for line in asked.replace(_MARK, "").splitlines()
-        if not line.startswith("You operate a computer.")
-    ]
-    return "\n".join(lines).strip()
+    lines = asked.replace(_MARK, "").splitlines()
+    return "\n".join(line for line in lines if not line.startswith(_OURS)).strip()
 
 
 def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
