@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.omnieval.experiments import INVALID
-from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
+from taskloom.omnieval.scoring import GraphEvaluation, GraphEvaluator
 from taskloom.synthesis.replay.side_effects import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import since
 from taskloom.taskgraph.records.agent_run import CompletedSubtask, UnfinishedSubtask
