@@ -6,9 +6,8 @@ agents/            one module per agent; each is made from a `brief`
 replies/           what models say, read into actions
 asking/            how agents ask models: typed, in words, through a computer tool
 answers            how answers are read and compared
-graph_evaluator    follows an attempt through a graph
 metrics/           one module per metric of attempts, found by `lookup`
 action_metrics     metrics of actions against recorded ones, without an environment
-scoring            scores an execution sequence, if it is possible
+scoring            scores an execution sequence, if it is possible, and follows an attempt through a graph
 reports/           means over tasks
 """

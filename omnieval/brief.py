@@ -87,8 +87,7 @@ class AgentBrief:
 
         Raises:
             UnusableReplyError: the reply is none of the kind that was asked for.
-            AgentError: the model refused, or did not answer; or the agent's own prompt does not fit its
-                question; or it was given no model.
+            AgentError: the model refused or did not answer, there is none, or the own prompt does not fit.
             ModelClientError: calls cannot go on at all.
         """
         if self.models is None:

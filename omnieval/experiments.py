@@ -10,8 +10,8 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 
 from taskloom.environments.agents.perceiving import Perception
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.omnieval.graph_evaluator import Outcome
 from taskloom.omnieval.lookup import PROTOCOLS
+from taskloom.omnieval.scoring import Outcome
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.agent_run import End
 from taskloom.taskgraph.records.task import Task

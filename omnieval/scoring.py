@@ -1,16 +1,22 @@
-"""The score of an execution sequence on a task graph, and whether it can have been executed (section 4.1)."""
+"""The score of an execution sequence on a task graph, if it can have been executed; and the graph-based
+evaluator: node states that follow an agent through a task graph (section 4.1)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
-from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.omnieval.errors import EvaluationEndedError, SequenceImpossibleError
 from taskloom.omnieval.lookup import Attempt, further, measured
 from taskloom.resources.record import Record
 from taskloom.taskgraph.measures.coherency import coherency_score, maximum_coherency_of
 from taskloom.taskgraph.measures.interference import threats_of
 from taskloom.taskgraph.reading.task_graphs import UNNAMED_RESOURCE
+from taskloom.taskgraph.records.effect import SideEffects
+from taskloom.taskgraph.records.evaluation_function import Evaluation
 from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Interference
 
 
@@ -113,3 +119,156 @@ def _has_struck(threat: Interference, done: Mapping[str, int]) -> bool:
     """Whether the spoiler has come, and, where a slot is overwritten, after the producer."""
     spoiled = done.get(threat.spoiler, 0)
     return bool(spoiled) and not (threat.kind == "overwritten_slot" and done[threat.producer] > spoiled)
+
+
+Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
+"""How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before
+the end."""
+
+
+class NodeState(StrEnum):
+    """Where a subtask stands."""
+
+    WAITING = "Waiting"
+    """A subtask it depends on is not completed."""
+    EVALUATING = "Evaluating"
+    """Its evaluation function runs after every action."""
+    COMPLETED = "Completed"
+    """Its evaluation function said success, once and for all."""
+
+
+SubtaskJudge = Callable[[BoundSubtask, int], Evaluation]
+"""Judges one subtask on the evidence of the episode so far; actions after that step may count for it."""
+
+
+class GraphEvaluation(Record):
+    """The outcome of one task."""
+
+    outcome: Outcome
+    """How it ended."""
+    states: dict[str, NodeState]
+    """Final state of every subtask."""
+    completed: tuple[str, ...]
+    """Completed subtasks in the order of their completion."""
+    steps: int
+    """Actions made."""
+    progress: dict[str, float]
+    """Best progress that any evaluation of a subtask reported."""
+    coverage_rate: float
+    """Depth-weighted share of completed subtasks."""
+    logical_consistency: float | None
+    """Coherency of the completions over the largest possible; None where that is 0."""
+    side_effects: SideEffects | None = None
+    """What was changed beyond the outcome; None where it was not looked for."""
+    lost: tuple[str, ...] | None = None
+    """Completed subtasks whose work is not there at the end; None where it was not looked for."""
+    further_metrics: dict[str, float] = Field(default_factory=dict)
+    """Values of other metrics by name; one that is undefined is missing."""
+
+    @property
+    def success(self) -> bool:
+        """Whether every subtask was completed."""
+        return self.outcome == "completed"
+
+    @property
+    def clean(self) -> bool | None:
+        """Whether nothing was changed beyond the outcome; None where it was not looked for."""
+        return None if self.side_effects is None else not self.side_effects.total
+
+    @property
+    def held(self) -> bool | None:
+        """Whether everything completed is still done at the end; None where it was not looked for."""
+        return None if self.lost is None else not self.lost
+
+
+class GraphEvaluator:
+    """Follows one episode on one task graph.
+
+    Subtasks without prerequisites start as Evaluating, all others as Waiting. After each action every
+    Evaluating subtask is judged; a completed one stays Completed, and a subtask whose prerequisites are all
+    Completed becomes Evaluating from the next action on, so that the result does not depend on the order of
+    the nodes.
+    """
+
+    def __init__(
+        self, graph: TaskGraph, judge: SubtaskJudge, *, patience: int = 20, step_limit: int = 200
+    ) -> None:
+        """Start before the first action; `patience` is the number of steps without any completion after which
+        the task has failed (the paper's N)."""
+        self._graph, self._judge = graph, judge
+        self._patience, self._step_limit = patience, step_limit
+        self._needs: dict[str, set[str]] = {node.instance_id: set() for node in graph.nodes}
+        for producer, consumer in graph.pairs:
+            self._needs[consumer].add(producer)
+        self._opened_at = {name: 0 for name, needs in self._needs.items() if not needs}
+        self._completed: dict[str, int] = {}
+        self._progress = dict.fromkeys(self._needs, 0.0)
+        self._steps = 0
+        self._outcome: Outcome = "running" if self._needs else "completed"
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the task stands now."""
+        return self._outcome
+
+    def state_of(self, instance_id: str) -> NodeState:
+        """State of one subtask now."""
+        if instance_id in self._completed:
+            return NodeState.COMPLETED
+        return NodeState.EVALUATING if instance_id in self._opened_at else NodeState.WAITING
+
+    def after_action(self) -> tuple[str, ...]:
+        """Judge all Evaluating subtasks after one more action; returns those it completed. An
+        `EvaluationEndedError` if the task has ended already."""
+        if self._outcome != "running":
+            raise EvaluationEndedError(f"The task has ended ({self._outcome}) after {self._steps} steps.")
+        self._steps += 1
+        completed = self._sweep()
+        if len(self._completed) == len(self._needs):
+            self._outcome = "completed"
+        elif self._steps - max(self._completed.values(), default=0) >= self._patience:
+            self._outcome = "stalled"
+        elif self._steps >= self._step_limit:
+            self._outcome = "step_limit"
+        return completed
+
+    def finish(self) -> GraphEvaluation:
+        """End the episode, after a last look at subtasks that the last action opened, and give the
+        outcome."""
+        while self._outcome in ("running", "step_limit") and self._sweep():
+            pass
+        if len(self._completed) == len(self._needs):
+            self._outcome = "completed"
+        elif self._outcome == "running":
+            self._outcome = "finished_early"
+        completed = tuple(self._completed)
+        values = measured(Attempt(self._graph, completed, self._steps))
+        return GraphEvaluation(
+            outcome=self._outcome,
+            states={name: self.state_of(name) for name in self._needs},
+            completed=completed,
+            steps=self._steps,
+            progress=dict(self._progress),
+            coverage_rate=values["coverage_rate"] or 0.0,
+            logical_consistency=values["logical_consistency"],
+            further_metrics=further(values),
+        )
+
+    def _sweep(self) -> tuple[str, ...]:
+        completed = []
+        for node in self._graph.nodes:
+            name = node.instance_id
+            if self.state_of(name) is not NodeState.EVALUATING:
+                continue
+            evaluation = self._judge(node, self._opened_at[name])
+            if evaluation.result is not None:
+                self._progress[name] = max(self._progress[name], evaluation.result.progress)
+            if evaluation.passed:
+                completed.append(name)
+        for name in completed:
+            self._completed[name] = self._steps
+            self._progress[name] = 1.0
+        for name, needs in self._needs.items():
+            if name not in self._opened_at and needs <= self._completed.keys():
+                self._opened_at[name] = self._steps
+        return tuple(completed)

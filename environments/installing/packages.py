@@ -139,11 +139,8 @@ def missing_packages(packages: Sequence[str]) -> list[str]:
 
 
 def install_packages(packages: Sequence[str], runner: CommandRunner) -> None:
-    """Install those Debian packages that are missing.
-
-    Raises:
-        InstallationFailedError: this machine has no apt, the user may not use it, or apt fails.
-    """
+    """Install those Debian packages that are missing; an `InstallationFailedError` if there is no apt here,
+    the user may not use it, or it fails."""
     with _one_apt:
         missing = missing_packages(packages)
         if not missing:
@@ -249,11 +246,8 @@ def find_node(data_folder: Path) -> NodeInstallation | None:
 
 
 def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
-    """The Node found by `find_node`; if there is none, it is first installed from PyPI.
-
-    Raises:
-        InstallationFailedError: there is none and it cannot be installed.
-    """
+    """The Node found by `find_node`; if there is none, it is first installed from PyPI, or an
+    `InstallationFailedError` says why it cannot be."""
     with _one_node:
         node = find_node(data_folder)
         if node is None:

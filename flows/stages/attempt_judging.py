@@ -11,8 +11,8 @@ from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.running.recording import timestamp
 from taskloom.omnieval.answers import is_right, says_impossible
 from taskloom.omnieval.experiments import INVALID, AgentOrder, PlannedAttempt, end_of
-from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from taskloom.omnieval.lookup import PROTOCOLS, Attempt, measured
+from taskloom.omnieval.scoring import GraphEvaluation, GraphEvaluator
 from taskloom.synthesis.cross_verification.clean_work import Completion, SideEffectAccount
 from taskloom.synthesis.trajectories.setup_trajectories import since
 from taskloom.taskgraph.records.agent_run import (

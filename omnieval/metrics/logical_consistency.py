@@ -10,9 +10,7 @@ from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
 
 def measure(attempt: Attempt) -> float | None:
-    """The logical consistency of an attempt; None where it is undefined.
-
-    At most 1: an agent that got away with an order in which a resource is lost may have a score above the
+    """At most 1: an agent that got away with an order in which a resource is lost may have a score above the
     maximum over successful orders.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph

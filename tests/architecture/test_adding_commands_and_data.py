@@ -110,8 +110,7 @@ def test_an_agent_and_a_protocol_of_ours_are_one_file_each(add: Add) -> None:
 
 def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
     from taskloom.cli.main import create_app
-    from taskloom.omnieval.graph_evaluator import GraphEvaluator
-    from taskloom.omnieval.scoring import score_of
+    from taskloom.omnieval.scoring import GraphEvaluator, score_of
     from taskloom.synthesis.composition.composition import compose
     from taskloom.synthesis.composition.request import CompositionRequest
     from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation

@@ -18,7 +18,7 @@ from taskloom.environments.lookup import platform
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
-from taskloom.omnieval.graph_evaluator import GraphEvaluation
+from taskloom.omnieval.scoring import GraphEvaluation
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
 from taskloom.taskgraph.records.interaction import ClickInput, Observation

@@ -11,7 +11,7 @@ import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
-from taskloom.omnieval.graph_evaluator import GraphEvaluation
+from taskloom.omnieval.scoring import GraphEvaluation
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskloom.omnieval.errors import EvaluationEndedError
-from taskloom.omnieval.graph_evaluator import GraphEvaluator, NodeState
+from taskloom.omnieval.scoring import GraphEvaluator, NodeState
 from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from tests.taskgraph.small_graphs import shaped

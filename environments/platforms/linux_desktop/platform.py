@@ -184,17 +184,17 @@ def engine_and_base(say: Say, wanted: EngineName = "automatic") -> tuple[Engine,
 def _engine(say: Say, wanted: EngineName) -> Engine:
     """An engine that answers; podman is installed where none does and that is allowed."""
     said: list[str] = []
-    if usable := _answering(wanted, said):
-        return usable
-    if wanted != "docker" and "podman" not in installed_engines():
+    usable = _answering(wanted, said)
+    if usable is None and wanted != "docker" and "podman" not in installed_engines():
         say("installing podman")
         try:
             install_packages(("podman", "runc"), CommandRunner())
         except InstallationFailedError as error:
             raise MachineUnavailableError(no_engine([*said, str(error)], wanted)) from error
-        if usable := _answering("podman", said):
-            return usable
-    raise MachineUnavailableError(no_engine(said, wanted))
+        usable = _answering("podman", said)
+    if usable is None:
+        raise MachineUnavailableError(no_engine(said, wanted))
+    return usable
 
 
 def _answering(wanted: EngineName, said: list[str]) -> Engine | None:
